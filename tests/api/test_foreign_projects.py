@@ -20,6 +20,13 @@ CALLS: tuple[tuple[str, str, Any], ...] = (
     ("DELETE", "", None),
     ("GET", "/recommendations", None),
     ("GET", "/recommendations?limit=x", None),
+    ("GET", "/choices", None),
+    ("GET", "/choices?page=x", None),
+    ("GET", "/snapshots", None),
+    ("POST", "/snapshots", None),
+    ("POST", "/snapshots", {"limit": 0}),
+    ("GET", f"/snapshots/{MISSING}", None),
+    ("GET", "/snapshots/x/replay", None),
     ("POST", "", {"name": "x"}),
     ("PATCH", "", {"name": "x"}),
 )

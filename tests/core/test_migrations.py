@@ -25,7 +25,8 @@ from touchstone.database.migrations import (
     required_revision,
     upgrade_schema,
 )
-from touchstone.database.tables import claims, datasets, metadata, sessions, users
+from touchstone.database.secret_keys import CATALOG_VERSION, read_secret_key
+from touchstone.database.tables import claims, datasets, metadata, project_choices, projects, sessions, users
 
 
 async def test_an_empty_database_gets_the_schema_of_the_tables(database: Database) -> None:
@@ -194,6 +195,48 @@ async def test_measurements_become_claims(database_url: str) -> None:
         },
         records["both"]["id"]: {"instances_number": 3},
     }
+
+
+async def test_existing_choices_begin_the_history(database_url: str) -> None:
+    """The choice that a project has is copied with the name of its dataset, unless the owner does not see it."""
+    database = Database(database_url)
+    owner, times = uuid4(), {"created_at": datetime.now(UTC), "updated_at": datetime.now(UTC)}
+    dataset = dict.fromkeys(("description", "file_path", "file_type"), "") | times | {"changed_at_version": 1}
+    records: list[dict[str, Any]] = [
+        {**dataset, "id": 1, "dataset_id": uuid4(), "dataset_name": "Open", "visibility": "public", "owner": None},
+        {
+            **dataset,
+            "id": 2,
+            "dataset_id": uuid4(),
+            "dataset_name": "Secret",
+            "visibility": "private",
+            "owner": uuid4(),
+        },
+    ]
+    project = {"user_id": owner, "name": "p", "criteria": {}, "weights": [], "version": 1, **times}
+    choices = [(1, "r"), (2, None), (99, None), (None, "s"), (None, None)]
+    rows = [
+        {**project, "id": uuid4(), "chosen_dataset_id": dataset_id, "choice_reason": reason}
+        for dataset_id, reason in choices
+    ]
+    old_datasets = sa.table("datasets", *(sa.column(name, datasets.c[name].type) for name in records[0]))
+    old_projects = sa.table("projects", *(sa.column(name, projects.c[name].type) for name in rows[0]))
+    try:
+        await database.run_sync(lambda connection: upgrade_to(connection, "0006"))
+        async with database.writing() as transaction:
+            await transaction.execute(sa.insert(old_datasets), records)
+            await transaction.execute(sa.insert(old_projects), rows)
+        await upgrade_schema(database)
+        async with database.reading() as connection:
+            stored = await connection.all(sa.select(project_choices))
+            key = await read_secret_key(connection, CATALOG_VERSION)
+    finally:
+        await database.close()
+
+    copied = {(row["dataset_id"], row["dataset_name"], row["reason"], row["digest"]) for row in stored}
+    assert copied == {(1, "Open", "r", None), (2, None, None, None), (99, None, None, None), (None, None, "s", None)}
+    assert {row["author"] for row in stored} == {owner}
+    assert len(key) == 32
 
 
 def upgrade_to(connection: sa.Connection, revision: str) -> None:

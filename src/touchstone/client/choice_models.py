@@ -12,7 +12,7 @@ from touchstone.core.evidence import Assurance
 
 ChosenState = Literal["unchanged", "changed", "withdrawn", "unknown"]
 ReplayStatus = Literal["unchanged", "changed", "moved", "new", "gone"]
-ReplayReason = Literal["record", "others", "withdrawn", "filters", "formula"]
+ReplayReason = Literal["record", "others", "added", "withdrawn", "filters", "formula"]
 
 
 class ChosenDataset(Struct, frozen=True, kw_only=True):
@@ -54,6 +54,7 @@ class ChoiceRanking(Struct, frozen=True, kw_only=True):
     weights: list[Weight] = []
     filters: dict[str, Any] = {}
     gates: dict[str, Any] = {}
+    gate_outcomes: dict[str, str] = {}
     assurance: Assurance = Assurance.DECLARED
     formula_version: str | None = None
     catalog_version: str | None = None
@@ -119,7 +120,7 @@ class ReplayedDataset(DatasetReference, frozen=True, kw_only=True):
 
     Attributes:
         reason: Why its rank, its score or its presence differ: its own `record`, `others` that moved, its `filters`, a
-            new `formula`, or that it was `withdrawn`.
+            new `formula`, or that it was `added` or `withdrawn`.
         points: The criteria that add another number of points than before.
         changes: What has changed in its record and its claims.
     """

@@ -138,6 +138,12 @@ class ProjectNotFound(NotFound):
     code = "project_not_found"
 
 
+class SnapshotNotFound(NotFound):
+    """The project has no such snapshot."""
+
+    code = "snapshot_not_found"
+
+
 class DatasetNotFound(NotFound):
     """The dataset does not exist, or is private to someone else."""
 

@@ -1,4 +1,4 @@
-"""The tables of the database: the catalog with its claims, projects, files, users, sessions and jobs."""
+"""The tables of the database: the catalog with its claims, projects with their choices, files, users and jobs."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -134,6 +134,53 @@ projects = sa.Table(
     sa.Column("updated_at", UtcDateTime, nullable=False),
     sa.Column("version", sa.Integer, nullable=False),
     sa.Index(None, "user_id", "updated_at"),
+)
+
+# Append-only: one row for each choice of a dataset for a project, in the order of the ids. It keeps what was known of
+# the dataset at that time, which outlives the record.
+project_choices = sa.Table(
+    "project_choices",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("project_id", sa.Uuid, sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("author", sa.Uuid, nullable=False),
+    sa.Column("created_at", UtcDateTime, nullable=False),
+    # All of these are null if a choice was taken back.
+    sa.Column("dataset_id", sa.Integer, nullable=True),
+    sa.Column("dataset_name", sa.Text, nullable=True),
+    sa.Column("digest", sa.Text, nullable=True),
+    _json_column("content"),
+    sa.Column("reason", sa.Text, nullable=True),
+    _json_column("ranking"),
+    # The size counts towards the quota of the owner of the project.
+    sa.Column("bytes", sa.BigInteger, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+project_snapshots = sa.Table(
+    "project_snapshots",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("project_id", sa.Uuid, sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("author", sa.Uuid, nullable=False),
+    sa.Column("created_at", UtcDateTime, nullable=False),
+    sa.Column("note", sa.Text, nullable=True),
+    sa.Column("sha256", sa.Text, nullable=False),
+    sa.Column("formula_version", sa.Text, nullable=False),
+    sa.Column("catalog_version", sa.BigInteger, nullable=False),
+    sa.Column("total_count", sa.BigInteger, nullable=False),
+    sa.Column("item_count", sa.Integer, nullable=False),
+    # Canonical JSON, of which `sha256` is the digest.
+    sa.Column("content", sa.Text, nullable=False),
+    sa.Column("bytes", sa.BigInteger, nullable=False),
+)
+
+# Random keys that the service makes for itself, by purpose.
+secret_keys = sa.Table(
+    "secret_keys",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("key", sa.LargeBinary, nullable=False),
 )
 
 files = sa.Table(

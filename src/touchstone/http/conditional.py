@@ -7,7 +7,8 @@ from typing import Final
 from starlette.requests import Request
 
 _ENTITY_TAG: Final = re.compile(r'(?:W/)?"[\x21\x23-\x7e]*"')
-_VERSION_TAG: Final = re.compile(r'"([0-9]{1,9})"')
+# A version may be followed by digits that tell apart responses of the same version.
+_VERSION_TAG: Final = re.compile(r'"([0-9]{1,9})(?:-[0-9a-f]+)?"')
 
 
 def parse_if_match(request: Request) -> frozenset[str] | None:

@@ -39,6 +39,7 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
     "registration_closed": ("Les inscriptions sont fermées", "Registration is closed"),
     "not_found": ("Adresse inconnue", "Unknown address"),
     "dataset_not_found": ("Jeu de données non trouvé", "Dataset not found"),
+    "snapshot_not_found": ("Instantané non trouvé", "Snapshot not found"),
     "claim_not_found": ("Affirmation non trouvée", "Claim not found"),
     "upload_not_found": ("Fichier non trouvé", "File not found"),
     "job_not_found": ("Traitement non trouvé", "Job not found"),

@@ -149,6 +149,11 @@ PUBLIC_ROUTES: Final[tuple[PublicRoute, ...]] = (
     _project_route("PUT", "/projects/{project_id}"),
     _project_route("DELETE", "/projects/{project_id}"),
     _project_route("GET", "/projects/{project_id}/recommendations"),
+    _project_route("GET", "/projects/{project_id}/choices"),
+    _project_route("POST", "/projects/{project_id}/snapshots", returns_location=True),
+    _project_route("GET", "/projects/{project_id}/snapshots"),
+    _project_route("GET", "/projects/{project_id}/snapshots/{snapshot_id}"),
+    _project_route("GET", "/projects/{project_id}/snapshots/{snapshot_id}/replay"),
     # Trainings and explanations are rows of one table, so that the training backend can list both for a project.
     _project_route("GET", "/projects/{project_id}/jobs", "training"),
     *_job_routes("training", "/ml", "/train"),

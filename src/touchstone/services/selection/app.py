@@ -11,6 +11,7 @@ from touchstone.http.app import create_app
 from touchstone.http.backend_auth import BackendAuthMiddleware
 from touchstone.http.health import Resource
 from touchstone.http.routing import AllowedMethodsMiddleware, FastPathMiddleware, TrailingSlashMiddleware
+from touchstone.services.selection.catalog_tokens import CatalogTokens
 from touchstone.services.selection.context import SelectionServices
 from touchstone.services.selection.datasets import export_routes, hiding_routes
 from touchstone.services.selection.datasets import routes as dataset_routes
@@ -29,8 +30,11 @@ from touchstone.services.selection.imports import routes as import_routes
 from touchstone.services.selection.imports.document_imports import DocumentImports
 from touchstone.services.selection.live_catalog import LiveCatalog
 from touchstone.services.selection.openapi import add_body_schemas
+from touchstone.services.selection.projects import choice_routes, snapshot_routes
 from touchstone.services.selection.projects import routes as project_routes
 from touchstone.services.selection.projects.editor import ProjectEditor
+from touchstone.services.selection.projects.snapshot_replay import SnapshotReplayer
+from touchstone.services.selection.projects.snapshots import SnapshotEditor
 
 NAME: Final = "selection"
 # The one path whose registered form ends with a slash.
@@ -57,6 +61,8 @@ class Selection:
             hiding_routes.router,
             file_routes.router,
             project_routes.router,
+            choice_routes.router,
+            snapshot_routes.router,
         )
         api = create_app(NAME, *routers, resources=self.resources)
         api.state.services = services
@@ -82,15 +88,19 @@ class Selection:
             await load_demo(database)
         catalog = LiveCatalog(database, snapshot_path=settings.index_file)
         await catalog.load()
+        catalog_tokens = await CatalogTokens.load(database)
 
         data_files = DataFiles(settings, database)
         measurer = FileMeasurer(settings, data_files)
         services = SelectionServices(
             catalog=catalog,
+            catalog_tokens=catalog_tokens,
             datasets=DatasetEditor(catalog, measurer, quota_bytes=settings.record_quota_bytes),
             evidence=EvidenceEditor(database, catalog),
             hiding=HidingEditor(database, catalog),
-            projects=ProjectEditor(database, catalog, quota_bytes=settings.project_quota_bytes),
+            projects=ProjectEditor(database, catalog, catalog_tokens, quota_bytes=settings.project_quota_bytes),
+            snapshots=SnapshotEditor(database, catalog, quota_bytes=settings.project_quota_bytes),
+            replayer=SnapshotReplayer(database, catalog),
             data_files=data_files,
             uploads=Uploads(settings, database),
             imports=DocumentImports(settings, database, catalog),

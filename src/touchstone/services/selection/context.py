@@ -17,6 +17,7 @@ from touchstone.http.backend_auth import caller_of, require_caller
 from touchstone.http.error_responses import request_locale
 from touchstone.http.json_body import parse_json
 from touchstone.http.request_models import RequestModel
+from touchstone.services.selection.catalog_tokens import CatalogTokens
 from touchstone.services.selection.datasets.editor import DatasetEditor
 from touchstone.services.selection.datasets.encoded_records import EncodedRecord
 from touchstone.services.selection.datasets.hiding import HidingEditor
@@ -27,6 +28,8 @@ from touchstone.services.selection.files.uploads import Uploads
 from touchstone.services.selection.imports.document_imports import DocumentImports
 from touchstone.services.selection.live_catalog import LiveCatalog
 from touchstone.services.selection.projects.editor import ProjectEditor
+from touchstone.services.selection.projects.snapshot_replay import SnapshotReplayer
+from touchstone.services.selection.projects.snapshots import SnapshotEditor
 
 BodyModel = TypeVar("BodyModel", bound=RequestModel)
 
@@ -43,10 +46,13 @@ class SelectionServices:
     """The services of this backend, opened once per process."""
 
     catalog: LiveCatalog
+    catalog_tokens: CatalogTokens
     datasets: DatasetEditor
     evidence: EvidenceEditor
     hiding: HidingEditor
     projects: ProjectEditor
+    snapshots: SnapshotEditor
+    replayer: SnapshotReplayer
     data_files: DataFiles
     uploads: Uploads
     imports: DocumentImports

@@ -105,6 +105,9 @@ def judge_gates(view: View, positions: Ints, gates: ParameterValues) -> list[Gat
     Gates for attributes that must be true name their level themselves. Those for numbers judge what is known at the
     assurance of the view.
     """
+    if not gates:
+        return [{} for _ in positions]
+
     outcomes_by_gate = []
     for predicate in gate_predicates(gates):
         passes, is_known = _JUDGES[type(predicate)](view, positions, predicate)

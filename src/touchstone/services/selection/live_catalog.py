@@ -106,6 +106,11 @@ class LiveCatalog:
         """The current state of the columns; a view never changes."""
         return self._columns.view
 
+    @property
+    def version(self) -> int:
+        """The version of the catalog that the columns are at; it counts everybody's writes."""
+        return self._applied_version
+
     # Starting and following
 
     async def load(self) -> None:

@@ -25,6 +25,7 @@ from touchstone.services.selection.filters import FILTER_PARAMETERS
 from touchstone.services.selection.gates import GATE_PARAMETERS
 from touchstone.services.selection.parameters import ParameterTable
 from touchstone.services.selection.projects.schemas import ProjectChange, ProjectCreate
+from touchstone.services.selection.projects.snapshot_schemas import SnapshotCreate
 
 TOTAL_COUNT: Final = {
     "X-Total-Count": {"description": "How many match in all.", "schema": {"type": "integer", "minimum": 0}}
@@ -37,6 +38,7 @@ BODIES: Final[tuple[type[BaseModel], ...]] = (
     DatasetChange,
     ProjectCreate,
     ProjectChange,
+    SnapshotCreate,
     SearchCriteria,
     ClaimCreate,
     ReviewCreate,

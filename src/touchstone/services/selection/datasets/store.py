@@ -225,6 +225,16 @@ async def visible_dataset_id(connection: Reader, dataset_id: UUID, viewer: UUID 
     return row_id
 
 
+async def visible_ids(connection: Reader, ids: Sequence[int], viewer: UUID | None) -> set[int]:
+    """Return those of the ids that belong to records which the viewer may see."""
+    seen_ids: set[int] = set()
+    for batch in _batches(ids):
+        query = sa.select(datasets.c.id).where(datasets.c.id.in_(batch), is_visible_to(viewer))
+        seen_ids |= {row["id"] for row in await connection.all(query)}
+
+    return seen_ids
+
+
 async def ids_of_uuids(connection: Reader, uuids: Sequence[UUID]) -> dict[UUID, int]:
     """Return the integer ids of the records with these UUIDs, whoever may see them."""
     ids: dict[UUID, int] = {}

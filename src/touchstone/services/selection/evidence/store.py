@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -20,6 +20,9 @@ from touchstone.services.selection.evidence.records import (
     ClaimStatus,
     Decision,
 )
+
+# Both databases accept several thousand values in one IN list.
+_IDS_PER_QUERY: Final = 1000
 
 
 class QueuedClaim(NamedTuple):
@@ -48,6 +51,18 @@ async def read_claims(connection: Reader, dataset_id: int) -> list[ClaimRecord]:
     query = sa.select(claims).where(claims.c.dataset_id == dataset_id)
     rows = await connection.all(query.order_by(claims.c.created_at.desc(), claims.c.attribute, claims.c.id))
     return [_to_record(row) for row in rows]
+
+
+async def read_claims_by_dataset(connection: Reader, dataset_ids: Sequence[int]) -> dict[int, list[ClaimRecord]]:
+    """Return all claims about these records, by the id of the record; records without claims are missing."""
+    claims_by_dataset: dict[int, list[ClaimRecord]] = {}
+    for start in range(0, len(dataset_ids), _IDS_PER_QUERY):
+        batch = dataset_ids[start : start + _IDS_PER_QUERY]
+        rows = await connection.all(sa.select(claims).where(claims.c.dataset_id.in_(batch)))
+        for row in rows:
+            claims_by_dataset.setdefault(row["dataset_id"], []).append(_to_record(row))
+
+    return claims_by_dataset
 
 
 async def stream_active_claims(connection: Reader, chunk_size: int) -> AsyncIterator[list[ClaimRecord]]:

@@ -1,7 +1,8 @@
 """Creating, changing and deleting projects: validation, quotas and versions."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
+from typing import Final
 from uuid import UUID, uuid4
 
 from msgspec.structs import replace
@@ -10,26 +11,36 @@ from touchstone.core.errors import (
     ChosenDatasetNotFound,
     PreconditionFailed,
     ProjectNotFound,
-    ProjectQuotaExceeded,
 )
 from touchstone.core.evidence import Assurance
 from touchstone.core.identity import parse_uuid
 from touchstone.database.engine import Database, Reader
+from touchstone.services.selection.catalog_tokens import CatalogTokens
 from touchstone.services.selection.filters import FILTER_PARAMETERS
 from touchstone.services.selection.gates import parse_gates
 from touchstone.services.selection.live_catalog import LiveCatalog
 from touchstone.services.selection.projects import store
+from touchstone.services.selection.projects.choice_store import ChoiceRanking
+from touchstone.services.selection.projects.choices import ChoiceHistory, append_choice, rank_choice, read_history
+from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetView, load_chosen_datasets
+from touchstone.services.selection.projects.project_quota import check_project_quota, total_bytes
+from touchstone.services.selection.projects.project_ranking import ProjectNeed
 from touchstone.services.selection.projects.schemas import ProjectChange, ProjectCreate
 from touchstone.services.selection.projects.store import ProjectDraft, ProjectRecord, ProjectUpdate
 from touchstone.services.selection.weights import CriterionWeight, parse_weights
+
+_NO_CHOICE: Final = (None, None)
 
 
 class ProjectEditor:
     """The projects of all users, each accessible to its owner only."""
 
-    def __init__(self, database: Database, catalog: LiveCatalog, *, quota_bytes: int) -> None:
+    def __init__(
+        self, database: Database, catalog: LiveCatalog, catalog_tokens: CatalogTokens, *, quota_bytes: int
+    ) -> None:
         self._database = database
         self._catalog = catalog
+        self._catalog_tokens = catalog_tokens
         self._quota_bytes = quota_bytes
 
     async def load(self, project_id: str, owner: UUID) -> ProjectRecord:
@@ -63,8 +74,25 @@ class ProjectEditor:
             projects = await store.load_projects(connection, owner, skip=skip, limit=limit)
             return projects, total_count
 
+    async def load_chosen_datasets(
+        self, projects: Sequence[ProjectRecord], owner: UUID
+    ) -> dict[UUID, ChosenDatasetView]:
+        """Return the chosen datasets of some projects of the owner as they stand now, by the id of the project."""
+        async with self._database.reading() as connection:
+            return await load_chosen_datasets(connection, projects, owner)
+
+    async def load_chosen_dataset(self, project: ProjectRecord) -> ChosenDatasetView | None:
+        """Return the chosen dataset of a project as it stands now, or None if nothing is chosen."""
+        chosen_datasets = await self.load_chosen_datasets([project], project.user_id)
+        return chosen_datasets.get(project.id)
+
+    async def load_history(self, project: ProjectRecord, *, skip: int, limit: int) -> ChoiceHistory:
+        """Return a slice of the choices for a project, the newest first."""
+        async with self._database.reading() as connection:
+            return await read_history(connection, project, skip=skip, limit=limit)
+
     async def create(self, body: ProjectCreate, owner: UUID) -> ProjectRecord:
-        """Create a project that belongs to the owner, and return it as stored.
+        """Create a project that belongs to the owner, and return it as stored; a choice begins its history.
 
         Raises:
             Invalid: the criteria, the weights, the gates or the chosen dataset do not fit; subclasses say in which way.
@@ -86,11 +114,15 @@ class ProjectEditor:
         if draft.chosen_dataset_id is not None:
             await self._check_dataset_is_visible(draft.chosen_dataset_id, owner)
 
+        ranking = await self._rank_choice(ProjectNeed.of(draft), draft.chosen_dataset_id, owner)
+
         async with self._database.writing() as transaction:
             project = await store.insert_project(
                 transaction, draft, project_id=uuid4(), owner=owner, now=datetime.now(UTC)
             )
-            await self._check_quota(transaction, owner)
+            if _choice_of(project) != _NO_CHOICE:
+                await append_choice(transaction, project, ranking)
+            await check_project_quota(transaction, owner, self._quota_bytes)
 
         return project
 
@@ -98,6 +130,8 @@ class ProjectEditor:
         self, project: ProjectRecord, body: ProjectChange, *, versions: Collection[int] | None
     ) -> ProjectRecord:
         """Change the fields of a project that a request provides, and return the project as stored.
+
+        A change of the choice or its reason is also appended to the history of the choices.
 
         `versions` are the versions of the project that the caller accepts; None stands for any version.
 
@@ -114,12 +148,21 @@ class ProjectEditor:
         if chosen_id is not None and chosen_id != project.chosen_dataset_id:
             await self._check_dataset_is_visible(chosen_id, project.user_id)
 
+        ranking: ChoiceRanking | None = None
+        updated_project = update.applied_to(project)
+        if _choice_of(updated_project) != _choice_of(project):
+            need = ProjectNeed.of(updated_project)
+            ranking = await self._rank_choice(need, updated_project.chosen_dataset_id, project.user_id)
+
         async with self._database.writing() as transaction:
-            bytes_before = await store.total_project_bytes(transaction, project.user_id)
+            bytes_before = await total_bytes(transaction, project.user_id)
+            current = await store.lock_project(transaction, project)
             changed = await store.update_project(transaction, project, update, now=datetime.now(UTC), versions=versions)
-            if changed is None:
+            if current is None or changed is None:
                 raise await _missing_or_outdated(transaction, project)
-            await self._check_quota(transaction, project.user_id, bytes_before=bytes_before)
+            if _choice_of(changed) != _choice_of(current):
+                await append_choice(transaction, changed, ranking)
+            await check_project_quota(transaction, project.user_id, self._quota_bytes, bytes_before=bytes_before)
 
         return changed
 
@@ -135,18 +178,11 @@ class ProjectEditor:
             if not is_deleted:
                 raise await _missing_or_outdated(transaction, project)
 
-    async def _check_quota(self, connection: Reader, owner: UUID, *, bytes_before: int = 0) -> None:
-        """Check, within the transaction that has written a project, that the owner's projects fit into the quota.
-
-        `bytes_before` is what they took before. An owner who is over the quota already may still make projects smaller.
-
-        Raises:
-            ProjectQuotaExceeded: the owner's projects take more bytes than allowed, and more than before.
-        """
-        used_bytes = await store.total_project_bytes(connection, owner)
-        has_grown = used_bytes > bytes_before
-        if used_bytes > self._quota_bytes and has_grown:
-            raise ProjectQuotaExceeded(limit=self._quota_bytes)
+    async def _rank_choice(self, need: ProjectNeed, dataset_id: int | None, owner: UUID) -> ChoiceRanking | None:
+        """Return the place of a chosen dataset in the ranking of its project; None if no dataset is chosen."""
+        if dataset_id is None:
+            return None
+        return await rank_choice(self._catalog, self._catalog_tokens, need, dataset_id, owner)
 
     async def _check_dataset_is_visible(self, dataset_id: int, owner: UUID) -> None:
         """Check that the owner of a project may see the dataset that is chosen for it.
@@ -157,6 +193,11 @@ class ProjectEditor:
         visible_records = await self._catalog.encoded_records([dataset_id], owner)
         if not visible_records:
             raise ChosenDatasetNotFound
+
+
+def _choice_of(project: ProjectRecord) -> tuple[int | None, str | None]:
+    """Return what is kept in the history whenever it changes: the chosen dataset and the reason."""
+    return project.chosen_dataset_id, project.choice_reason
 
 
 def _to_update(body: ProjectChange) -> ProjectUpdate:

@@ -16,10 +16,11 @@ from touchstone.services.selection.datasets.ranking_response import RankingResul
 from touchstone.services.selection.datasets.scoring_request import (
     RECOMMENDATION_PARAMETERS,
     parse_recommendation_options,
-    parse_scoring_request,
 )
 from touchstone.services.selection.openapi import ETAG, LOCATION, NOT_MODIFIED, TOTAL_COUNT, describe_operation
 from touchstone.services.selection.paging import PAGE_PARAMETERS, parse_page_window
+from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetView
+from touchstone.services.selection.projects.project_ranking import ProjectNeed
 from touchstone.services.selection.projects.schemas import (
     ProjectChange,
     ProjectCreate,
@@ -50,7 +51,8 @@ async def list_projects(request: Request) -> Response:
     window = parse_page_window(PAGE_PARAMETERS.parse_query(ctx.query_string))
 
     records, total_count = await ctx.services.projects.load_window(owner, skip=window.skip, limit=window.limit)
-    projects = [_project_json(record) for record in records]
+    chosen_datasets = await ctx.services.projects.load_chosen_datasets(records, owner)
+    projects = [project_json(record, chosen_datasets.get(record.id)) for record in records]
     headers = {"X-Total-Count": str(total_count)}
 
     page_info = window.page_info(total_count)
@@ -78,8 +80,9 @@ async def create_project(request: Request) -> Response:
     body = await ctx.body(ProjectCreate, parse_json_allowing_infinity)
     project = await ctx.services.projects.create(body, owner)
 
-    headers = {"ETag": _etag(project), "Location": f"/projects/{project.id}"}
-    return JsonResponse(_project_json(project), status_code=201, headers=headers)
+    chosen_dataset = await ctx.services.projects.load_chosen_dataset(project)
+    headers = {"ETag": _etag(project, chosen_dataset), "Location": f"/projects/{project.id}"}
+    return JsonResponse(project_json(project, chosen_dataset), status_code=201, headers=headers)
 
 
 @router.get(
@@ -95,11 +98,12 @@ async def get_project(request: Request, project_id: ProjectKey) -> Response:
     owner = ctx.require_owner()
 
     project = await ctx.services.projects.load(project_id, owner)
+    chosen_dataset = await ctx.services.projects.load_chosen_dataset(project)
 
-    etag = _etag(project)
+    etag = _etag(project, chosen_dataset)
     if is_not_modified(request, etag):
         return Response(status_code=304, headers={"ETag": etag})
-    return JsonResponse(_project_json(project), headers={"ETag": etag})
+    return JsonResponse(project_json(project, chosen_dataset), headers={"ETag": etag})
 
 
 @router.put(
@@ -123,7 +127,9 @@ async def change_project(request: Request, project_id: ProjectKey) -> Response:
     known_versions = parse_version_tags(parse_if_match(request))
     changed_project = await ctx.services.projects.change(project, body, versions=known_versions)
 
-    return JsonResponse(_project_json(changed_project), headers={"ETag": _etag(changed_project)})
+    chosen_dataset = await ctx.services.projects.load_chosen_dataset(changed_project)
+    headers = {"ETag": _etag(changed_project, chosen_dataset)}
+    return JsonResponse(project_json(changed_project, chosen_dataset), headers=headers)
 
 
 @router.delete(
@@ -164,9 +170,7 @@ async def get_recommendations(request: Request, project_id: ProjectKey) -> Respo
     owner = ctx.require_owner()
     project = await ctx.services.projects.load(project_id, owner)
 
-    # What is stored is parsed like a scoring request, so that both give the same ranking.
-    weights = [msgspec.structs.asdict(weight) for weight in project.weights]
-    scoring = parse_scoring_request({"criteria": project.criteria, "weights": weights, "gates": project.gates})
+    scoring = ProjectNeed.of(project).scoring()
     options = parse_recommendation_options(ctx.query_string)
 
     query = build_ranking_query(scoring, options, owner)
@@ -176,16 +180,21 @@ async def get_recommendations(request: Request, project_id: ProjectKey) -> Respo
     )
 
     result = RankingResult(view, ranked, scoring.weights, options, scoring.gates)
-    return await recommendations_response(result, scoring, _project_json(project), ctx.locale)
+    chosen_dataset = await ctx.services.projects.load_chosen_dataset(project)
+    return await recommendations_response(result, scoring, project_json(project, chosen_dataset), ctx.locale)
 
 
-def _etag(project: ProjectRecord) -> str:
-    """Return the entity tag of a project, which is its version in quotation marks."""
-    return f'"{project.version}"'
+def project_json(project: ProjectRecord, chosen_dataset: ChosenDatasetView | None) -> dict[str, Any]:
+    """Return a project as its owner sees it, with the present state of its chosen dataset.
 
-
-def _project_json(project: ProjectRecord) -> dict[str, Any]:
-    """Return a project as its owner sees it; the version is only in its entity tag."""
+    The version is only in its entity tag.
+    """
     fields = msgspec.structs.asdict(project)
     del fields["version"]
-    return fields
+    return {**fields, "chosen_dataset": chosen_dataset}
+
+
+def _etag(project: ProjectRecord, chosen_dataset: ChosenDatasetView | None) -> str:
+    """Return the entity tag of a project: its version, completed if the chosen dataset is not what it was."""
+    suffix = chosen_dataset.version_suffix if chosen_dataset else ""
+    return f'"{project.version}{suffix}"'

@@ -10,13 +10,14 @@ from touchstone.core.evidence import Assurance
 from touchstone.http.request_models import Name, RequestModel, RowId, Text
 from touchstone.services.selection.datasets.schemas import RankingNoteView, ScoredView, WeightView
 from touchstone.services.selection.json_fields import JsonList, JsonObject
+from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetState
 
 
 class _ProjectFields(RequestModel):
     """The fields that a project may have when it is created and when it is changed."""
 
     # The fields that the service sets are accepted and dropped: a client may send back what it has read.
-    ignored: ClassVar[frozenset[str]] = frozenset({"id", "user_id", "created_at", "updated_at"})
+    ignored: ClassVar[frozenset[str]] = frozenset({"id", "user_id", "chosen_dataset", "created_at", "updated_at"})
     description: Text | None = None
     criteria: JsonObject | None = Field(None, description="A filter object, as in scoring.")
     weights: JsonList | None = Field(None, description="A list of Weight.")
@@ -40,6 +41,27 @@ class ProjectChange(_ProjectFields):
     name: Name = Field(None)  # type: ignore[assignment]
 
 
+class ContentChangeView(BaseModel):
+    """A field in which a dataset differs between two moments."""
+
+    field: str = Field(
+        description="A name in the record, or `metadata.NAME`, `evidence.ATTRIBUTE` or `claims.ATTRIBUTE`."
+    )
+    before: Any
+    after: Any
+
+
+class ChosenDatasetStateView(BaseModel):
+    """The chosen dataset of a project as it stands now."""
+
+    id: int
+    dataset_id: UUID | None
+    name: str = Field(description="When it was chosen.")
+    digest: str | None = Field(description="When it was chosen.")
+    state: ChosenDatasetState
+    changes: list[ContentChangeView] = Field(description="What has changed since it was chosen.")
+
+
 class ProjectView(BaseModel):
     """A project."""
 
@@ -51,6 +73,7 @@ class ProjectView(BaseModel):
     weights: list[WeightView]
     chosen_dataset_id: int | None
     choice_reason: str | None
+    chosen_dataset: ChosenDatasetStateView | None = Field(description="How the chosen dataset stands now.")
     assurance: Assurance
     gates: dict[str, Any]
     created_at: datetime

@@ -51,6 +51,14 @@ class ProjectUpdate(msgspec.Struct, frozen=True, kw_only=True):
     assurance: Assurance | UnsetType = UNSET
     gates: dict[str, Any] | UnsetType = UNSET
 
+    def new_values(self) -> dict[str, Any]:
+        """Return the fields that are set, by name."""
+        return {name: value for name, value in msgspec.structs.asdict(self).items() if value is not UNSET}
+
+    def applied_to(self, project: "ProjectRecord") -> "ProjectRecord":
+        """Return a project as it is after the update."""
+        return msgspec.structs.replace(project, **self.new_values())
+
 
 class ProjectRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A project as it is stored; `version` counts its changes."""
@@ -86,6 +94,16 @@ async def insert_project(
 async def load_project(connection: Reader, project_id: UUID, owner: UUID) -> ProjectRecord | None:
     """Return a project of the owner, or None if the owner has no such project."""
     row = await connection.first(sa.select(projects).where(_is_project_of(project_id, owner)))
+    return None if row is None else _to_record(row)
+
+
+async def lock_project(transaction: Writer, project: ProjectRecord) -> ProjectRecord | None:
+    """Return a project as it is stored now, and keep others from changing it until the transaction ends.
+
+    Returns None if the project has been deleted.
+    """
+    query = sa.select(projects).where(_is_project_of(project.id, project.user_id))
+    row = await transaction.first(query.with_for_update())
     return None if row is None else _to_record(row)
 
 
@@ -125,11 +143,10 @@ async def update_project(
     Returns None, and changes nothing, if the project has been deleted or is not at one of `versions`. None stands for
     any version.
     """
-    new_values = {name: value for name, value in msgspec.structs.asdict(update).items() if value is not UNSET}
     statement = (
         sa.update(projects)
         .where(_is_project_of(project.id, project.user_id), _is_at_version(versions))
-        .values(**new_values, updated_at=now, version=projects.c.version + 1)
+        .values(**update.new_values(), updated_at=now, version=projects.c.version + 1)
         .returning(*projects.c)
     )
     row = await transaction.returning(statement)

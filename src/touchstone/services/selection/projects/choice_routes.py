@@ -1,0 +1,44 @@
+"""The route of the history of choices. Its handler checks the caller first, then the project."""
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from touchstone.http.responses import JsonResponse
+from touchstone.http.routing import strict_router
+from touchstone.services.selection.context import ProjectKey, RequestContext
+from touchstone.services.selection.openapi import TOTAL_COUNT, describe_operation
+from touchstone.services.selection.paging import PAGE_PARAMETERS, parse_page_window
+from touchstone.services.selection.projects.choice_schemas import ChoicePageView, ChoiceView, choice_json
+
+router = strict_router(prefix="/projects/{project_id}/choices", tags=["projects"])
+
+
+@router.get(
+    "",
+    summary="List the choices for a project",
+    response_model=list[ChoiceView] | ChoicePageView,
+    responses={200: {"headers": TOTAL_COUNT}},
+    openapi_extra=describe_operation(PAGE_PARAMETERS),
+)
+async def list_choices(request: Request, project_id: ProjectKey) -> Response:
+    """Return every dataset that was chosen for a project of the caller, the newest choice first.
+
+    Each choice has the reason, the place in the ranking, and what the dataset said at that time, also if the dataset
+    has been deleted since. If the query has `page` or `page_size`, the response is an object with the choices and the
+    position of the page. Otherwise it is a bare array.
+    """
+    ctx = RequestContext(request)
+    owner = ctx.require_owner()
+    project = await ctx.services.projects.load(project_id, owner)
+    window = parse_page_window(PAGE_PARAMETERS.parse_query(ctx.query_string))
+
+    history = await ctx.services.projects.load_history(project, skip=window.skip, limit=window.limit)
+
+    choices = [choice_json(choice, history.visible_ids, history.pseudos) for choice in history.choices]
+    headers = {"X-Total-Count": str(history.total_count)}
+    page_info = window.page_info(history.total_count)
+    if page_info is None:
+        return JsonResponse(choices, headers=headers)
+
+    return JsonResponse({"choices": choices, **msgspec.structs.asdict(page_info)}, headers=headers)

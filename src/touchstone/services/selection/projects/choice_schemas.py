@@ -1,0 +1,107 @@
+"""Schemas of choices, and their JSON."""
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from pydantic import BaseModel, Field
+
+from touchstone.core.evidence import Assurance, EvidenceLevel
+from touchstone.services.selection.datasets.schemas import PersonView, WeightView
+from touchstone.services.selection.evidence.schemas import SourceView
+from touchstone.services.selection.gates import GateOutcome
+from touchstone.services.selection.people_store import Pseudos, person_json
+from touchstone.services.selection.projects.choice_store import ChoiceRecord, ChosenDataset
+
+
+class ContentClaimView(BaseModel):
+    """An active claim about a dataset at one moment, or what its creator declares."""
+
+    attribute: str
+    value: bool | int | float | None
+    not_applicable: bool
+    level: EvidenceLevel
+    scope: str | None
+    quote: str | None
+    place: str | None
+    source: SourceView | None
+    standard: str | None
+    field: str | None
+    note: str | None
+    until: datetime | None
+
+
+class ChosenDatasetContentView(BaseModel):
+    """A dataset as it was when it was chosen."""
+
+    id: int
+    dataset_id: UUID | None
+    name: str
+    digest: str | None = Field(description="SHA-256 over the canonical JSON of `dataset_id`, `record` and `claims`.")
+    withdrawn: bool = Field(description="It was deleted since, or the owner of the project may not see it any more.")
+    record: dict[str, Any] | None = Field(description="Its attributes, texts and metadata.")
+    claims: list[ContentClaimView]
+
+
+class ChoiceRankingView(BaseModel):
+    """The place of the chosen dataset in the ranking of the project."""
+
+    rank: int | None = Field(description="Null if it did not match the filters.")
+    score: float | None
+    total_count: int
+    weights: list[WeightView]
+    filters: dict[str, Any]
+    gates: dict[str, Any]
+    gate_outcomes: dict[str, GateOutcome] = Field(description="What each of the gates said of the dataset.")
+    assurance: Assurance
+    formula_version: str
+    catalog_version: str = Field(description="An opaque token that stands for the state of the catalog.")
+
+
+class ChoiceView(BaseModel):
+    """A choice for a project."""
+
+    at: datetime
+    by: PersonView
+    dataset: ChosenDatasetContentView | None = Field(description="Null if the choice before was taken back.")
+    reason: str | None
+    ranking: ChoiceRankingView | None
+    superseded_at: datetime | None = Field(description="When the next choice was made.")
+
+
+class ChoicePageView(BaseModel):
+    """The page form of the history of choices."""
+
+    choices: list[ChoiceView]
+    total_count: int
+    page: int
+    page_size: int
+    total_pages: int
+
+
+def choice_json(choice: ChoiceRecord, visible_ids: Collection[int], pseudos: Pseudos) -> dict[str, Any]:
+    """Return a choice as the owner of the project sees it; `visible_ids` are the datasets that the owner still sees."""
+    dataset = choice.dataset
+    return {
+        "at": choice.created_at,
+        "by": person_json(choice.author, pseudos),
+        "dataset": None if dataset is None else _dataset_json(dataset, is_withdrawn=dataset.id not in visible_ids),
+        "reason": choice.reason,
+        "ranking": choice.ranking,
+        "superseded_at": choice.superseded_at,
+    }
+
+
+def _dataset_json(dataset: ChosenDataset, *, is_withdrawn: bool) -> dict[str, Any]:
+    """Return a dataset as it was when it was chosen."""
+    content = dataset.content
+    return {
+        "id": dataset.id,
+        "dataset_id": content.dataset_id if content else None,
+        "name": dataset.name,
+        "digest": dataset.digest,
+        "withdrawn": is_withdrawn,
+        "record": content.record if content else None,
+        "claims": content.claims if content else [],
+    }

@@ -1,0 +1,174 @@
+"""Rows of choices: every dataset that was chosen for a project, with what was known of it at that time.
+
+Functions take a project instead of its id, because a project has been loaded for its owner.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+import msgspec
+import sqlalchemy as sa
+
+from touchstone.core.evidence import Assurance
+from touchstone.database.engine import Reader, Writer
+from touchstone.database.tables import project_choices, projects
+from touchstone.services.selection.gates import GateOutcome
+from touchstone.services.selection.projects.dataset_content import DatasetContent
+from touchstone.services.selection.projects.store import ProjectRecord
+from touchstone.services.selection.weights import CriterionWeight
+
+# What a choice takes beside its JSON, in bytes.
+_OVERHEAD_BYTES: Final = 200
+_IDS_PER_QUERY: Final = 1000
+
+
+class ChosenDataset(msgspec.Struct, frozen=True, kw_only=True):
+    """A dataset as it was when it was chosen.
+
+    Attributes:
+        id: its integer id in this catalog.
+        name: its name; empty if it is not known any more.
+        digest, content: what it said; None for choices that are older than the history.
+    """
+
+    id: int
+    name: str
+    digest: str | None
+    content: DatasetContent | None
+
+
+class ChoiceRanking(msgspec.Struct, frozen=True, kw_only=True):
+    """The place of a dataset in the ranking of its project when it was chosen.
+
+    Attributes:
+        rank: its position; None if it does not match the filters.
+        score: its score; None if it is not in the catalog any more.
+        total_count: how many datasets match the filters.
+        weights: the weights by which it was ranked, those of the default profile if the project has none.
+        gate_outcomes: what each of the gates says of the dataset.
+        catalog_version: an opaque token that stands for the state of the catalog.
+    """
+
+    rank: int | None
+    score: float | None
+    total_count: int
+    weights: list[CriterionWeight]
+    filters: dict[str, Any]
+    gates: dict[str, Any]
+    gate_outcomes: dict[str, GateOutcome]
+    assurance: Assurance
+    formula_version: str
+    catalog_version: str
+
+
+class ChoiceDraft(msgspec.Struct, frozen=True, kw_only=True):
+    """A choice to be kept; one without a dataset takes the choice before it back."""
+
+    author: UUID
+    created_at: datetime
+    dataset: ChosenDataset | None
+    reason: str | None
+    ranking: ChoiceRanking | None
+
+
+class ChoiceRecord(ChoiceDraft, frozen=True, kw_only=True):
+    """A choice as it is stored; `superseded_at` is the time of the next choice for the same project."""
+
+    id: int
+    project_id: UUID
+    superseded_at: datetime | None
+
+
+async def insert_choice(transaction: Writer, project: ProjectRecord, draft: ChoiceDraft) -> None:
+    """Append a choice to the history of a project."""
+    dataset = draft.dataset
+    values = {
+        "dataset_id": dataset.id if dataset else None,
+        "dataset_name": dataset.name if dataset else None,
+        "digest": dataset.digest if dataset else None,
+        "content": dataset.content if dataset else None,
+        "reason": draft.reason,
+        "ranking": draft.ranking,
+    }
+    byte_count = len(msgspec.json.encode(values)) + _OVERHEAD_BYTES
+    insert = sa.insert(project_choices).values(
+        **values, project_id=project.id, author=draft.author, created_at=draft.created_at, bytes=byte_count
+    )
+    await transaction.execute(insert)
+
+
+async def load_choices(connection: Reader, project: ProjectRecord, *, skip: int, limit: int) -> list[ChoiceRecord]:
+    """Return a slice of the choices for a project, the newest first."""
+    query = _choices_with_successors().where(project_choices.c.project_id == project.id)
+    rows = await connection.all(query.order_by(project_choices.c.id.desc()).offset(skip).limit(limit))
+    return [_to_record(row) for row in rows]
+
+
+async def count_choices(connection: Reader, project: ProjectRecord) -> int:
+    """Return the number of choices for a project."""
+    count = sa.select(sa.func.count()).select_from(project_choices)
+    return int(await connection.scalar(count.where(project_choices.c.project_id == project.id)))
+
+
+async def load_last_choices(connection: Reader, records: Sequence[ProjectRecord]) -> dict[UUID, ChoiceRecord]:
+    """Return the last choice for each of these projects, by the id of the project; those without one are missing."""
+    last_choices: dict[UUID, ChoiceRecord] = {}
+    for start in range(0, len(records), _IDS_PER_QUERY):
+        batch = [project.id for project in records[start : start + _IDS_PER_QUERY]]
+        last_ids = sa.select(sa.func.max(project_choices.c.id)).where(project_choices.c.project_id.in_(batch))
+        query = sa.select(project_choices, sa.null().label("superseded_at"))
+        query = query.where(project_choices.c.id.in_(last_ids.group_by(project_choices.c.project_id)))
+        choices = [_to_record(row) for row in await connection.all(query)]
+        last_choices |= {choice.project_id: choice for choice in choices}
+
+    return last_choices
+
+
+async def total_choice_bytes(connection: Reader, owner: UUID) -> int:
+    """Return how many bytes the choices for all projects of an owner take."""
+    query = sa.select(sa.func.sum(project_choices.c.bytes)).join(projects).where(projects.c.user_id == owner)
+    return int(await connection.scalar(query) or 0)  # the sum over no rows is NULL
+
+
+def _choices_with_successors() -> sa.Select[Any]:
+    """Return the query for choices, each with the time of the next one for the same project."""
+    later = project_choices.alias("later")
+    next_id = (
+        sa.select(sa.func.min(later.c.id))
+        .where(later.c.project_id == project_choices.c.project_id, later.c.id > project_choices.c.id)
+        .scalar_subquery()
+    )
+    successor = project_choices.alias("successor")
+    joined = project_choices.outerjoin(successor, successor.c.id == next_id)
+    return sa.select(project_choices, successor.c.created_at.label("superseded_at")).select_from(joined)
+
+
+def _to_record(row: sa.RowMapping) -> ChoiceRecord:
+    """Return the choice that a row of the table describes."""
+    ranking = row["ranking"]
+    return ChoiceRecord(
+        id=row["id"],
+        project_id=row["project_id"],
+        author=row["author"],
+        created_at=row["created_at"],
+        dataset=_to_dataset(row),
+        reason=row["reason"],
+        ranking=None if ranking is None else msgspec.convert(ranking, ChoiceRanking),
+        superseded_at=row["superseded_at"],
+    )
+
+
+def _to_dataset(row: sa.RowMapping) -> ChosenDataset | None:
+    """Return the dataset of a choice, or None if the row takes a choice back."""
+    if row["dataset_id"] is None:
+        return None
+
+    content = row["content"]
+    return ChosenDataset(
+        id=row["dataset_id"],
+        name=row["dataset_name"] or "",
+        digest=row["digest"],
+        content=None if content is None else msgspec.convert(content, DatasetContent),
+    )

@@ -1,0 +1,108 @@
+"""Routes of snapshots. Each handler checks the caller first, then the project, and only then the rest."""
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from touchstone.http.json_body import parse_json
+from touchstone.http.responses import JsonResponse
+from touchstone.http.routing import strict_router
+from touchstone.services.selection.context import ProjectKey, RequestContext
+from touchstone.services.selection.openapi import LOCATION, TOTAL_COUNT, describe_operation
+from touchstone.services.selection.paging import PAGE_PARAMETERS, parse_page_window
+from touchstone.services.selection.projects.snapshot_schemas import (
+    ReplayView,
+    SnapshotCreate,
+    SnapshotPageView,
+    SnapshotSummaryView,
+    SnapshotView,
+    replay_json,
+    snapshot_json,
+    snapshot_summary_json,
+)
+
+router = strict_router(prefix="/projects/{project_id}/snapshots", tags=["projects"])
+
+
+@router.post(
+    "",
+    status_code=201,
+    summary="Freeze the recommendations for a project",
+    response_model=SnapshotView,
+    responses={201: {"headers": LOCATION}},
+    openapi_extra=describe_operation(body="SnapshotCreate"),
+)
+async def create_snapshot(request: Request, project_id: ProjectKey) -> Response:
+    """Freeze the first recommendations with what the datasets say now, and return them with their digest."""
+    ctx = RequestContext(request)
+    owner = ctx.require_owner()
+    project = await ctx.services.projects.load(project_id, owner)
+    body = await ctx.body(SnapshotCreate, _parse_optional_json)
+
+    snapshot = await ctx.services.snapshots.create(project, note=body.note, limit=body.limit)
+
+    pseudos = await ctx.services.snapshots.load_pseudos(snapshot)
+    headers = {"Location": f"/projects/{project.id}/snapshots/{snapshot.id}"}
+    content = snapshot_json(snapshot, ctx.services.catalog_tokens, pseudos)
+    return JsonResponse(content, status_code=201, headers=headers)
+
+
+@router.get(
+    "",
+    summary="List the snapshots of a project",
+    response_model=list[SnapshotSummaryView] | SnapshotPageView,
+    responses={200: {"headers": TOTAL_COUNT}},
+    openapi_extra=describe_operation(PAGE_PARAMETERS),
+)
+async def list_snapshots(request: Request, project_id: ProjectKey) -> Response:
+    """Return the snapshots of a project of the caller without their contents, the newest first.
+
+    If the query has `page` or `page_size`, the response is an object with the snapshots and the position of the page.
+    Otherwise it is a bare array.
+    """
+    ctx = RequestContext(request)
+    owner = ctx.require_owner()
+    project = await ctx.services.projects.load(project_id, owner)
+    window = parse_page_window(PAGE_PARAMETERS.parse_query(ctx.query_string))
+
+    slice_ = await ctx.services.snapshots.load_page(project, skip=window.skip, limit=window.limit)
+
+    tokens = ctx.services.catalog_tokens
+    snapshots = [snapshot_summary_json(snapshot, tokens, slice_.pseudos) for snapshot in slice_.snapshots]
+    headers = {"X-Total-Count": str(slice_.total_count)}
+    page_info = window.page_info(slice_.total_count)
+    if page_info is None:
+        return JsonResponse(snapshots, headers=headers)
+
+    return JsonResponse({"snapshots": snapshots, **msgspec.structs.asdict(page_info)}, headers=headers)
+
+
+@router.get("/{snapshot_id}", summary="Get a snapshot", response_model=SnapshotView)
+async def get_snapshot(request: Request, project_id: ProjectKey, snapshot_id: ProjectKey) -> Response:
+    """Return a snapshot of a project of the caller."""
+    ctx = RequestContext(request)
+    owner = ctx.require_owner()
+    project = await ctx.services.projects.load(project_id, owner)
+
+    snapshot = await ctx.services.snapshots.load(project, snapshot_id)
+
+    pseudos = await ctx.services.snapshots.load_pseudos(snapshot)
+    return JsonResponse(snapshot_json(snapshot, ctx.services.catalog_tokens, pseudos))
+
+
+@router.get("/{snapshot_id}/replay", summary="Compare a snapshot with the present", response_model=ReplayView)
+async def replay_snapshot(request: Request, project_id: ProjectKey, snapshot_id: ProjectKey) -> Response:
+    """Rank again as the snapshot did, and return which datasets are new, gone, moved or changed, and why."""
+    ctx = RequestContext(request)
+    owner = ctx.require_owner()
+    project = await ctx.services.projects.load(project_id, owner)
+    snapshot = await ctx.services.snapshots.load(project, snapshot_id)
+
+    replay = await ctx.services.replayer.replay(project, snapshot)
+
+    return JsonResponse(replay_json(replay, ctx.services.catalog_tokens))
+
+
+def _parse_optional_json(raw_body: bytes) -> object:
+    """Return the JSON value of a body, or an empty object if there is no body."""
+    return parse_json(raw_body) if raw_body else {}

@@ -1,0 +1,83 @@
+"""Rows of snapshots: frozen recommendations for projects.
+
+Functions take a project instead of its id, because a project has been loaded for its owner.
+"""
+
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+import msgspec
+import sqlalchemy as sa
+
+from touchstone.database.engine import Reader, Writer
+from touchstone.database.tables import project_snapshots, projects
+from touchstone.services.selection.projects.store import ProjectRecord
+
+# What a snapshot takes beside its content and its note, in bytes.
+_OVERHEAD_BYTES: Final = 500
+_SUMMARY_COLUMNS: Final = tuple(column for column in project_snapshots.c if column.name != "content")
+
+
+class SnapshotSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """A snapshot without its content.
+
+    Attributes:
+        sha256: the digest of the content.
+        catalog_version: the version of the catalog; responses show a token instead.
+        total_count: how many datasets matched; the content has the first `item_count` of them.
+        bytes: what the snapshot takes of the quota of the project's owner.
+    """
+
+    id: UUID
+    project_id: UUID
+    author: UUID
+    created_at: datetime
+    note: str | None
+    sha256: str
+    formula_version: str
+    catalog_version: int
+    total_count: int
+    item_count: int
+    bytes: int
+
+
+class SnapshotRecord(SnapshotSummary, frozen=True, kw_only=True):
+    """A snapshot as it is stored; `content` is canonical JSON."""
+
+    content: str
+
+
+def snapshot_bytes(content: bytes, note: str | None) -> int:
+    """Return how many bytes a snapshot takes of the quota."""
+    return len(content) + len((note or "").encode()) + _OVERHEAD_BYTES
+
+
+async def insert_snapshot(transaction: Writer, record: SnapshotRecord) -> None:
+    """Insert a snapshot."""
+    await transaction.execute(sa.insert(project_snapshots).values(**msgspec.structs.asdict(record)))
+
+
+async def load_snapshots(connection: Reader, project: ProjectRecord, *, skip: int, limit: int) -> list[SnapshotSummary]:
+    """Return a slice of the snapshots of a project, the newest first."""
+    query = sa.select(*_SUMMARY_COLUMNS).where(project_snapshots.c.project_id == project.id)
+    query = query.order_by(project_snapshots.c.created_at.desc(), project_snapshots.c.id)
+    return await connection.all_as(SnapshotSummary, query.offset(skip).limit(limit))
+
+
+async def count_snapshots(connection: Reader, project: ProjectRecord) -> int:
+    """Return the number of snapshots of a project."""
+    count = sa.select(sa.func.count()).select_from(project_snapshots)
+    return int(await connection.scalar(count.where(project_snapshots.c.project_id == project.id)))
+
+
+async def load_snapshot(connection: Reader, project: ProjectRecord, snapshot_id: UUID) -> SnapshotRecord | None:
+    """Return a snapshot of a project, or None if the project has no such snapshot."""
+    is_snapshot = (project_snapshots.c.id == snapshot_id) & (project_snapshots.c.project_id == project.id)
+    return await connection.first_as(SnapshotRecord, sa.select(project_snapshots).where(is_snapshot))
+
+
+async def total_snapshot_bytes(connection: Reader, owner: UUID) -> int:
+    """Return how many bytes the snapshots of all projects of an owner take."""
+    query = sa.select(sa.func.sum(project_snapshots.c.bytes)).join(projects).where(projects.c.user_id == owner)
+    return int(await connection.scalar(query) or 0)  # the sum over no rows is NULL

@@ -1,0 +1,253 @@
+"""Snapshots freeze the recommendations for a project, and a replay says what has changed since, and why."""
+
+from hashlib import sha256
+from typing import Any
+
+import httpx2
+import msgspec
+import pytest
+
+from tests.selection.conftest import ADA, client_of, created
+from tests.selection.test_selection_choices import claimed, made
+from touchstone.core.canonical_json import canonical_json
+from touchstone.core.settings import Settings
+from touchstone.database.engine import Database
+from touchstone.ranking import formula_version
+from touchstone.services.selection.app import Selection
+from touchstone.services.selection.projects.replay import (
+    RankedDataset,
+    ReplayReason,
+    ReplayStatus,
+    replay_ranking,
+)
+
+YEAR = [{"criterion_name": "year", "weight": 1.0}]
+ETHICAL = [{"criterion_name": "ethical_score", "weight": 1.0}]
+MISSING = "00000000-0000-4000-8000-000000000000"
+
+
+async def frozen(client: httpx2.AsyncClient, project: dict[str, Any], **body: Any) -> dict[str, Any]:
+    """Make a snapshot of a project and return it."""
+    answer = await client.post(f"/projects/{project['id']}/snapshots", json=body)
+    assert answer.status_code == 201, answer.text
+    snapshot: dict[str, Any] = answer.json()
+    assert answer.headers["Location"] == f"/projects/{project['id']}/snapshots/{snapshot['id']}"
+    return snapshot
+
+
+async def replayed(
+    client: httpx2.AsyncClient, project: dict[str, Any], snapshot: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """Return the replay of a snapshot, and its items by the name of the dataset."""
+    answer = await client.get(f"/projects/{project['id']}/snapshots/{snapshot['id']}/replay")
+    assert answer.status_code == 200, answer.text
+    replay: dict[str, Any] = answer.json()
+    return replay, {item["dataset_name"]: item for item in replay["items"]}
+
+
+async def test_a_snapshot_freezes_the_recommendations(ada: httpx2.AsyncClient) -> None:
+    """It has the recommended items with what the datasets say, and its digest is that of the bytes of the content."""
+    for index in range(5):
+        await created(ada, name=f"d{index}", year=2000 + index)
+    chosen = (await ada.get("/datasets/")).json()[4]
+    project = await made(ada, weights=YEAR, criteria={"year_min": 2001}, chosen_dataset_id=chosen["id"])
+    recommendations = (await ada.get(f"/projects/{project['id']}/recommendations?limit=3")).json()
+
+    answer = await ada.post(f"/projects/{project['id']}/snapshots", json={"note": "For the board", "limit": 3})
+    snapshot = answer.json()
+    raw_content = answer.content.split(b'"content":', 1)[1][:-1]
+    assert snapshot["sha256"] == sha256(raw_content).hexdigest()
+    assert raw_content == canonical_json(snapshot["content"])
+
+    content = snapshot["content"]
+    own_keys = {"digest", "record", "claims"}
+    items = [{key: item[key] for key in item if key not in own_keys} for item in content["items"]]
+    assert items == [{key: item[key] for key in item if key != "sentence"} for item in recommendations["datasets"]]
+    assert [item["record"]["year"] for item in content["items"]] == [2004, 2003, 2002]
+    assert (content["total_count"], content["effective_weights"]) == (4, recommendations["effective_weights"])
+    assert content["choice"]["digest"] == content["items"][0]["digest"] == project["chosen_dataset"]["digest"]
+    assert {key: content["project"][key] for key in ("name", "criteria", "weights", "assurance")} == {
+        key: project[key] for key in ("name", "criteria", "weights", "assurance")
+    }
+    assert (snapshot["note"], snapshot["by"]["id"], snapshot["item_count"]) == ("For the board", str(ADA), 3)
+
+
+async def test_the_same_state_has_the_same_digest(ada: httpx2.AsyncClient) -> None:
+    """Two snapshots of the same state differ in their ids and times, and not in what they freeze."""
+    await created(ada, year=2010)
+    project = await made(ada, weights=YEAR)
+    first, second = await frozen(ada, project), await frozen(ada, project, note="again")
+    assert (first["sha256"], first["catalog_version"]) == (second["sha256"], second["catalog_version"])
+    await created(ada, year=2011)
+    assert (await frozen(ada, project))["sha256"] != first["sha256"]
+
+
+async def test_snapshots_are_listed_without_their_contents(ada: httpx2.AsyncClient) -> None:
+    """The newest one comes first, as an array or as pages, and each can be read by its id."""
+    project, other = await made(ada), await made(ada)
+    snapshots = [await frozen(ada, project, note=f"n{index}") for index in range(3)]
+    path = f"/projects/{project['id']}/snapshots"
+    listed = await ada.get(path)
+    assert listed.headers["X-Total-Count"] == "3"
+    summaries = [{key: one[key] for key in one if key != "content"} for one in reversed(snapshots)]
+    assert listed.json() == summaries
+    page = (await ada.get(f"{path}?page=2&page_size=2")).json()
+    assert page == {"snapshots": summaries[2:], "total_count": 3, "page": 2, "page_size": 2, "total_pages": 2}
+    assert (await ada.get(f"{path}/{snapshots[0]['id']}")).json() == snapshots[0]
+    for project_id, snapshot_id in ((other["id"], snapshots[0]["id"]), (project["id"], MISSING), (project["id"], "x")):
+        for suffix in ("", "/replay"):
+            missing = await ada.get(f"/projects/{project_id}/snapshots/{snapshot_id}{suffix}")
+            assert (missing.status_code, missing.json()["code"]) == (404, "snapshot_not_found")
+
+
+@pytest.mark.parametrize("body", [b'{"limit": 0}', b'{"limit": 101}', b'{"nte": "x"}', b"[]", b'{"note": 1}'])
+async def test_what_does_not_fit_a_snapshot_is_refused(ada: httpx2.AsyncClient, body: bytes) -> None:
+    """The body is optional, and otherwise as strict as all bodies."""
+    project = await made(ada)
+    assert (await ada.post(f"/projects/{project['id']}/snapshots", content=body)).status_code == 422
+    assert (await ada.post(f"/projects/{project['id']}/snapshots")).status_code == 201
+
+
+async def test_foreign_projects_cannot_be_frozen(ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:
+    """A foreign, a missing and a malformed project give the same bytes, whatever the body and the snapshot."""
+    project = await made(ada)
+    snapshot = await frozen(ada, project)
+    refusal = '{"detail":"Projet non trouvé","code":"project_not_found","errors":[]}'.encode()
+    for id_ in (project["id"], MISSING, "x"):
+        for body in (b"", b"{broken", b'{"limit": 0}'):
+            answer = await bob.post(f"/projects/{id_}/snapshots", content=body)
+            assert (answer.status_code, answer.content) == (404, refusal)
+        for suffix in ("", "/replay"):
+            answer = await bob.get(f"/projects/{id_}/snapshots/{snapshot['id']}{suffix}")
+            assert (answer.status_code, answer.content) == (404, refusal)
+
+
+async def test_a_replay_without_changes_is_identical(ada: httpx2.AsyncClient) -> None:
+    """Nothing differs as long as nothing has changed, and what the project asks for later is named apart."""
+    for index in range(3):
+        await claimed(ada, await created(ada, name=f"d{index}", year=2000 + index, missing_values_percentage=0.0))
+    project = await made(ada, weights=YEAR)
+    snapshot = await frozen(ada, project)
+    replay, items = await replayed(ada, project, snapshot)
+    assert replay["identical"] is True
+    assert replay["catalog_version"]["before"] == replay["catalog_version"]["after"] == snapshot["catalog_version"]
+    assert {(item["status"], item["reason"]) for item in items.values()} == {("unchanged", None)}
+
+    await ada.put(f"/projects/{project['id']}", json={"criteria": {"year_min": 2001}, "weights": ETHICAL})
+    replay, _ = await replayed(ada, project, snapshot)
+    assert replay["identical"] is True
+    assert [(change["field"], change["after"]) for change in replay["project_changes"]] == [
+        ("criteria", {"year_min": 2001}),
+        ("weights", ETHICAL),
+    ]
+
+
+async def test_a_replay_says_what_has_changed_and_why(ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:
+    """Datasets are new, gone, moved or changed because of themselves or of others."""
+    years = {"a": 2020, "b": 2018, "c": 2016, "d": 2014, "e": 2012, "f": 2010, "g": 2006}
+    datasets = {name: await created(ada, name=name, year=year, domain=["x"]) for name, year in years.items()}
+    project = await made(bob, weights=YEAR, criteria={"domain": ["x"]})
+    snapshot = await frozen(bob, project, limit=6)
+
+    await ada.delete(f"/datasets/{datasets['a']['id']}")
+    await ada.patch(f"/datasets/{datasets['b']['id']}", json={"visibility": "private"})
+    await ada.patch(f"/datasets/{datasets['c']['id']}", json={"domain": ["y"]})
+    await ada.patch(f"/datasets/{datasets['d']['id']}", json={"year": 2000, "description": "worse"})
+    await created(ada, name="h", year=2024, domain=["x"])
+    for index in range(3):
+        await created(ada, name=f"i{index}", year=2008, domain=["x"])
+    replay, items = await replayed(bob, project, snapshot)
+
+    assert replay["identical"] is False
+    assert replay["total_count"] == {"before": 7, "after": 8}
+    assert list(items) == ["h", "e", "f", "i0", "i1", "i2", "a", "b", "c", "d"]
+    assert {name: (item["status"], item["reason"]) for name, item in items.items()} == {
+        "h": ("new", "added"),
+        "e": ("moved", "others"),
+        "f": ("moved", "others"),
+        "i0": ("new", "added"),
+        "i1": ("new", "added"),
+        "i2": ("new", "added"),
+        "a": ("gone", "withdrawn"),
+        "b": ("gone", "withdrawn"),
+        "c": ("gone", "filters"),
+        "d": ("gone", "record"),
+    }
+    assert (items["e"]["rank"], items["e"]["score"]) == ({"before": 5, "after": 2}, {"before": 0.5, "after": 0.5})
+    assert (items["a"]["rank"], items["a"]["score"]["after"]) == ({"before": 1, "after": None}, None)
+    assert items["d"]["rank"] == {"before": 4, "after": 8}
+    assert items["d"]["points"] == [{"criterion_name": "year", "before": 14 / 24, "after": 0.0}]
+    assert {(change["field"], change["after"]) for change in items["d"]["changes"]} == {
+        ("year", 2000),
+        ("description", "worse"),
+    }
+    assert [(change["field"], change["after"]) for change in items["c"]["changes"]] == [("domain", ["y"])]
+
+
+async def test_a_replay_names_the_claims_behind_a_score(ada: httpx2.AsyncClient) -> None:
+    """A score that rose because of a claim says which attribute and which claim; records may enter by it, too."""
+    datasets = [await created(ada, name=name) for name in ("a", "b", "c")]
+    project = await made(ada, weights=ETHICAL)
+    snapshot = await frozen(ada, project, limit=2)
+    await claimed(ada, datasets[2])
+    await ada.patch(f"/datasets/{datasets[0]['id']}", json={"description": "another"})
+    _, items = await replayed(ada, project, snapshot)
+    assert (items["c"]["status"], items["c"]["reason"]) == ("new", "record")
+    assert (items["a"]["status"], items["a"]["reason"], items["b"]["reason"]) == ("moved", "others", "others")
+    assert [change["field"] for change in items["a"]["changes"]] == ["description"]
+
+    snapshot = await frozen(ada, project, limit=2)
+    await claimed(ada, datasets[2], attribute="transparency")
+    _, items = await replayed(ada, project, snapshot)
+    changed = items["c"]
+    assert (changed["status"], changed["reason"], changed["score"]) == (
+        "changed",
+        "record",
+        {"before": 0.1, "after": 0.2},
+    )
+    fields = [change["field"] for change in changed["changes"]]
+    assert fields == ["transparency", "evidence.transparency", "claims.transparency"]
+
+
+async def test_a_large_catalog_finds_those_that_are_gone(ada: httpx2.AsyncClient) -> None:
+    """The present rank of a dataset that has fallen behind all others is exact."""
+    first = await created(ada, name="first", year=2020)
+    for index in range(30):
+        await created(ada, name=f"d{index:02}", year=2010)
+    project = await made(ada, weights=YEAR)
+    snapshot = await frozen(ada, project, limit=1)
+    await ada.patch(f"/datasets/{first['id']}", json={"year": 2001})
+    _, items = await replayed(ada, project, snapshot)
+    assert items["first"]["rank"] == {"before": 1, "after": 31}
+
+
+def test_a_change_of_the_formulas_is_told_from_a_change_of_the_data() -> None:
+    """If the formulas have changed and the record has not, the formulas are the reason."""
+    before = RankedDataset(id=1, dataset_id=ADA, name="a", rank=1, score=0.5, points={}, content=None)
+    after = msgspec.structs.replace(before, score=0.6)
+    (item,) = replay_ranking([before], [after], [], is_formula_changed=True)
+    assert (item.status, item.reason) == (ReplayStatus.CHANGED, ReplayReason.FORMULA)
+    (item,) = replay_ranking([before], [after], [], is_formula_changed=False)
+    assert item.reason is ReplayReason.RECORD
+
+
+async def test_snapshots_count_towards_the_quota(settings: Settings, database: Database) -> None:
+    """A snapshot that does not fit is refused, and leaves nothing behind."""
+    limited = settings.model_copy(update={"project_quota_bytes": 12_000})
+    selection = await Selection.open(limited, database, None)
+    try:
+        async with client_of(selection) as client:
+            for index in range(3):
+                await created(client, name=f"d{index}", objective="x" * 500)
+            project = await made(client)
+            path = f"/projects/{project['id']}/snapshots"
+            statuses = [(await client.post(path)).status_code for _ in range(4)]
+            assert (statuses[0], statuses[-1]) == (201, 413)
+            assert len((await client.get(path)).json()) == statuses.count(201)
+    finally:
+        await selection.close()
+
+
+def test_the_formula_version_is_in_use() -> None:
+    """The version is a short text that choices and snapshots keep."""
+    assert formula_version.FORMULA_VERSION == "1"
