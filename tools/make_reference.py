@@ -17,6 +17,8 @@ from touchstone.jobs.states import FINAL_STATES, MOVES
 from touchstone.learning.choices import ALGORITHMS, METHODS, METRICS
 from touchstone.messages import MESSAGES
 from touchstone.messages.codebook import GENERAL_RULES
+from touchstone.messages.report import REPORT_TEXTS
+from touchstone.messages.report_law import LEGAL_POINT_TITLES
 from touchstone.metadata.codebook import CODEBOOK
 from touchstone.metadata.exact_values import MEMBER, ExactValues
 from touchstone.metadata.exported_dataset import ExportedClaim
@@ -27,6 +29,10 @@ from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
 from touchstone.services.gateway.public_routes import PUBLIC_ROUTES
 from touchstone.services.selection.filters import FILTERS
 from touchstone.services.selection.gates import GATES
+from touchstone.services.selection.report.content import ReportContent
+from touchstone.services.selection.report.formats import FORMATS as REPORT_FORMATS
+from touchstone.services.selection.report.legal_points import LEGAL_POINTS
+from touchstone.services.selection.report.limitations import Limitation
 
 FOLDER: Final = Path(__file__).parent.parent / "docs" / "reference"
 
@@ -286,6 +292,48 @@ def exports_page() -> str:
     )
 
 
+def report_page() -> str:
+    """Return the page of the report on a project: its formats, what it states, and the points of law."""
+    formats = [
+        (f"`{report_format.key}`", f"`{report_format.media_type}`", report_format.title)
+        for report_format in REPORT_FORMATS.values()
+    ]
+    points = [
+        (
+            f"`{point.key}`",
+            LEGAL_POINT_TITLES[point.key][1],
+            code_list(point.attributes),
+            code_list(part.value for part in point.parts),
+        )
+        for point in LEGAL_POINTS
+    ]
+    limitations = [(f"`{limitation.value}`", REPORT_TEXTS[f"limit_{limitation.value}"][1]) for limitation in Limitation]
+
+    return (
+        "# Reports\n\n"
+        "`GET /projects/{id}/report?format=&lang=fr|en` writes a report on a project: what was chosen and why, on "
+        "which evidence, what is unknown, and what would change the choice. Without `lang` it has the language that "
+        "the request prefers.\n\n"
+        + format_table(("Format", "Media type", "For"), formats)
+        + "\nThe bytes depend only on the state of the project and of the catalog, so they are the same on a second "
+        "run and after the database has been copied. JSON is `{sha256, report}`, where `sha256` is the digest over the "
+        "canonical JSON ([RFC 8785](https://www.rfc-editor.org/rfc/rfc8785)) of `report`. It stands in the footer of "
+        "HTML and PDF as well, in both languages. PDF needs up to a second and uses the fonts that come with the "
+        "typesetter; a sign that they lack, for example a Chinese one, is an empty box there.\n"
+        + "\n## What a report states\n\n"
+        + format_table(("Member of `report`", "Meaning"), _attribute_meanings(ReportContent))
+        + "\n## Points of law\n\n"
+        "A report goes through the principles of the GDPR (Regulation (EU) 2016/679, article 5, and the rights in "
+        "articles 12 to 22) and through article 10(2) of the AI Act (Regulation (EU) 2024/1689). For each point it "
+        "lists what is known about these attributes of the dataset, and says *no evidence* if no quote, measurement or "
+        "review supports any of them and no other part of the report speaks to the point. A report never says that a "
+        "requirement is met.\n\n"
+        + format_table(("Point", "Title", "Attributes", "Parts of the report"), points)
+        + "\n## Limitations\n\n"
+        + format_table(("Code", "Sentence"), limitations)
+    )
+
+
 def _attribute_meanings(record_type: type) -> list[tuple[str, str]]:
     """Return the attributes of a class and what its docstring says about each."""
     attributes = inspect.cleandoc(record_type.__doc__ or "").partition("Attributes:\n")[2]
@@ -303,6 +351,7 @@ PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "criteria": criteria_page,
     "codebook": codebook_page,
     "exports": exports_page,
+    "report": report_page,
     "routes": routes_page,
     "jobs": jobs_page,
 }

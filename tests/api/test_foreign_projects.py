@@ -27,6 +27,8 @@ CALLS: tuple[tuple[str, str, Any], ...] = (
     ("POST", "/snapshots", {"limit": 0}),
     ("GET", f"/snapshots/{MISSING}", None),
     ("GET", "/snapshots/x/replay", None),
+    ("GET", "/report", None),
+    ("GET", "/report?format=x", None),
     ("POST", "", {"name": "x"}),
     ("PATCH", "", {"name": "x"}),
 )

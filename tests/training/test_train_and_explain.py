@@ -1,6 +1,7 @@
 """From a public request to a model, a prediction, a chart and an explanation, with the real libraries."""
 
 import hashlib
+import html
 from typing import Any
 
 import httpx2
@@ -84,8 +85,24 @@ async def test_from_upload_to_explanation(service: Service) -> None:
         assert [len(row["attributions"]) for row in explained["result"]["local"]] == [3, 3]
         listed = (await person.get(f"/api/v1/projects/{project}/jobs")).json()
         assert [job["kind"] for job in listed] == ["explain", "train", "train"]
+        await check_report(person, project, explained["result"]["narrative"])
         assert (await other.get(f"/projects/{project}/jobs")).status_code == 404
         assert (await other.get(address)).status_code == 404
+
+
+async def check_report(client: httpx2.AsyncClient, project: str, narrative: dict[str, str]) -> None:
+    """Check that the report on a project describes its trainings and its explanation, in every format."""
+    path = f"/projects/{project}/report"
+    report = (await client.get(path, params={"format": "json"})).json()["report"]
+    assert [training["name"] for training in report["trainings"]] == ["again", None]
+    assert [column["column"] for column in report["trainings"][0]["group_metrics"]] == ["colour"]
+    bias = next(point for point in report["evidence"]["ai_act"] if point["point"] == "ai_act_f")
+    assert (bias["has_evidence"], bias["parts"]) == (True, ["group_metrics"])
+
+    for locale in ("fr", "en"):
+        page = (await client.get(path, params={"lang": locale})).text
+        assert narrative[locale].split(". ")[0] in html.unescape(page)
+    assert (await client.get(path, params={"format": "pdf"})).content.startswith(b"%PDF-")
 
 
 async def refused(client: httpx2.AsyncClient, path: str, order: dict[str, Any], reason: str) -> None:

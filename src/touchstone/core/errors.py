@@ -467,6 +467,12 @@ class IndexBuilding(Unavailable):
     code = "index_building"
 
 
+class ReportUnavailable(Unavailable):
+    """A report could not be typeset, or not within the limits of its process."""
+
+    code = "report_unavailable"
+
+
 class UpstreamTimeout(ServiceError):
     """A backend was too slow."""
 
@@ -490,6 +496,4 @@ def _subclasses(error_class: type[ServiceError]) -> list[type[ServiceError]]:
     return subclasses
 
 
-ERRORS: Final[tuple[type[ServiceError], ...]] = tuple(
-    sorted(_subclasses(ServiceError), key=lambda error_class: (error_class.status, error_class.code))
-)
+ERRORS: Final = tuple(sorted(_subclasses(ServiceError), key=lambda error: (error.status, error.code)))

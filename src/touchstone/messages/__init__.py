@@ -3,7 +3,8 @@
 This module looks sentences up by key and fills in their placeholders. The sentences are in `errors` (refused requests),
 `validation` (invalid values), `document_rejections` (imports), `job_errors` (jobs that fail or cannot start),
 `progress`, `training_warnings`, `narratives`, `reasons` (of a rank, of which `reason_phrases` has the parts),
-`ranking_notes`, `charts`, `model_card`, `labels`, `codebook` (the ethical criteria) and `pages*` (the web pages).
+`ranking_notes`, `charts`, `model_card`, `labels`, `codebook` (the ethical criteria), `report*` (the report on a
+project) and `pages*` (the web pages).
 """
 
 from collections.abc import Mapping
@@ -18,8 +19,9 @@ from touchstone.messages.pages_account import ACCOUNT_PAGES
 from touchstone.messages.pages_data import DATA_PAGES
 from touchstone.messages.pages_evidence import EVIDENCE_PAGES
 from touchstone.messages.pages_jobs import JOB_PAGES
-from touchstone.messages.plurals import with_count
+from touchstone.messages.plurals import CountedText, with_count
 from touchstone.messages.ranking_notes import RANKING_NOTES
+from touchstone.messages.report import REPORT_TEXTS
 from touchstone.messages.validation import EMPTY_VALUE, SUGGESTIONS, VALIDATION
 
 # The public interface fixes these three sentences: they are French whatever language the caller prefers.
@@ -67,6 +69,14 @@ def ranking_note_text(code: str, criterion: str, locale: str) -> str:
 def document_rejection_text(code: str, locale: str) -> str:
     """Return the sentence that says why a document, or a part of it, is not imported."""
     return DOCUMENT_REJECTIONS[code][LOCALES.index(locale)]
+
+
+def report_text(key: str, locale: str, **facts: Any) -> str:
+    """Return a sentence of a report, with its placeholders filled in.
+
+    A count that is already formatted for the language is given as text with its number, by `plurals.with_count`.
+    """
+    return _fill_placeholders(REPORT_TEXTS[key], facts, locale)
 
 
 def validation_text(error_type: str, fallback: str, context: Mapping[str, Any] | None, locale: str) -> str:
@@ -125,6 +135,11 @@ def _fill_placeholders(translations: Text, facts: Mapping[str, Any], locale: str
 
     Numbers know their locale, so that `{rows:row|rows}` becomes the singular or the plural.
     """
-    countable_facts = {name: with_count(str(fact), fact, locale) for name, fact in facts.items()}
+    countable_facts = {name: _countable(fact, locale) for name, fact in facts.items()}
     translation = translations[LOCALES.index(locale)]
     return translation.format(**countable_facts)
+
+
+def _countable(fact: Any, locale: str) -> CountedText:
+    """Return a fact of a sentence as text with its count; one that was formatted with its count stays as it is."""
+    return fact if isinstance(fact, CountedText) else with_count(str(fact), fact, locale)

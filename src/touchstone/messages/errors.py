@@ -158,6 +158,10 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
         "L’index de la recherche est en construction ; réessayez dans quelques instants",
         "The search index is being built; try again in a moment",
     ),
+    "report_unavailable": (
+        "Le rapport n’a pas pu être mis en page ; réessayez, ou choisissez un autre format",
+        "The report could not be typeset; try again, or choose another format",
+    ),
     "upstream_timeout": (
         "Le service {backend} n’a pas répondu à temps",
         "The {backend} service did not answer in time",

@@ -35,6 +35,9 @@ from touchstone.services.selection.projects import routes as project_routes
 from touchstone.services.selection.projects.editor import ProjectEditor
 from touchstone.services.selection.projects.snapshot_replay import SnapshotReplayer
 from touchstone.services.selection.projects.snapshots import SnapshotEditor
+from touchstone.services.selection.report import routes as report_routes
+from touchstone.services.selection.report.facts_reader import ReportReader
+from touchstone.services.selection.report.pdf import PdfRenderer
 
 NAME: Final = "selection"
 # The one path whose registered form ends with a slash.
@@ -63,6 +66,7 @@ class Selection:
             project_routes.router,
             choice_routes.router,
             snapshot_routes.router,
+            report_routes.router,
         )
         api = create_app(NAME, *routers, resources=self.resources)
         api.state.services = services
@@ -92,11 +96,12 @@ class Selection:
 
         data_files = DataFiles(settings, database)
         measurer = FileMeasurer(settings, data_files)
+        evidence = EvidenceEditor(database, catalog)
         services = SelectionServices(
             catalog=catalog,
             catalog_tokens=catalog_tokens,
             datasets=DatasetEditor(catalog, measurer, quota_bytes=settings.record_quota_bytes),
-            evidence=EvidenceEditor(database, catalog),
+            evidence=evidence,
             hiding=HidingEditor(database, catalog),
             projects=ProjectEditor(database, catalog, catalog_tokens, quota_bytes=settings.project_quota_bytes),
             snapshots=SnapshotEditor(database, catalog, quota_bytes=settings.project_quota_bytes),
@@ -105,6 +110,8 @@ class Selection:
             uploads=Uploads(settings, database),
             imports=DocumentImports(settings, database, catalog),
             response_cache=ResponseCache(),
+            reports=ReportReader(database, catalog, evidence),
+            pdf_renderer=PdfRenderer(),
         )
         return cls(services, database, tokens)
 

@@ -30,6 +30,8 @@ from touchstone.services.selection.live_catalog import LiveCatalog
 from touchstone.services.selection.projects.editor import ProjectEditor
 from touchstone.services.selection.projects.snapshot_replay import SnapshotReplayer
 from touchstone.services.selection.projects.snapshots import SnapshotEditor
+from touchstone.services.selection.report.facts_reader import ReportReader
+from touchstone.services.selection.report.pdf import PdfRenderer
 
 BodyModel = TypeVar("BodyModel", bound=RequestModel)
 
@@ -57,6 +59,8 @@ class SelectionServices:
     uploads: Uploads
     imports: DocumentImports
     response_cache: ResponseCache
+    reports: ReportReader
+    pdf_renderer: PdfRenderer
 
 
 class RequestContext:

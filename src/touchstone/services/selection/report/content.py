@@ -1,0 +1,262 @@
+"""What a report states: facts without words, the same in every language and format.
+
+The digest of a report is computed over these facts, so they contain nothing that depends on the moment of the report
+or on the installation that makes it.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+import msgspec
+
+from touchstone.core.canonical_json import canonical_digest
+from touchstone.core.evidence import Assurance, ClaimValue, EvidenceLevel
+from touchstone.services.selection.datasets.ranking_response import ExplainedItem
+from touchstone.services.selection.evidence.records import ClaimSource, Decision
+
+VERSION: Final = 1
+"""The version of the form of reports; it changes with the meaning of a member."""
+
+
+class ReportedProject(msgspec.Struct, frozen=True, kw_only=True):
+    """The project that a report is about."""
+
+    id: UUID
+    name: str
+    description: str | None
+    created_at: datetime
+    updated_at: datetime
+
+
+class WeightShare(msgspec.Struct, frozen=True):
+    """The weight of a criterion as given, and its share of all weights."""
+
+    criterion_name: str
+    weight: float
+    share: float
+
+
+class ReportedNeed(msgspec.Struct, frozen=True, kw_only=True):
+    """What the project asks of a dataset.
+
+    Attributes:
+        filters: the filters that a dataset has to satisfy to be ranked at all.
+        gates: the requirements that are judged for each dataset and do not change the ranking.
+        weights: the weights of the criteria, those of the default profile if the project has none.
+        has_own_weights: whether the project has weights of its own.
+        assurance: the weakest level of evidence that counts.
+    """
+
+    filters: Mapping[str, Any]
+    gates: Mapping[str, Any]
+    weights: Sequence[WeightShare]
+    has_own_weights: bool
+    assurance: Assurance
+
+
+class ReportedNote(msgspec.Struct, frozen=True):
+    """A weighted criterion that does not distinguish the first datasets of a ranking, as recommendations note it."""
+
+    code: str
+    criterion_name: str
+    value: float | None
+
+
+class ReportedRanking(msgspec.Struct, frozen=True, kw_only=True):
+    """The first datasets of the ranking with notes on them, and the number of all that satisfy the filters."""
+
+    total_count: int
+    items: Sequence[ExplainedItem]
+    notes: Sequence[ReportedNote]
+
+
+class ReportedDataset(msgspec.Struct, frozen=True, kw_only=True):
+    """A dataset as a report names it."""
+
+    id: int
+    dataset_id: UUID
+    name: str
+    objective: str | None
+
+
+class ReportedChoice(msgspec.Struct, frozen=True, kw_only=True):
+    """The choice that a project makes at present.
+
+    Attributes:
+        dataset: the chosen dataset; None if nothing is left of it.
+        reason: the reason in the words of the owner.
+        standing: its place in the ranking; None if it does not satisfy the filters of the project.
+    """
+
+    dataset_id: int
+    dataset: ReportedDataset | None
+    reason: str | None
+    standing: ExplainedItem | None
+
+
+class CriterionDifference(msgspec.Struct, frozen=True):
+    """The points of two datasets for one criterion, and how much more the first one has."""
+
+    criterion_name: str
+    above_points: float
+    below_points: float
+    difference: float
+
+
+class ReportedComparison(msgspec.Struct, frozen=True, kw_only=True):
+    """A dataset with the one that comes next, or that comes before it if it was chosen in spite of it."""
+
+    above: ExplainedItem
+    below: ExplainedItem
+    differences: Sequence[CriterionDifference]
+
+
+class ReportedReview(msgspec.Struct, frozen=True, kw_only=True):
+    """The decision of a curator about a claim."""
+
+    by: str | None
+    at: datetime
+    decision: Decision
+    note: str | None
+
+
+class ReportedClaim(msgspec.Struct, frozen=True, kw_only=True):
+    """A claim that counts, with its quote and its source."""
+
+    value: ClaimValue
+    not_applicable: bool
+    level: EvidenceLevel
+    quote: str | None
+    place: str | None
+    source: ClaimSource | None
+    standard: str | None
+    by: str | None
+    at: datetime
+    until: datetime | None
+    review: ReportedReview | None
+
+
+class ReportedAttribute(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known about one attribute of a dataset.
+
+    Attributes:
+        value: what the record shows; None if nothing is known.
+        not_applicable: whether the attribute does not apply to the dataset.
+        level: how well the value is supported.
+        counted_value: the value at the assurance of the project.
+        is_conflicting: whether claims say different things.
+        claims: the claims that count, the newest first.
+    """
+
+    name: str
+    value: ClaimValue
+    not_applicable: bool
+    level: EvidenceLevel | None
+    counted_value: ClaimValue
+    is_conflicting: bool
+    claims: Sequence[ReportedClaim]
+
+    @property
+    def is_evident(self) -> bool:
+        """Whether something better than a declaration is known."""
+        return any(claim.level is not EvidenceLevel.DECLARED for claim in self.claims)
+
+
+class ReportedPoint(msgspec.Struct, frozen=True, kw_only=True):
+    """A point of law with what speaks to it.
+
+    Attributes:
+        point: the key of the point in the table of legal points.
+        attributes: the attributes that speak to it.
+        evident: those about which something better than a declaration is known.
+        parts: the parts of the report that speak to it and are not empty.
+        has_evidence: whether there is an evident attribute or such a part.
+    """
+
+    point: str
+    attributes: Sequence[str]
+    evident: Sequence[str]
+    parts: Sequence[str]
+    has_evidence: bool
+
+
+class ReportedEvidence(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known about one dataset, by attribute and by points of law."""
+
+    dataset: ReportedDataset
+    is_chosen: bool
+    attributes: Sequence[ReportedAttribute]
+    gdpr: Sequence[ReportedPoint]
+    ai_act: Sequence[ReportedPoint]
+
+
+class ReportedTraining(msgspec.Struct, frozen=True, kw_only=True):
+    """A training of the project that succeeded, as its result describes it.
+
+    Attributes:
+        metrics: the value of each metric, with the ends of its interval of confidence.
+        baseline: the value that the main metric has without any learning.
+        group_metrics, warnings: as in the result of the job.
+    """
+
+    job_id: UUID
+    name: str | None
+    finished_at: datetime | None
+    dataset_id: int | None
+    data_sha256: str | None
+    rows: int | None
+    target: str
+    task: str
+    algorithm: str
+    metric: str
+    metrics: Mapping[str, Any]
+    baseline: float | None
+    group_metrics: Sequence[Any]
+    warnings: Sequence[Any]
+    seed: int | None
+
+
+class ReportedExplanation(msgspec.Struct, frozen=True, kw_only=True):
+    """An explanation of the project that succeeded: what it says in words, and its limits, in both languages."""
+
+    job_id: UUID
+    finished_at: datetime | None
+    method: str
+    narrative: Mapping[str, str]
+    limits: Mapping[str, Sequence[str]]
+
+
+class ReportContent(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that a report states.
+
+    Attributes:
+        version: the version of this form.
+        project: the id, name, description and times of the project.
+        need: the filters, the gates, the assurance and the weights with their shares, and whether these are the
+            project's own.
+        ranking: the first ten datasets as items of the recommendations, the number of all that match, and notes.
+        choice: the chosen dataset, the reason and its place in the ranking; null if nothing is chosen.
+        comparison: the chosen dataset and the runner-up, or the first of the ranking and the chosen dataset, with the
+            differences of their points.
+        evidence: what is known about the chosen dataset, or about the first of the ranking if nothing is chosen, by
+            attribute with the claims that count, and by points of law.
+        trainings, explanations: the newest five of each that have succeeded in this project.
+        limitations: codes of what limits the conclusions from the report.
+    """
+
+    version: int
+    project: ReportedProject
+    need: ReportedNeed
+    ranking: ReportedRanking
+    choice: ReportedChoice | None
+    comparison: ReportedComparison | None
+    evidence: ReportedEvidence | None
+    trainings: Sequence[ReportedTraining]
+    explanations: Sequence[ReportedExplanation]
+    limitations: Sequence[str]
+
+    def digest(self) -> str:
+        """Return the SHA-256 of what the report states, over its canonical JSON (RFC 8785), in hexadecimal."""
+        return canonical_digest(self)

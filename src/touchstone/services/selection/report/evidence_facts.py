@@ -1,0 +1,120 @@
+"""What is known about a dataset: the state of its attributes with the claims behind them, and by points of law."""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from touchstone.core.evidence import Assurance, ClaimValue
+from touchstone.services.selection.datasets.store import DatasetRecord
+from touchstone.services.selection.evidence.editor import RecordEvidence
+from touchstone.services.selection.evidence.records import ClaimRecord
+from touchstone.services.selection.evidence.states import AttributeState, attribute_states
+from touchstone.services.selection.people_store import Pseudos
+from touchstone.services.selection.report.content import (
+    ReportedAttribute,
+    ReportedClaim,
+    ReportedDataset,
+    ReportedEvidence,
+    ReportedPoint,
+    ReportedReview,
+)
+from touchstone.services.selection.report.legal_points import LEGAL_POINTS, Law, LegalPoint, ReportPart
+
+REPORTED_ATTRIBUTES: Final = tuple(dict.fromkeys(attribute for point in LEGAL_POINTS for attribute in point.attributes))
+"""The attributes about which a report gives the evidence: those that speak to a point of law."""
+
+
+def reported_dataset(record: DatasetRecord) -> ReportedDataset:
+    """Return a record as a report names it."""
+    name, objective = record.attributes["dataset_name"], record.attributes["objective"]
+    return ReportedDataset(
+        id=record.id or 0,
+        dataset_id=record.dataset_id,
+        name=str(name),
+        objective=None if objective is None else str(objective),
+    )
+
+
+def reported_evidence(
+    evidence: RecordEvidence, assurance: Assurance, parts: Collection[ReportPart], now: datetime, *, is_chosen: bool
+) -> ReportedEvidence:
+    """Return what is known about a dataset at a moment; `parts` are the parts of the report that are not empty."""
+    states = attribute_states(evidence.record, evidence.ledger_claims, now)
+    counted_claims = [claim for claim in evidence.claims if claim.is_counted(now)]
+    attributes = {
+        name: _reported_attribute(name, states[name], counted_claims, evidence.pseudos, assurance)
+        for name in REPORTED_ATTRIBUTES
+    }
+
+    points = {law: _points(law, attributes, parts) for law in Law}
+    return ReportedEvidence(
+        dataset=reported_dataset(evidence.record),
+        is_chosen=is_chosen,
+        attributes=list(attributes.values()),
+        gdpr=points[Law.GDPR],
+        ai_act=points[Law.AI_ACT],
+    )
+
+
+def _reported_attribute(
+    name: str, state: AttributeState, claims: Sequence[ClaimRecord], pseudos: Pseudos, assurance: Assurance
+) -> ReportedAttribute:
+    """Return what is known about one attribute, with its claims; `claims` are those about all attributes."""
+    return ReportedAttribute(
+        name=name,
+        value=state.value,
+        not_applicable=state.is_not_applicable,
+        level=state.level,
+        counted_value=_value_at(state, assurance),
+        is_conflicting=state.is_conflicting,
+        claims=[_reported_claim(claim, pseudos) for claim in claims if claim.attribute == name],
+    )
+
+
+def _value_at(state: AttributeState, assurance: Assurance) -> ClaimValue:
+    """Return the value of an attribute at an assurance."""
+    if assurance is Assurance.DECLARED:
+        return state.value
+    return state.documented if assurance is Assurance.DOCUMENTED else state.reviewed
+
+
+def _reported_claim(claim: ClaimRecord, pseudos: Pseudos) -> ReportedClaim:
+    """Return a claim with the names of its author and its reviewer."""
+    review = claim.review
+    return ReportedClaim(
+        value=claim.value,
+        not_applicable=claim.is_not_applicable,
+        level=claim.effective_level,
+        quote=claim.quote,
+        place=claim.place,
+        source=claim.source,
+        standard=claim.standard,
+        by=None if claim.author is None else pseudos.get(claim.author),
+        at=claim.created_at,
+        until=claim.until,
+        review=None
+        if review is None
+        else ReportedReview(by=pseudos.get(review.reviewer), at=review.at, decision=review.decision, note=review.note),
+    )
+
+
+def _points(
+    law: Law, attributes: Mapping[str, ReportedAttribute], parts: Collection[ReportPart]
+) -> list[ReportedPoint]:
+    """Return the points of a law with what speaks to each of them."""
+    return [_reported_point(point, attributes, parts) for point in LEGAL_POINTS if point.law is law]
+
+
+def _reported_point(
+    point: LegalPoint, attributes: Mapping[str, ReportedAttribute], parts: Collection[ReportPart]
+) -> ReportedPoint:
+    """Return one point of law with the attributes and the parts of the report that speak to it."""
+    evident = [name for name in point.attributes if attributes[name].is_evident]
+    present_parts = [part.value for part in point.parts if part in parts]
+    return ReportedPoint(
+        point=point.key,
+        attributes=point.attributes,
+        evident=evident,
+        parts=present_parts,
+        has_evidence=bool(evident or present_parts),
+    )

@@ -1,0 +1,240 @@
+"""Collecting what a report states from the catalog in memory and from the database."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Final, NamedTuple
+
+import msgspec
+import numpy as np
+
+from touchstone.core.errors import DatasetNotFound
+from touchstone.database.engine import Database
+from touchstone.ranking.catalog.results import RankedWindow
+from touchstone.ranking.catalog.view import View
+from touchstone.ranking.query.predicates import Query
+from touchstone.ranking.reasons.notes import NoteCollector
+from touchstone.services.selection.catalog_query import build_query
+from touchstone.services.selection.datasets.ranking_response import ExplainedItem, RankingResult
+from touchstone.services.selection.datasets.scoring_request import (
+    RankingOptions,
+    ScoringRequest,
+    parse_scoring_request,
+)
+from touchstone.services.selection.evidence.editor import EvidenceEditor
+from touchstone.services.selection.live_catalog import LiveCatalog
+from touchstone.services.selection.projects.store import ProjectRecord
+from touchstone.services.selection.report.content import (
+    VERSION,
+    CriterionDifference,
+    ReportContent,
+    ReportedChoice,
+    ReportedComparison,
+    ReportedEvidence,
+    ReportedNeed,
+    ReportedNote,
+    ReportedProject,
+    ReportedRanking,
+    ReportedTraining,
+    WeightShare,
+)
+from touchstone.services.selection.report.evidence_facts import reported_dataset, reported_evidence
+from touchstone.services.selection.report.job_facts import load_explanations, load_trainings
+from touchstone.services.selection.report.legal_points import ReportPart
+from touchstone.services.selection.report.limitations import find_limitations
+
+MAX_ITEMS: Final = 10
+"""How many datasets of the ranking a report shows."""
+_OPTIONS: Final = RankingOptions(skip=0, limit=MAX_ITEMS, explain=True)
+
+
+class _ProjectRanking(NamedTuple):
+    """The ranking of a project in one state of the catalog, and the part of it that a report shows."""
+
+    view: View
+    query: Query
+    scoring: ScoringRequest
+    reported: ReportedRanking
+
+
+class ReportReader:
+    """Collects what reports state about projects, each on behalf of its owner."""
+
+    def __init__(self, database: Database, catalog: LiveCatalog, evidence: EvidenceEditor) -> None:
+        self._database = database
+        self._catalog = catalog
+        self._evidence = evidence
+
+    async def read(self, project: ProjectRecord) -> ReportContent:
+        """Return what a report on a project states now.
+
+        Raises:
+            IndexBuilding: the project searches words that have not been indexed yet.
+        """
+        weights = [msgspec.structs.asdict(weight) for weight in project.weights]
+        scoring = parse_scoring_request({"criteria": project.criteria, "weights": weights, "gates": project.gates})
+        need = _reported_need(project, scoring)
+        ranking = await self._rank(project, scoring)
+
+        choice = await self._read_choice(project, ranking)
+        comparison = _compare_with_rival(ranking.reported.items, choice)
+        async with self._database.reading() as connection:
+            trainings = await load_trainings(connection, project)
+            explanations = await load_explanations(connection, project)
+
+        parts = _present_parts(ranking.reported, choice, trainings)
+        evidence = await self._read_evidence(project, ranking.reported, choice, parts)
+
+        return ReportContent(
+            version=VERSION,
+            project=_reported_project(project),
+            need=need,
+            ranking=ranking.reported,
+            choice=choice,
+            comparison=comparison,
+            evidence=evidence,
+            trainings=trainings,
+            explanations=explanations,
+            limitations=find_limitations(need, ranking.reported, choice, evidence, trainings),
+        )
+
+    async def _rank(self, project: ProjectRecord, scoring: ScoringRequest) -> _ProjectRanking:
+        """Rank the datasets that satisfy the filters of a project by its weights, at its assurance."""
+        query = build_query(scoring.filters, project.user_id)
+        view, window = await self._catalog.rank(
+            query, scoring.weights, skip=0, limit=MAX_ITEMS, assurance=project.assurance
+        )
+
+        notes = NoteCollector(view, scoring.weights)
+        notes.add(window.positions)
+        reported = ReportedRanking(
+            total_count=window.total_count,
+            items=_explained_items(view, window, scoring),
+            notes=[ReportedNote(note.code, note.criterion_name, note.value) for note in notes.notes()],
+        )
+        return _ProjectRanking(view, query, scoring, reported)
+
+    async def _read_choice(self, project: ProjectRecord, ranking: _ProjectRanking) -> ReportedChoice | None:
+        """Return the choice of a project; None if nothing is chosen."""
+        chosen_id = project.chosen_dataset_id
+        if chosen_id is None:
+            return None
+
+        record = await self._catalog.stored_record(chosen_id, project.user_id)
+        return ReportedChoice(
+            dataset_id=chosen_id,
+            dataset=None if record is None else reported_dataset(record),
+            reason=project.choice_reason,
+            standing=await asyncio.to_thread(_find_standing, ranking, chosen_id),
+        )
+
+    async def _read_evidence(
+        self,
+        project: ProjectRecord,
+        ranking: ReportedRanking,
+        choice: ReportedChoice | None,
+        parts: Sequence[ReportPart],
+    ) -> ReportedEvidence | None:
+        """Return what is known about the chosen dataset, or about the first of the ranking if nothing is chosen.
+
+        The result is None if the chosen dataset no longer exists, and if there is no dataset at all.
+        """
+        if choice is not None:
+            dataset_id = choice.dataset_id
+        elif ranking.items:
+            dataset_id = ranking.items[0].id
+        else:
+            return None
+
+        try:
+            evidence = await self._evidence.read(dataset_id, project.user_id)
+        except DatasetNotFound:
+            return None
+        return reported_evidence(evidence, project.assurance, parts, datetime.now(UTC), is_chosen=choice is not None)
+
+
+def _reported_project(project: ProjectRecord) -> ReportedProject:
+    """Return a project as its report names it."""
+    return ReportedProject(
+        id=project.id,
+        name=project.name,
+        description=project.description,
+        created_at=project.created_at,
+        updated_at=project.updated_at,
+    )
+
+
+def _reported_need(project: ProjectRecord, scoring: ScoringRequest) -> ReportedNeed:
+    """Return what a project asks of a dataset."""
+    shares = {share.criterion_name: share.weight for share in scoring.effective_weights()}
+    weights = [WeightShare(name, scoring.weights[name], share) for name, share in shares.items()]
+    return ReportedNeed(
+        filters=scoring.filters,
+        gates=scoring.gates,
+        weights=weights,
+        has_own_weights=bool(project.weights),
+        assurance=project.assurance,
+    )
+
+
+def _explained_items(view: View, window: RankedWindow, scoring: ScoringRequest) -> list[ExplainedItem]:
+    """Return the datasets of a part of a ranking, with their explanations and what the gates say of them."""
+    result = RankingResult(view, window, scoring.weights, _OPTIONS, scoring.gates)
+    return [item for records in window.chunks() for item in result.items(records) if isinstance(item, ExplainedItem)]
+
+
+def _find_standing(ranking: _ProjectRanking, dataset_id: int) -> ExplainedItem | None:
+    """Return a dataset as an item of a ranking, at whatever rank it is; None if it does not satisfy the filters.
+
+    This ranks all records if the dataset is not among the first, so it runs in a thread.
+    """
+    for item in ranking.reported.items:
+        if item.id == dataset_id:
+            return item
+
+    view, query, scoring, _ = ranking
+    positions = view.rank(query, scoring.weights, skip=0, limit=None).positions
+    indexes = np.flatnonzero(view.ids(positions) == dataset_id)
+    if len(indexes) == 0:
+        return None
+
+    window = view.rank(query, scoring.weights, skip=int(indexes[0]), limit=1)
+    return _explained_items(view, window, scoring)[0]
+
+
+def _compare_with_rival(items: Sequence[ExplainedItem], choice: ReportedChoice | None) -> ReportedComparison | None:
+    """Compare the chosen dataset with its rival: the runner-up if it is the first, and otherwise the first.
+
+    If nothing is chosen, the first two datasets are compared. The result is None if one of the two does not exist.
+    """
+    if choice is None:
+        pair = items[:2]
+    elif choice.standing is None:
+        return None
+    elif choice.standing.rank == 1:
+        pair = [choice.standing, *items[1:2]]
+    else:
+        pair = [items[0], choice.standing]
+    if len(pair) < 2:
+        return None
+
+    above, below = pair
+    differences = [
+        CriterionDifference(name, points, below.points[name], points - below.points[name])
+        for name, points in above.points.items()
+    ]
+    return ReportedComparison(above=above, below=below, differences=differences)
+
+
+def _present_parts(
+    ranking: ReportedRanking, choice: ReportedChoice | None, trainings: Sequence[ReportedTraining]
+) -> list[ReportPart]:
+    """Return the parts of a report that have something to say."""
+    parts = [ReportPart.NEED]
+    if choice is not None and choice.reason:
+        parts.append(ReportPart.CHOICE)
+    if len(ranking.items) > 1:
+        parts.append(ReportPart.RANKING)
+    if any(training.group_metrics for training in trainings):
+        parts.append(ReportPart.GROUP_METRICS)
+    return parts

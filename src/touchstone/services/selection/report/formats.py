@@ -1,0 +1,70 @@
+"""The formats of a report, in one table, and the parameters that choose a format and a language."""
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Final
+
+import msgspec
+
+from touchstone.messages.locales import LOCALES
+from touchstone.metadata.writers.names import file_stem
+from touchstone.services.selection.parameters import Parameter, ParameterTable, ParameterType
+from touchstone.services.selection.report.content import ReportContent
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFormat:
+    """A format of reports.
+
+    Attributes:
+        key: its name in requests.
+        media_type: the Content-Type of its files.
+        title: what it is called in the documentation.
+        disposition: whether browsers show the file (`inline`) or save it (`attachment`).
+    """
+
+    key: str
+    media_type: str
+    title: str
+    disposition: str
+
+
+FORMATS: Final = {
+    report_format.key: report_format
+    for report_format in (
+        ReportFormat("html", "text/html", "a page without scripts, in one file", "inline"),
+        ReportFormat("pdf", "application/pdf", "for printing and filing", "attachment"),
+        ReportFormat(
+            "json", "application/json", "the facts and their digest, the same in every language", "attachment"
+        ),
+    )
+}
+FORMAT: Final = Parameter(
+    name="format",
+    type=ParameterType.CHOICE,
+    choices=tuple(FORMATS),
+    default="html",
+    description="; ".join(f"`{report_format.key}`: {report_format.title}" for report_format in FORMATS.values()) + ".",
+)
+LANG: Final = Parameter(
+    name="lang",
+    type=ParameterType.CHOICE,
+    choices=LOCALES,
+    description="The language of HTML and PDF; by default what `Accept-Language` prefers.",
+)
+REPORT_PARAMETERS: Final = ParameterTable(FORMAT, LANG)
+
+
+def report_json(content: ReportContent) -> bytes:
+    """Return what a report states as JSON, with its digest."""
+    return msgspec.json.encode({"sha256": content.digest(), "report": content})
+
+
+def entity_tag(file: bytes) -> str:
+    """Return the strong entity tag of a report: a digest of its bytes."""
+    return f'"{blake2b(file, digest_size=16).hexdigest()}"'
+
+
+def content_disposition(report_format: ReportFormat, project_name: str) -> str:
+    """Return the header that says whether browsers save a report, and under which name."""
+    return f'{report_format.disposition}; filename="report-{file_stem(project_name)}.{report_format.key}"'

@@ -1,0 +1,26 @@
+"""The report as one self-contained HTML file, without scripts and without anything to load."""
+
+from typing import Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from touchstone.services.selection.report.document import ReportDocument
+
+SECURITY_HEADERS: Final = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'",
+    "X-Content-Type-Options": "nosniff",
+}
+"""The headers of a response with a report, which needs its own style and nothing else."""
+
+_TEMPLATES: Final = Environment(
+    loader=PackageLoader("touchstone.services.selection.report"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+
+def render_html(document: ReportDocument) -> bytes:
+    """Return a report as an HTML file in UTF-8."""
+    return _TEMPLATES.get_template("report.html").render(report=document).encode()

@@ -1,0 +1,82 @@
+"""What the trainings and the explanations of a project have found."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+from uuid import UUID
+
+from touchstone.database.engine import Reader
+from touchstone.jobs.job_store import list_jobs, load_owned_job
+from touchstone.jobs.kinds import EXPLANATION, TRAINING, JobKind
+from touchstone.jobs.records import JobFilter, JobRecord
+from touchstone.jobs.states import JobState
+from touchstone.services.selection.projects.store import ProjectRecord
+from touchstone.services.selection.report.content import ReportedExplanation, ReportedTraining
+
+MAX_JOBS: Final = 5
+"""How many of the newest trainings, and how many of the newest explanations, a report describes."""
+
+
+async def load_trainings(connection: Reader, project: ProjectRecord) -> list[ReportedTraining]:
+    """Return the newest trainings of a project that have succeeded."""
+    return [_reported_training(job) for job in await _load_jobs(connection, project, TRAINING)]
+
+
+async def load_explanations(connection: Reader, project: ProjectRecord) -> list[ReportedExplanation]:
+    """Return the newest explanations of a project that have succeeded."""
+    return [_reported_explanation(job) for job in await _load_jobs(connection, project, EXPLANATION)]
+
+
+async def _load_jobs(connection: Reader, project: ProjectRecord, kind: JobKind) -> list[JobRecord]:
+    """Return the newest jobs of one kind that have succeeded for a project, with their results."""
+    filters = JobFilter(owner=project.user_id, kinds=(kind.name,), status=JobState.SUCCEEDED, project_id=project.id)
+    summaries = await list_jobs(connection, filters, skip=0, limit=MAX_JOBS)
+    return [await _load_job(connection, summary.id, project.user_id, kind) for summary in summaries]
+
+
+async def _load_job(connection: Reader, job_id: UUID, owner: UUID, kind: JobKind) -> JobRecord:
+    """Return one job with its result."""
+    return await load_owned_job(connection, str(job_id), owner, (kind.name,))
+
+
+def _reported_training(job: JobRecord) -> ReportedTraining:
+    """Return a training as a report describes it."""
+    result: Mapping[str, Any] = job.result
+    model, metrics = result["model"], result["metrics"]
+    main_metric = str(metrics["metric"])
+
+    return ReportedTraining(
+        job_id=job.id,
+        name=job.name,
+        finished_at=job.finished_at,
+        dataset_id=job.dataset_id,
+        data_sha256=job.inputs.sha256 if job.inputs else None,
+        rows=job.inputs.rows if job.inputs else None,
+        target=str(model["target"]),
+        task=str(model["task"]),
+        algorithm=str(model["algorithm"]),
+        metric=main_metric,
+        metrics=metrics.get("holdout") or metrics.get("folds") or {},
+        baseline=_central_value(metrics["baseline"].get(main_metric)),
+        group_metrics=result["group_metrics"],
+        warnings=result["warnings"],
+        seed=job.request.get("seed"),
+    )
+
+
+def _central_value(estimate: Mapping[str, float | None] | None) -> float | None:
+    """Return the value of a metric on a test set, or its mean over the folds of a cross-validation."""
+    if estimate is None:
+        return None
+    return estimate.get("value", estimate.get("mean"))
+
+
+def _reported_explanation(job: JobRecord) -> ReportedExplanation:
+    """Return an explanation as a report describes it."""
+    result: Mapping[str, Any] = job.result
+    return ReportedExplanation(
+        job_id=job.id,
+        finished_at=job.finished_at,
+        method=str(result["method"]),
+        narrative=result["narrative"],
+        limits=result["limits"],
+    )

@@ -1,0 +1,209 @@
+"""The words, numbers and dates of a report in one language."""
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from babel.core import Locale
+from babel.dates import format_datetime
+from babel.numbers import format_decimal, format_percent
+
+from touchstone.core.attributes import BY_NAME, FLAGS
+from touchstone.core.evidence import Assurance, ClaimValue, EvidenceLevel
+from touchstone.messages import ranking_note_text, report_text, text
+from touchstone.messages.labels import (
+    ALGORITHM_LABELS,
+    GROUP_METRIC_LABELS,
+    METHOD_LABELS,
+    METRIC_LABELS,
+)
+from touchstone.messages.locales import LOCALES, Text
+from touchstone.messages.plurals import with_count
+from touchstone.messages.report import FILTER_LABELS
+from touchstone.messages.report_law import LEGAL_POINT_TITLES
+from touchstone.ranking.criteria import CRITERIA
+from touchstone.services.selection.datasets.ranking_response import ScoredItem
+from touchstone.services.selection.report.content import ReportedNote
+
+DASH: Final = "–"
+_SIGNIFICANT_DIGITS: Final = 4
+_NO_BREAK_SPACE: Final = "\N{NO-BREAK SPACE}"
+# No line may break before these signs of French punctuation, or after an opening quotation mark.
+_FRENCH_SPACE: Final = re.compile(r"(?<=«) | (?=[»:;?!%])")
+_CRITERION_TEXTS: Final = {criterion.name: criterion for criterion in CRITERIA}
+
+
+class ReportLanguage:
+    """The words and formats of one language.
+
+    Attributes:
+        locale: the language, `fr` or `en`.
+    """
+
+    def __init__(self, locale: str) -> None:
+        self.locale = locale
+        self._babel_locale = Locale.parse(locale)
+
+    def text(self, key: str, **facts: Any) -> str:
+        """Return a sentence of the report; integers among the facts are formatted, and words agree with them."""
+        formatted = {name: self._formatted(fact) for name, fact in facts.items()}
+        sentence = report_text(key, self.locale, **formatted)
+        return _FRENCH_SPACE.sub(_NO_BREAK_SPACE, sentence) if self.locale == "fr" else sentence
+
+    def choose(self, texts: Text) -> str:
+        """Return this language's text of a pair."""
+        return texts[LOCALES.index(self.locale)]
+
+    def translation(self, texts: Any) -> Any:
+        """Return this language's text of an object with the members `fr` and `en`, as results of jobs have them."""
+        return texts[self.locale]
+
+    def integer(self, value: int) -> str:
+        """Return an integer as this language writes it."""
+        return str(format_decimal(value, locale=self._babel_locale))
+
+    def decimal(self, value: float, digits: int = 3) -> str:
+        """Return a number with this many decimals."""
+        return str(format_decimal(value, format=f"#,##0.{'0' * digits}", locale=self._babel_locale))
+
+    def signed(self, value: float, digits: int = 3) -> str:
+        """Return a difference with its sign."""
+        rounded = round(value, digits)
+        sign = "" if rounded == 0 else "+" if rounded > 0 else "\N{MINUS SIGN}"
+        return f"{sign}{self.decimal(abs(rounded), digits)}"
+
+    def number(self, value: float | None) -> str:
+        """Return a number of any size in four digits or, if it is an integer, in all of them; a dash for None."""
+        if value is None:
+            return DASH
+        if isinstance(value, int) or value.is_integer():
+            return str(format_decimal(value, locale=self._babel_locale))
+        significant = float(f"{value:.{_SIGNIFICANT_DIGITS}g}")
+        return str(format_decimal(significant, format="#,##0.######", locale=self._babel_locale))
+
+    def percent(self, share: float) -> str:
+        """Return a share in 0-1 as a percentage without decimals."""
+        return str(format_percent(share, locale=self._babel_locale))
+
+    def moment(self, moment: datetime | None) -> str:
+        """Return a day and a time in UTC; a dash for None."""
+        if moment is None:
+            return DASH
+        return f"{self.day(moment)}, {moment.astimezone(UTC):%H:%M} UTC"
+
+    def day(self, moment: datetime) -> str:
+        """Return a day."""
+        in_utc = moment.astimezone(UTC)
+        return str(format_datetime(in_utc, "d MMMM yyyy", locale=self._babel_locale))
+
+    def enumeration(self, items: Sequence[str]) -> str:
+        """Return items separated by commas."""
+        return ", ".join(items)
+
+    def attribute(self, name: str) -> str:
+        """Return the label of an attribute of datasets."""
+        attribute = BY_NAME[name]
+        return self.choose((attribute.label_fr, attribute.label_en))
+
+    def criterion(self, name: str) -> str:
+        """Return the label of a criterion."""
+        criterion = _CRITERION_TEXTS[name]
+        return self.choose((criterion.label_fr, criterion.label_en))
+
+    def criterion_formula(self, name: str) -> str:
+        """Return the formula of a criterion in words."""
+        criterion = _CRITERION_TEXTS[name]
+        return self.choose((criterion.formula_fr, criterion.formula_en))
+
+    def level(self, level: EvidenceLevel) -> str:
+        """Return the name of a level of evidence."""
+        return text(f"level_{level.value}", self.locale)
+
+    def assurance(self, assurance: Assurance) -> str:
+        """Return the name of an assurance."""
+        return text(f"assurance_{assurance.value}", self.locale)
+
+    def assurance_hint(self, assurance: Assurance) -> str:
+        """Return what an assurance means."""
+        return text(f"assurance_{assurance.value}_hint", self.locale)
+
+    def claim_value(self, value: ClaimValue, *, is_applicable: bool = True) -> str:
+        """Return the value of an attribute in words."""
+        if not is_applicable:
+            return text("not_applicable", self.locale)
+        if value is None:
+            return text("unknown", self.locale)
+        if isinstance(value, bool):
+            return text("yes" if value else "no", self.locale)
+        return self.number(value)
+
+    def legal_point(self, key: str) -> str:
+        """Return the title of a point of law."""
+        return self.choose(LEGAL_POINT_TITLES[key])
+
+    def algorithm(self, name: str) -> str:
+        """Return the label of an algorithm."""
+        return self._label(ALGORITHM_LABELS.get(name), name)
+
+    def metric(self, name: str) -> str:
+        """Return the label of a metric, of all rows or of a group."""
+        return self._label(METRIC_LABELS.get(name) or GROUP_METRIC_LABELS.get(name), name)
+
+    def method(self, name: str) -> str:
+        """Return the label of a method of explanation."""
+        return self._label(METHOD_LABELS.get(name), name)
+
+    def filter_sentence(self, name: str, value: object) -> str:
+        """Return a filter with its value, such as `Year ≥ 2015` or `Task: classification`."""
+        label, value_text = self.filter(name), self.filter_value(name, value)
+        if name.endswith(("_min", "_max")):
+            return f"{label} {value_text}"
+        return self.text("labelled", label=label, value=value_text)
+
+    def gate_sentence(self, name: str, value: object) -> str:
+        """Return a gate with its value; that of an attribute names the level of evidence at which it must be true."""
+        if name in FLAGS:
+            return self.text("gate_flag", label=self.attribute(name), level=self.assurance(Assurance(str(value))))
+        return self.filter_sentence(name, value)
+
+    def rank(self, item: ScoredItem) -> str:
+        """Return the place of a dataset, with an equals sign if others share it."""
+        return f"{self.integer(item.place)} =" if item.tied_with else self.integer(item.place)
+
+    def note(self, note: ReportedNote) -> str:
+        """Return the sentence of a note on a ranking."""
+        return ranking_note_text(note.code, self.criterion(note.criterion_name), self.locale)
+
+    def filter(self, name: str) -> str:
+        """Return the label of a filter; that of a bound ends with the sign of the comparison."""
+        for suffix, sign in (("_min", "≥"), ("_max", "≤")):
+            if name.endswith(suffix):
+                return f"{self._quantity(name.removesuffix(suffix))} {sign}"
+        return self._quantity(name)
+
+    def filter_value(self, name: str, value: object) -> str:
+        """Return the value of a filter in words; a year is written without separators."""
+        if isinstance(value, bool):
+            return self.claim_value(value)
+        if isinstance(value, int | float) and not name.startswith("year"):
+            return self.number(value)
+        if isinstance(value, list | tuple):
+            return self.enumeration([self.filter_value(name, item) for item in value])
+        return str(value)
+
+    def _quantity(self, name: str) -> str:
+        """Return the label of what a filter looks at."""
+        if name in FILTER_LABELS:
+            return self.choose(FILTER_LABELS[name])
+        return self.attribute(name) if name in BY_NAME else name
+
+    def _label(self, texts: Text | None, name: str) -> str:
+        """Return a label, or the name itself if a later release has recorded a name that this one does not know."""
+        return name if texts is None else self.choose(texts)
+
+    def _formatted(self, fact: Any) -> Any:
+        """Return an integer as this language writes it, with its count; any other fact unchanged."""
+        if isinstance(fact, bool) or not isinstance(fact, int):
+            return fact
+        return with_count(self.integer(fact), fact, self.locale)

@@ -1,0 +1,66 @@
+"""Putting what a report states into the words of one language, section by section."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Final
+
+from touchstone.services.selection.report.content import ReportContent
+from touchstone.services.selection.report.document import ReportDocument, Section
+from touchstone.services.selection.report.language import ReportLanguage
+from touchstone.services.selection.report.sections.choice import choice_section
+from touchstone.services.selection.report.sections.evidence import evidence_section
+from touchstone.services.selection.report.sections.law import law_section
+from touchstone.services.selection.report.sections.need import need_section
+from touchstone.services.selection.report.sections.ranking import ranking_section
+from touchstone.services.selection.report.sections.summary import summary_section
+from touchstone.services.selection.report.sections.trials import limitations_section, trials_section
+
+SECTIONS: Final[tuple[Callable[[ReportContent, ReportLanguage], Section], ...]] = (
+    summary_section,
+    need_section,
+    ranking_section,
+    choice_section,
+    evidence_section,
+    law_section,
+    trials_section,
+    limitations_section,
+)
+"""The sections of a report in their order."""
+
+
+def lay_out(content: ReportContent, locale: str) -> ReportDocument:
+    """Return a report in one language, ready for a template."""
+    language = ReportLanguage(locale)
+    state_at = latest_moment(content)
+    return ReportDocument(
+        language=locale,
+        kind=language.text("title"),
+        title=content.project.name,
+        description=language.text("description_of_document"),
+        state=language.text("state", date=language.moment(state_at)),
+        state_date=(state_at.year, state_at.month, state_at.day),
+        sections=[section(content, language) for section in SECTIONS],
+        digest=content.digest(),
+        digest_label=language.text("digest"),
+        digest_hint=language.text("digest_hint"),
+        page_label=language.text("page"),
+    )
+
+
+def latest_moment(content: ReportContent) -> datetime:
+    """Return the time of the latest fact that a report states, which stands for the state that it describes."""
+    return max(_moments(content)).astimezone(UTC)
+
+
+def _moments(content: ReportContent) -> Iterator[datetime]:
+    """Yield the times of the facts that a report states."""
+    yield content.project.updated_at
+    if content.evidence is not None:
+        for attribute in content.evidence.attributes:
+            for claim in attribute.claims:
+                yield claim.at
+                if claim.review is not None:
+                    yield claim.review.at
+    finished_at = [training.finished_at for training in content.trainings]
+    finished_at += [explanation.finished_at for explanation in content.explanations]
+    yield from (moment for moment in finished_at if moment is not None)

@@ -1,0 +1,81 @@
+"""What a report cannot say, as codes whose sentences are in `messages.report`."""
+
+from collections.abc import Iterator
+from enum import StrEnum
+
+from touchstone.core.evidence import Assurance
+from touchstone.services.selection.report.content import (
+    ReportedChoice,
+    ReportedEvidence,
+    ReportedNeed,
+    ReportedRanking,
+    ReportedTraining,
+)
+
+
+class Limitation(StrEnum):
+    """A reason to read a report with care."""
+
+    NO_COMPLIANCE = "no_compliance"  # always
+    CATALOG_ONLY = "catalog_only"  # always
+    CLAIMS_OF_OTHERS = "claims_of_others"  # always
+    NOTHING_CHOSEN = "nothing_chosen"
+    NO_REASON = "no_reason"
+    CHOICE_NOT_RANKED = "choice_not_ranked"
+    DECLARATIONS_COUNT = "declarations_count"
+    UNKNOWN_ATTRIBUTES = "unknown_attributes"
+    NO_OWN_WEIGHTS = "no_own_weights"
+    NO_TRAINING = "no_training"
+    NO_GROUP_METRICS = "no_group_metrics"
+
+
+def find_limitations(
+    need: ReportedNeed,
+    ranking: ReportedRanking,
+    choice: ReportedChoice | None,
+    evidence: ReportedEvidence | None,
+    trainings: list[ReportedTraining],
+) -> list[Limitation]:
+    """Return what limits the conclusions that a report allows, in the order in which it says so."""
+    return [
+        Limitation.NO_COMPLIANCE,
+        Limitation.CATALOG_ONLY,
+        Limitation.CLAIMS_OF_OTHERS,
+        *_limits_of_choice(choice),
+        *_limits_of_ranking(need, ranking),
+        *_limits_of_evidence(evidence),
+        *_limits_of_trainings(trainings),
+    ]
+
+
+def _limits_of_choice(choice: ReportedChoice | None) -> Iterator[Limitation]:
+    """Yield what is missing from the choice."""
+    if choice is None:
+        yield Limitation.NOTHING_CHOSEN
+        return
+    if not choice.reason:
+        yield Limitation.NO_REASON
+    if choice.standing is None:
+        yield Limitation.CHOICE_NOT_RANKED
+
+
+def _limits_of_ranking(need: ReportedNeed, ranking: ReportedRanking) -> Iterator[Limitation]:
+    """Yield what makes the ranking less telling."""
+    if not need.has_own_weights:
+        yield Limitation.NO_OWN_WEIGHTS
+    if need.assurance is Assurance.DECLARED and ranking.items:
+        yield Limitation.DECLARATIONS_COUNT
+
+
+def _limits_of_evidence(evidence: ReportedEvidence | None) -> Iterator[Limitation]:
+    """Yield what is not known about the dataset."""
+    if evidence is not None and any(attribute.counted_value is None for attribute in evidence.attributes):
+        yield Limitation.UNKNOWN_ATTRIBUTES
+
+
+def _limits_of_trainings(trainings: list[ReportedTraining]) -> Iterator[Limitation]:
+    """Yield what has not been tried with the data."""
+    if not trainings:
+        yield Limitation.NO_TRAINING
+    elif not any(training.group_metrics for training in trainings):
+        yield Limitation.NO_GROUP_METRICS

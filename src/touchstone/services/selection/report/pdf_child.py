@@ -1,0 +1,34 @@
+"""The confined process of `pdf`, which typesets one report."""
+
+import sys
+from importlib.resources import files
+from typing import Final
+
+import msgspec
+import typst
+
+from touchstone.core.confined_process import ProcessLimits, limit_this_process
+
+_TEMPLATE: Final = "templates/report.typ"
+
+
+def typeset(document_json: str) -> bytes:
+    """Return a document as PDF, with tags for screen readers.
+
+    Only the fonts that come with the compiler are used, so that the same document gives the same bytes everywhere. A
+    sign that they lack is an empty box.
+    """
+    template = files("touchstone.services.selection.report").joinpath(_TEMPLATE).read_bytes()
+    return typst.compile(template, ignore_system_fonts=True, sys_inputs={"report": document_json})
+
+
+def main() -> None:
+    """Limit this process, read a document as JSON from standard input, and write it to standard output as PDF."""
+    limit_this_process(msgspec.json.decode(sys.argv[1], type=ProcessLimits))
+
+    document_json = sys.stdin.buffer.read().decode()
+    sys.stdout.buffer.write(typeset(document_json))
+
+
+if __name__ == "__main__":
+    main()

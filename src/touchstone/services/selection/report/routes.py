@@ -1,0 +1,83 @@
+"""The route of the report on a project."""
+
+import asyncio
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from touchstone.http.conditional import is_not_modified
+from touchstone.http.error_responses import request_locale
+from touchstone.http.routing import strict_router
+from touchstone.services.selection.context import ProjectKey, RequestContext
+from touchstone.services.selection.openapi import ETAG, NOT_MODIFIED, describe_operation
+from touchstone.services.selection.report.content import ReportContent
+from touchstone.services.selection.report.formats import (
+    FORMAT,
+    FORMATS,
+    LANG,
+    REPORT_PARAMETERS,
+    content_disposition,
+    entity_tag,
+    report_json,
+)
+from touchstone.services.selection.report.html import SECURITY_HEADERS, render_html
+from touchstone.services.selection.report.layout import lay_out
+from touchstone.services.selection.report.pdf import PdfRenderer
+from touchstone.services.selection.report.schemas import ReportView
+
+router = strict_router(prefix="/projects", tags=["projects"])
+
+_CONTENT: Final[dict[str, Any]] = {
+    "text/html": {"schema": {"type": "string"}},
+    "application/pdf": {"schema": {"type": "string", "format": "binary"}},
+}
+_FILE_NAME: Final = {
+    "Content-Disposition": {"description": "A name for the file.", "schema": {"type": "string"}},
+}
+
+
+@router.get(
+    "/{project_id}/report",
+    summary="Report on a project",
+    response_model=ReportView,
+    responses={200: {"headers": ETAG | _FILE_NAME, "content": _CONTENT}, 304: NOT_MODIFIED},
+    openapi_extra=describe_operation(REPORT_PARAMETERS, conditional_header="If-None-Match"),
+)
+async def get_report(request: Request, project_id: ProjectKey) -> Response:
+    """Return what the project chose and why, on which evidence, what is unknown, and what would change the choice.
+
+    The same state of the project and of the catalog always gives the same bytes. The report carries a digest of what it
+    states, which is the same in every format and language.
+    """
+    ctx = RequestContext(request)
+    owner = ctx.require_owner()
+    project = await ctx.services.projects.load(project_id, owner)
+    values = REPORT_PARAMETERS.parse_query(ctx.query_string)
+
+    content = await ctx.services.reports.read(project)
+    report_format = FORMATS[str(values.get(FORMAT.name, FORMAT.default))]
+    locale = str(values.get(LANG.name) or request_locale(request.scope))
+    file = await _render(content, report_format.key, locale, ctx.services.pdf_renderer)
+
+    etag = entity_tag(file)
+    if is_not_modified(request, etag):
+        return Response(status_code=304, headers={"ETag": etag})
+    headers = {"ETag": etag, "Content-Disposition": content_disposition(report_format, project.name)}
+    return Response(file, media_type=report_format.media_type, headers=headers | SECURITY_HEADERS)
+
+
+async def _render(content: ReportContent, format_key: str, locale: str, pdf_renderer: PdfRenderer) -> bytes:
+    """Return a report in a format and a language.
+
+    Raises:
+        ReportUnavailable: the PDF could not be typeset.
+    """
+    # A report takes some milliseconds, during which other requests are answered.
+    if format_key == "json":
+        return await asyncio.to_thread(report_json, content)
+
+    document = await asyncio.to_thread(lay_out, content, locale)
+    if format_key == "pdf":
+        return await pdf_renderer.render(document)
+    return await asyncio.to_thread(render_html, document)

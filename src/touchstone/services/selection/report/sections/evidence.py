@@ -1,0 +1,117 @@
+"""The section of a report that shows what is known about a dataset, with the quotes that show it."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from touchstone.core.evidence import EvidenceLevel
+from touchstone.services.selection.report.content import (
+    ReportContent,
+    ReportedAttribute,
+    ReportedClaim,
+)
+from touchstone.services.selection.report.document import (
+    Cell,
+    Column,
+    Line,
+    Row,
+    Section,
+    Style,
+    Table,
+    paragraph,
+    text_cell,
+)
+from touchstone.services.selection.report.language import ReportLanguage
+
+MAX_CLAIMS: Final = 3
+"""How many claims about one attribute are shown in words; JSON has all of them."""
+
+
+def evidence_section(content: ReportContent, language: ReportLanguage) -> Section:
+    """Return the section with the attributes of the dataset and the claims behind them."""
+    title = language.text("evidence")
+    evidence = content.evidence
+    if evidence is None:
+        key = "evidence_gone" if content.choice else "nothing_to_know"
+        return Section("evidence", title, [paragraph(language.text(key), Style.BAD)])
+
+    blocks = [paragraph(language.text("evidence_lead", name=evidence.dataset.name))]
+    if not evidence.is_chosen:
+        blocks.append(paragraph(language.text("evidence_first"), Style.MUTED))
+
+    columns = [
+        Column(language.text("attribute"), width=2),
+        Column(language.text("what_is_known"), width=1.5),
+        Column(language.text("quotes"), width=4),
+    ]
+    rows = [_attribute_row(attribute, language) for attribute in evidence.attributes]
+    return Section("evidence", title, [*blocks, Table(language.text("evidence_caption"), columns, rows)])
+
+
+def value_style(attribute: ReportedAttribute) -> Style:
+    """Return how the value of an attribute is shown: as unknown, or as something known."""
+    if attribute.value is None:
+        return Style.UNKNOWN
+    return Style.STRONG
+
+
+def _attribute_row(attribute: ReportedAttribute, language: ReportLanguage) -> Row:
+    """Return what is known about one attribute, and how."""
+    return Row(
+        [
+            text_cell(language.attribute(attribute.name)),
+            Cell(list(_known_lines(attribute, language))),
+            Cell(list(_claim_lines(attribute, language))),
+        ]
+    )
+
+
+def _known_lines(attribute: ReportedAttribute, language: ReportLanguage) -> Iterator[Line]:
+    """Yield the value of an attribute with its level, and what to bear in mind about it."""
+    value = language.claim_value(attribute.value, is_applicable=not attribute.not_applicable)
+    yield Line(value, value_style(attribute))
+
+    if attribute.level is not None:
+        yield Line(language.level(attribute.level), Style.MUTED)
+    if attribute.value is not None and attribute.counted_value is None:
+        yield Line(language.text("not_counted"), Style.UNKNOWN)
+    if attribute.is_conflicting:
+        yield Line(language.text("conflicting"), Style.BAD)
+
+
+def _claim_lines(attribute: ReportedAttribute, language: ReportLanguage) -> Iterator[Line]:
+    """Yield the claims about an attribute, the best supported first."""
+    if not attribute.claims:
+        yield Line(language.text("no_evidence"), Style.UNKNOWN)
+        return
+
+    best_first = sorted(attribute.claims, key=lambda claim: -claim.level.strength)
+    for claim in best_first[:MAX_CLAIMS]:
+        yield from _lines_of_claim(claim, language)
+    if len(best_first) > MAX_CLAIMS:
+        yield Line(language.text("more_claims", count=len(best_first) - MAX_CLAIMS), Style.MUTED)
+
+
+def _lines_of_claim(claim: ReportedClaim, language: ReportLanguage) -> Iterator[Line]:
+    """Yield the quote of a claim with its source and its review, or say that there is none."""
+    if claim.quote:
+        yield Line(claim.quote, Style.QUOTE)
+        origin = _origin(claim)
+        if origin:
+            yield Line(origin, Style.MUTED)
+    elif claim.level is EvidenceLevel.MEASURED:
+        yield Line(language.text("computed_from_file"))
+    else:
+        yield Line(language.text("merely_declared"), Style.UNKNOWN)
+
+    review = claim.review
+    if review is not None and claim.level is EvidenceLevel.REVIEWED:
+        yield Line(language.text("confirmed_by", name=review.by or "–", date=language.day(review.at)), Style.GOOD)
+        if review.note:
+            yield Line(language.text("review_note", note=review.note), Style.MUTED)
+
+
+def _origin(claim: ReportedClaim) -> str:
+    """Return where the quote of a claim stands: the document and the place in it."""
+    source = claim.source
+    document = "" if source is None else source.name or source.url or source.kind or ""
+    return ", ".join(part for part in (document, claim.place) if part)

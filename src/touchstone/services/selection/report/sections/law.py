@@ -1,0 +1,81 @@
+"""The section of a report that goes through points of law and says which facts speak to each of them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from touchstone.core.evidence import EvidenceLevel
+from touchstone.services.selection.report.content import ReportContent, ReportedAttribute, ReportedPoint
+from touchstone.services.selection.report.document import (
+    Cell,
+    Column,
+    Line,
+    Row,
+    Section,
+    Style,
+    Table,
+    paragraph,
+    text_cell,
+)
+from touchstone.services.selection.report.language import ReportLanguage
+
+
+def law_section(content: ReportContent, language: ReportLanguage) -> Section:
+    """Return the section with the principles of the GDPR and the points of article 10(2) of the AI Act."""
+    title = language.text("law")
+    evidence = content.evidence
+    if evidence is None:
+        return Section(
+            "law", title, [paragraph(language.text("evidence_gone" if content.choice else "nothing_to_know"))]
+        )
+
+    attributes = {attribute.name: attribute for attribute in evidence.attributes}
+    gdpr = _points_table("gdpr_caption", evidence.gdpr, attributes, content, language)
+    ai_act = _points_table("ai_act_caption", evidence.ai_act, attributes, content, language)
+    return Section("law", title, [paragraph(language.text("law_lead")), gdpr, ai_act])
+
+
+def _points_table(
+    caption_key: str,
+    points: Sequence[ReportedPoint],
+    attributes: Mapping[str, ReportedAttribute],
+    content: ReportContent,
+    language: ReportLanguage,
+) -> Table:
+    """Return the table of the points of one law with the facts that speak to each of them."""
+    columns = [Column(language.text("point"), width=2), Column(language.text("facts_of_report"), width=3)]
+    rows = [
+        Row(
+            [
+                text_cell(language.legal_point(point.point)),
+                Cell(list(_facts_of_point(point, attributes, content, language))),
+            ]
+        )
+        for point in points
+    ]
+    return Table(language.text(caption_key), columns, rows)
+
+
+def _facts_of_point(
+    point: ReportedPoint, attributes: Mapping[str, ReportedAttribute], content: ReportContent, language: ReportLanguage
+) -> Iterator[Line]:
+    """Yield what speaks to a point of law, or that there is no evidence."""
+    if not point.has_evidence:
+        yield Line(language.text("no_evidence"), Style.UNKNOWN)
+
+    for name in point.attributes:
+        line = _line_of_attribute(attributes[name], language)
+        if line is not None:
+            yield line
+    for part in point.parts:
+        yield Line(language.text(f"part_{part}", count=content.ranking.total_count))
+
+
+def _line_of_attribute(attribute: ReportedAttribute, language: ReportLanguage) -> Line | None:
+    """Return what is known about an attribute in one line; None if nothing is known."""
+    name = language.attribute(attribute.name)
+    if attribute.is_evident:
+        value = language.claim_value(attribute.value, is_applicable=not attribute.not_applicable)
+        level = language.level(attribute.level or EvidenceLevel.DECLARED)
+        return Line(language.text("known_value", name=name, value=value, level=level))
+    if attribute.claims:
+        return Line(language.text("only_declared", name=name), Style.MUTED)
+    return None

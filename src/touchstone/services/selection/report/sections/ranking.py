@@ -1,0 +1,141 @@
+"""The section of a report that shows the first datasets of the ranking, and where their points come from."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from msgspec import UNSET
+
+from touchstone.services.selection.datasets.ranking_response import ExplainedItem
+from touchstone.services.selection.gates import GateOutcome
+from touchstone.services.selection.report.content import ReportContent
+from touchstone.services.selection.report.document import (
+    Bar,
+    Block,
+    Cell,
+    Column,
+    Line,
+    Row,
+    Section,
+    Style,
+    Table,
+    paragraph,
+    text_cell,
+)
+from touchstone.services.selection.report.language import ReportLanguage
+
+MAX_CRITERIA: Final = 6
+"""How many criteria fit beside one another on a page."""
+_GATE_STYLES: Final = {GateOutcome.FAILED: Style.BAD, GateOutcome.UNKNOWN: Style.UNKNOWN}
+
+
+def ranking_section(content: ReportContent, language: ReportLanguage) -> Section:
+    """Return the section with the ranking."""
+    if not content.ranking.items:
+        return Section("ranking", language.text("ranking"), [paragraph(language.text("nothing_matches"))])
+
+    blocks: list[Block] = [
+        paragraph(language.text("ranking_lead", total=content.ranking.total_count)),
+        _ranking_table(content, language),
+        *(paragraph(language.note(note), Style.MUTED) for note in content.ranking.notes),
+        *_points_tables(content, language),
+        paragraph(language.text("points_lead"), Style.MUTED),
+    ]
+    return Section("ranking", language.text("ranking"), blocks)
+
+
+def shown_items(content: ReportContent) -> list[ExplainedItem]:
+    """Return the first items of the ranking, and after them the chosen one if it is not among them."""
+    items = list(content.ranking.items)
+    standing = content.choice.standing if content.choice else None
+    if standing is not None and standing.id not in {item.id for item in items}:
+        items.append(standing)
+    return items
+
+
+def _ranking_table(content: ReportContent, language: ReportLanguage) -> Table:
+    """Return the ranking with the scores, how much of the ethical score is known, and the chosen dataset marked."""
+    columns = [
+        Column(language.text("rank"), is_number=True),
+        Column(language.text("dataset"), width=3),
+        Column(language.text("score"), width=1.5),
+        Column(language.text("ethics"), width=1.5),
+        Column(language.text("known"), is_number=True),
+    ]
+    if content.need.gates:
+        columns.append(Column(language.text("gates"), width=2))
+    rows = [_ranking_row(item, content, language) for item in shown_items(content)]
+    return Table(language.text("ranking_first"), columns, rows)
+
+
+def _ranking_row(item: ExplainedItem, content: ReportContent, language: ReportLanguage) -> Row:
+    """Return the row of one dataset in the ranking."""
+    is_chosen = content.choice is not None and content.choice.dataset_id == item.id
+    name = [Line(item.dataset_name, Style.STRONG if is_chosen else Style.PLAIN)]
+    if is_chosen:
+        name.append(Line(language.text("is_chosen"), Style.GOOD))
+
+    cells = [
+        text_cell(language.rank(item)),
+        Cell(name),
+        _bounded_cell(item.score, item.best_case.score, language),
+        _bounded_cell(*item.ethical_interval, language),
+        text_cell(language.text("known_ratio", known=str(item.known))),
+    ]
+    if content.need.gates:
+        cells.append(Cell(gate_lines(item, language)))
+    return Row(cells, is_emphasised=is_chosen)
+
+
+def gate_lines(item: ExplainedItem, language: ReportLanguage) -> list[Line]:
+    """Return the gates that a dataset does not pass, or of which nothing is known, or that it passes all."""
+    outcomes = {} if item.gates is UNSET else item.gates
+    lines = [
+        Line(language.text(f"gate_{outcome}", gate=language.filter(name)), _GATE_STYLES[outcome])
+        for name, outcome in outcomes.items()
+        if outcome is not GateOutcome.PASSED
+    ]
+    return lines or [Line(language.text("gates_passed"), Style.GOOD)]
+
+
+def _bounded_cell(value: float, highest: float, language: ReportLanguage) -> Cell:
+    """Return a score with what it could be at most if everything were known."""
+    bar = Bar(value, highest)
+    text = language.decimal(value)
+    if highest == value:
+        return Cell([Line(text)], bar)
+    return Cell([Line(language.text("at_most", value=text, highest=language.decimal(highest)))], bar)
+
+
+def _points_tables(content: ReportContent, language: ReportLanguage) -> Iterator[Table]:
+    """Yield the points of each criterion for the datasets of the ranking, a few criteria at a time."""
+    names = [weight.criterion_name for weight in content.need.weights]
+    for start in range(0, len(names), MAX_CRITERIA):
+        yield _points_table(content, names[start : start + MAX_CRITERIA], language)
+
+
+def _points_table(content: ReportContent, names: Sequence[str], language: ReportLanguage) -> Table:
+    """Return the points of some criteria for the datasets of the ranking."""
+    columns = [
+        Column(language.text("rank"), is_number=True),
+        Column(language.text("dataset"), width=3),
+        *(Column(language.criterion(name), is_number=True, width=1) for name in names),
+        Column(language.text("score"), is_number=True),
+    ]
+    rows = [_points_row(item, names, language) for item in shown_items(content)]
+    return Table(language.text("points_caption"), columns, rows)
+
+
+def _points_row(item: ExplainedItem, names: Sequence[str], language: ReportLanguage) -> Row:
+    """Return the points of one dataset; what nothing is known about has a question mark."""
+    points = [
+        text_cell("?", Style.UNKNOWN) if name in item.unknown else text_cell(language.decimal(item.points[name]))
+        for name in names
+    ]
+    return Row(
+        [
+            text_cell(language.rank(item)),
+            text_cell(item.dataset_name),
+            *points,
+            text_cell(language.decimal(item.score), Style.STRONG),
+        ]
+    )

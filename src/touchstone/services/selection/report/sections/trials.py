@@ -1,0 +1,135 @@
+"""The section of a report about the models that were trained in the project, and about their explanations."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from touchstone.services.selection.report.content import ReportContent, ReportedExplanation, ReportedTraining
+from touchstone.services.selection.report.document import (
+    Block,
+    Bullets,
+    Cell,
+    Column,
+    Fact,
+    FactList,
+    Heading,
+    Line,
+    Row,
+    Section,
+    Style,
+    Table,
+    paragraph,
+    text_cell,
+)
+from touchstone.services.selection.report.language import DASH, ReportLanguage
+
+Json = Mapping[str, Any]
+
+
+def trials_section(content: ReportContent, language: ReportLanguage) -> Section:
+    """Return the section with the trainings and the explanations of the project."""
+    blocks: list[Block] = []
+    if not content.trainings:
+        blocks.append(paragraph(language.text("training_none")))
+    for training in content.trainings:
+        blocks += _training_blocks(training, language)
+    for explanation in content.explanations:
+        blocks += _explanation_blocks(explanation, language)
+    return Section("trials", language.text("training"), blocks)
+
+
+def _training_blocks(training: ReportedTraining, language: ReportLanguage) -> Iterator[Block]:
+    """Yield what one training has shown: the quality of the model, also by group, and the warnings."""
+    algorithm = language.algorithm(training.algorithm)
+    yield Heading(language.text("training_title", target=training.target, algorithm=algorithm))
+    yield FactList(_training_facts(training, language))
+    yield _metrics_table(training, language)
+
+    for column in training.group_metrics:
+        yield _groups_table(column, language)
+    if not training.group_metrics:
+        yield paragraph(language.text("no_groups"), Style.UNKNOWN)
+
+    if training.warnings:
+        lines = [Line(language.translation(warning["text"])) for warning in training.warnings]
+        yield FactList([Fact(language.text("training_warnings"), lines)])
+
+
+def _training_facts(training: ReportedTraining, language: ReportLanguage) -> list[Fact]:
+    """Return on which data a model was trained, and when."""
+    data = language.text(
+        "training_data_value",
+        id=str(training.dataset_id or DASH),
+        rows=training.rows or 0,
+        sha256=training.data_sha256 or DASH,
+    )
+    return [
+        Fact(language.text("training_data"), [Line(data)]),
+        Fact(language.text("training_finished"), [Line(language.moment(training.finished_at))]),
+    ]
+
+
+def _metrics_table(training: ReportedTraining, language: ReportLanguage) -> Table:
+    """Return the quality of a model, with the naive baseline for the metric by which it was chosen."""
+    columns = [
+        Column(language.text("metric"), width=3),
+        Column(language.text("value"), is_number=True),
+        Column(language.text("interval"), is_number=True),
+    ]
+    rows = [
+        Row(
+            [text_cell(language.metric(name)), *_estimate_cells(estimate, language)],
+            is_emphasised=name == training.metric,
+        )
+        for name, estimate in training.metrics.items()
+    ]
+    baseline_label = language.text("labelled", label=language.metric(training.metric), value=language.text("baseline"))
+    baseline = [text_cell(baseline_label, Style.MUTED), text_cell(language.number(training.baseline)), text_cell(DASH)]
+    return Table(language.text("training_metrics"), columns, [*rows, Row(baseline)])
+
+
+def _estimate_cells(estimate: Json, language: ReportLanguage) -> list[Cell]:
+    """Return the cells for an estimate: its value or mean, and the ends of its interval."""
+    value = estimate.get("value", estimate.get("mean"))
+    interval = f"{language.number(estimate['low'])} – {language.number(estimate['high'])}"
+    is_bounded = estimate["low"] is not None and estimate["high"] is not None
+    return [text_cell(language.number(value)), text_cell(interval if is_bounded else DASH)]
+
+
+def _groups_table(column: Json, language: ReportLanguage) -> Table:
+    """Return the quality of a model for each group of one sensitive column."""
+    groups: Sequence[Json] = column["groups"]
+    metric_names = list(groups[0]["metrics"]) if groups else []
+    columns = [
+        Column(language.text("group"), width=2),
+        Column(language.text("rows"), is_number=True),
+        *(Column(language.metric(name), is_number=True) for name in metric_names),
+    ]
+    rows = [_group_row(group, metric_names, language) for group in groups]
+    return Table(language.text("training_groups", column=str(column["column"])), columns, rows)
+
+
+def _group_row(group: Json, metric_names: Sequence[str], language: ReportLanguage) -> Row:
+    """Return the quality of a model for one group; a group without a name has no value in the column."""
+    name = language.text("missing_group") if group["group"] is None else str(group["group"])
+    lines = [Line(name)]
+    if group["too_small"]:
+        lines.append(Line(language.text("too_small"), Style.UNKNOWN))
+
+    values = [text_cell(language.number(group["metrics"][metric]["value"])) for metric in metric_names]
+    return Row([Cell(lines), text_cell(language.integer(group["rows"])), *values])
+
+
+def _explanation_blocks(explanation: ReportedExplanation, language: ReportLanguage) -> Iterator[Block]:
+    """Yield what one explanation says, and what not to conclude from it."""
+    yield Heading(language.text("explanation_title", method=language.method(explanation.method)))
+    yield paragraph(str(language.translation(explanation.narrative)))
+
+    limits = [Line(sentence) for sentence in language.translation(explanation.limits)]
+    if limits:
+        yield FactList([Fact(language.text("explanation_limits"), limits)])
+
+
+def limitations_section(content: ReportContent, language: ReportLanguage) -> Section:
+    """Return the section with what the report cannot say."""
+    lines = [Line(language.text(f"limit_{code}")) for code in content.limitations]
+    return Section("limitations", language.text("limitations"), [Bullets(lines)])

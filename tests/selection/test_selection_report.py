@@ -1,0 +1,329 @@
+"""The report on a project: what it states, in which words and formats, and that equal states give equal bytes."""
+
+import asyncio
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import msgspec
+import pytest
+import sqlalchemy as sa
+
+from tests.selection.claims import CURATOR, calling_as, insert_user, posted, reviewed
+from tests.selection.conftest import ADA, client_of, created
+from touchstone.core.canonical_json import canonical_digest
+from touchstone.core.errors import ReportUnavailable
+from touchstone.core.settings import Settings
+from touchstone.database.engine import Database
+from touchstone.database.tables import metadata
+from touchstone.messages.locales import LOCALES
+from touchstone.services.selection.app import Selection
+from touchstone.services.selection.report.document import ReportDocument
+from touchstone.services.selection.report.formats import FORMATS
+from touchstone.services.selection.report.legal_points import LEGAL_POINTS
+from touchstone.services.selection.report.pdf import PdfRenderer
+
+WEIGHTS = [{"criterion_name": "ethical_score", "weight": 1}, {"criterion_name": "year", "weight": 4}]
+REASON = "Consent was given, and <b>everything else</b> is close enough."
+
+
+async def project_with_choice(client: httpx2.AsyncClient, **fields: Any) -> dict[str, Any]:
+    """Create two datasets and a project that chooses the second one of its ranking, and return the project."""
+    chosen = await created(client, name="Cohort A", year=2020, informed_consent=True, transparency=False)
+    await created(client, name="Cohort B", year=2022)
+    body = {"name": "Étude n° 1", "weights": WEIGHTS, "chosen_dataset_id": chosen["id"], "choice_reason": REASON}
+    response = await client.post("/projects", json=body | fields)
+    assert response.status_code == 201, response.text
+    project: dict[str, Any] = response.json()
+    return project
+
+
+async def report_of(client: httpx2.AsyncClient, project: dict[str, Any], **parameters: str) -> httpx2.Response:
+    """Return the response with the report on a project."""
+    response = await client.get(f"/projects/{project['id']}/report", params=parameters)
+    assert response.status_code == 200, response.text
+    return response
+
+
+async def facts_of(client: httpx2.AsyncClient, project: dict[str, Any]) -> dict[str, Any]:
+    """Return what the report on a project states."""
+    report: dict[str, Any] = (await report_of(client, project, format="json")).json()["report"]
+    return report
+
+
+def plain_text(page: bytes) -> str:
+    """Return the text of an HTML page as people read it, with plain spaces."""
+    without_style = re.sub(r"<style>.*?</style>", "", page.decode(), flags=re.DOTALL)
+    text = re.sub(r"<[^>]+>", " ", without_style)
+    return " ".join(text.replace("&lt;", "<").replace("&gt;", ">").replace("&#39;", "'").split())
+
+
+async def test_the_digest_is_that_of_the_facts_and_the_same_everywhere(ada: httpx2.AsyncClient) -> None:
+    """The digest can be computed from the JSON alone, and stands in the footer of both languages."""
+    project = await project_with_choice(ada)
+
+    stated = (await report_of(ada, project, format="json")).json()
+
+    assert stated["sha256"] == canonical_digest(stated["report"])
+    for locale in LOCALES:
+        page = await report_of(ada, project, format="html", lang=locale)
+        assert f'<p class="digest">{stated["sha256"]}</p>' in page.text
+        assert f'<html lang="{locale}">' in page.text
+
+
+@pytest.mark.parametrize("format_key", FORMATS)
+async def test_equal_states_give_equal_bytes(ada: httpx2.AsyncClient, format_key: str) -> None:
+    """A second report has the same bytes, which a conditional request makes use of; a change gives others."""
+    project = await project_with_choice(ada)
+
+    first = await report_of(ada, project, format=format_key)
+    second = await report_of(ada, project, format=format_key)
+
+    assert first.content == second.content
+    assert first.headers["content-type"].partition(";")[0] == FORMATS[format_key].media_type
+    assert first.headers["content-disposition"].endswith(f'filename="report-etude-n-1.{format_key}"')
+    path = f"/projects/{project['id']}/report?format={format_key}"
+    unchanged = await ada.get(path, headers={"If-None-Match": first.headers["etag"]})
+    assert (unchanged.status_code, unchanged.content) == (304, b"")
+    await ada.put(f"/projects/{project['id']}", json={"choice_reason": "Another one."})
+    assert (await report_of(ada, project, format=format_key)).content != first.content
+
+
+async def copy_rows(source: Database, destination: Database) -> None:
+    """Copy the rows of all tables from one database to another one with the same schema."""
+    async with source.reading() as reader, destination.writing() as writer:
+        for table in metadata.sorted_tables:
+            rows = [dict(row) for row in await reader.all(sa.select(table))]
+            await writer.execute(sa.delete(table))
+            if rows:
+                await writer.execute(sa.insert(table), rows)
+
+
+async def test_a_copied_database_gives_the_same_report(
+    database: Database, settings: Settings, sqlite_template: Path, tmp_path: Path
+) -> None:
+    """Rows that were written by one kind of database and copied to another give the same bytes in every format."""
+    file = tmp_path / "source.db"
+    shutil.copyfile(sqlite_template, file)
+    source = Database(f"sqlite:///{file}")
+    await insert_user(source, ADA, "ada")
+    original = await Selection.open(settings, source, None)
+    async with client_of(original) as client, calling_as(original, CURATOR) as curator:
+        project = await project_with_choice(client, assurance="documented", criteria={"year_min": 2000})
+        claim = await posted(client, project["chosen_dataset_id"])
+        assert (await reviewed(curator, claim, "confirm")).status_code == 200
+        reports = [(await report_of(client, project, format=format_key)).content for format_key in FORMATS]
+    await original.close()
+
+    await copy_rows(source, database)
+    await source.close()
+    copy = await Selection.open(settings, database, None)
+    async with client_of(copy) as client:
+        assert reports == [(await report_of(client, project, format=format_key)).content for format_key in FORMATS]
+    await copy.close()
+
+
+async def test_the_report_says_what_was_chosen_and_why_not_the_runner_up(ada: httpx2.AsyncClient) -> None:
+    """The choice has its rank and its reason, and the differences of the points add up to the lead."""
+    project = await project_with_choice(ada)
+
+    report = await facts_of(ada, project)
+
+    first, second = report["ranking"]["items"]
+    assert (first["dataset_name"], second["dataset_name"]) == ("Cohort B", "Cohort A")
+    assert report["choice"]["standing"]["rank"] == 2
+    assert report["choice"]["reason"] == REASON
+    comparison = report["comparison"]
+    lead = sum(difference["difference"] for difference in comparison["differences"])
+    assert lead == pytest.approx(comparison["above"]["score"] - comparison["below"]["score"], abs=1e-12)
+    assert [weight["share"] for weight in report["need"]["weights"]] == [0.2, 0.8]
+
+    english = plain_text((await report_of(ada, project, lang="en")).content)
+    assert f"Reason given: {REASON}" in english
+    assert "Why not the first of the ranking?" in english
+    assert "“Cohort A” is ahead in: Ethical (+0.020)" in english
+    assert "in spite of this ranking" in english
+    french = plain_text((await report_of(ada, project, lang="fr")).content)
+    assert "Pourquoi pas le premier du classement ?" in french
+    assert "« Cohort A », au rang 2 sur 2, avec un score de 0,687." in french
+
+
+async def test_the_language_follows_the_request(ada: httpx2.AsyncClient) -> None:
+    """Without `lang` the report has the language that the request prefers; the facts have none."""
+    project = await project_with_choice(ada)
+    path = f"/projects/{project['id']}/report"
+
+    english = await ada.get(path, headers={"Accept-Language": "en"})
+
+    assert english.content == (await report_of(ada, project, lang="en")).content
+    assert (await ada.get(path)).content == (await report_of(ada, project, lang="fr")).content
+    in_french = await report_of(ada, project, format="json", lang="fr")
+    assert in_french.content == (await report_of(ada, project, format="json", lang="en")).content
+
+
+async def test_points_of_law_have_evidence_or_say_that_there_is_none(selection: Selection) -> None:
+    """A quote is evidence, a declaration is none, and every point of both laws is gone through."""
+    async with client_of(selection) as client, calling_as(selection, CURATOR) as curator:
+        project = await project_with_choice(client, assurance="reviewed")
+        claim = await posted(client, project["chosen_dataset_id"])
+        before = await facts_of(client, project)
+        await reviewed(curator, claim, "confirm")
+        after = await facts_of(client, project)
+        page = plain_text((await report_of(client, project, lang="en")).content)
+
+    points = {point["point"]: point for point in [*after["evidence"]["gdpr"], *after["evidence"]["ai_act"]]}
+    assert list(points) == [point.key for point in LEGAL_POINTS]
+    assert points["gdpr_5_1_a"]["evident"] == ["informed_consent"]
+    assert points["ai_act_b"]["has_evidence"]
+    assert not points["gdpr_5_1_b"]["has_evidence"]
+    assert points["ai_act_a"]["parts"] == ["need", "choice"]
+
+    consent = next(entry for entry in after["evidence"]["attributes"] if entry["name"] == "informed_consent")
+    assert (consent["counted_value"], consent["level"]) == (True, "reviewed")
+    consent = next(entry for entry in before["evidence"]["attributes"] if entry["name"] == "informed_consent")
+    assert (consent["value"], consent["counted_value"]) == (True, None)
+    assert "All gave written consent." in page
+    assert "Informed consent: yes (reviewed)" in page
+    assert "no evidence" in page
+    assert "compliance" in page
+
+
+async def test_a_report_says_what_is_missing(selection: Selection) -> None:
+    """Nothing chosen, nothing that matches, a choice without a rank and a deleted one are said in both languages."""
+    async with client_of(selection) as client:
+        empty = (await client.post("/projects", json={"name": "Empty", "criteria": {"year_min": 2100}})).json()
+        project = await project_with_choice(client)
+        open_project = (await client.post("/projects", json={"name": "Open"})).json()
+        unranked = await project_with_choice(client, criteria={"year_min": 2021})
+        await client.delete(f"/datasets/{project['chosen_dataset_id']}")
+
+        texts = {}
+        limitations = {}
+        for name, subject in (("empty", empty), ("open", open_project), ("unranked", unranked), ("gone", project)):
+            texts[name] = plain_text((await report_of(client, subject, lang="en")).content)
+            limitations[name] = (await facts_of(client, subject))["limitations"]
+            for format_key in FORMATS:
+                await report_of(client, subject, format=format_key, lang="fr")
+
+    assert "Nothing has been chosen yet. No dataset satisfies the filters" in texts["empty"]
+    assert "The ranking proposes “Cohort" in texts["open"]
+    assert "which does not satisfy the filters of the project" in texts["unranked"]
+    assert "of which the catalog no longer has a record" in texts["gone"]
+    assert "nothing_chosen" in limitations["open"]
+    assert "choice_not_ranked" in limitations["unranked"]
+    assert all("no_compliance" in codes for codes in limitations.values())
+
+
+async def test_the_chosen_dataset_is_reported_at_any_rank(ada: httpx2.AsyncClient) -> None:
+    """A dataset behind the first ten is listed after them, with its own rank."""
+    for number in range(12):
+        await created(ada, name=f"Newer {number:02}", year=2024)
+    project = await project_with_choice(ada, weights=[{"criterion_name": "year", "weight": 1}])
+
+    report = await facts_of(ada, project)
+
+    assert len(report["ranking"]["items"]) == 10
+    assert report["choice"]["standing"]["rank"] == 14
+    assert report["comparison"]["above"]["rank"] == 1
+
+
+async def test_reports_answer_as_projects_do(
+    selection: Selection, ada: httpx2.AsyncClient, bob: httpx2.AsyncClient
+) -> None:
+    """A foreign project answers as a missing one, whatever the parameters; unknown parameters are refused."""
+    project = await project_with_choice(ada)
+    path = f"/projects/{project['id']}/report"
+
+    foreign = await bob.get(path, params={"format": "docx"})
+    missing = await bob.get("/projects/00000000-0000-4000-8000-000000000000/report")
+
+    assert (foreign.status_code, foreign.content) == (missing.status_code, missing.content) == (404, missing.content)
+    async with client_of(selection, None) as anonymous:
+        assert (await anonymous.get(path)).status_code == 401
+    for parameters in ({"format": "docx"}, {"lang": "de"}, {"langue": "fr"}):
+        assert (await ada.get(path, params=parameters)).status_code == 422, parameters
+
+
+async def test_a_page_loads_and_runs_nothing(ada: httpx2.AsyncClient) -> None:
+    """What users write stands in the page as text, and the page refuses to load anything."""
+    project = await project_with_choice(ada, name="<script>alert(1)</script>")
+
+    response = await report_of(ada, project)
+
+    assert "<script" not in response.text
+    assert "&lt;b&gt;everything else" in response.text
+    assert response.headers["content-security-policy"].startswith("default-src 'none'")
+    assert not re.search(r"""(?:src|href)=["']?http""", response.text)
+
+
+async def test_hostile_text_is_typeset_as_text(ada: httpx2.AsyncClient) -> None:
+    """Markup of the typesetter, very long words and signs without a glyph are nothing but text."""
+    hostile = '#panic("x") $ * _ @a <b> \\ ' + "w" * 150 + " 数据 \N{WAVING HAND SIGN}"
+    project = await project_with_choice(ada, name="#eval", description=hostile, choice_reason=hostile)
+
+    response = await report_of(ada, project, format="pdf")
+
+    assert response.content.startswith(b"%PDF-")
+
+
+async def test_a_document_that_cannot_be_typeset_is_an_error(ada: httpx2.AsyncClient) -> None:
+    """The child process fails without harm to anything else, and reports can be typeset beside one another."""
+    document = ReportDocument(
+        language="fr",
+        kind="",
+        title="",
+        description="",
+        state="",
+        state_date=(2026, 13, 1),
+        sections=[],
+        digest="",
+        digest_label="",
+        digest_hint="",
+        page_label="",
+    )
+    renderer = PdfRenderer()
+
+    with pytest.raises(ReportUnavailable):
+        await renderer.render(document)
+
+    correct = msgspec.structs.replace(document, state_date=(2026, 12, 1), title="T")
+    pdfs = await asyncio.gather(*(renderer.render(correct) for _ in range(3)))
+    assert len(set(pdfs)) == 1
+
+
+async def test_a_report_keeps_private_what_is_private(selection: Selection) -> None:
+    """Neither addresses of users nor private records of others appear."""
+    async with client_of(selection) as ada, client_of(selection, CURATOR.id) as other:
+        await created(other, name="Secret cohort", visibility="private", year=2024)
+        project = await project_with_choice(ada)
+        page = (await report_of(ada, project)).text
+        facts = json.dumps(await facts_of(ada, project))
+
+    assert "Secret" not in page + facts
+    assert "@" not in facts
+
+
+async def test_gates_ties_and_notes_are_reported(ada: httpx2.AsyncClient) -> None:
+    """A failed gate, an unknown one, a shared place and a criterion without effect are said in words."""
+    chosen = await created(ada, name="Twin A", transparency=False, year=2020)
+    await created(ada, name="Twin B", transparency=True, year=2020)
+    gates = {"transparency": "declared", "informed_consent": "reviewed"}
+    weights = [{"criterion_name": "year", "weight": 1}]
+    body = {"name": "P", "weights": weights, "gates": gates, "chosen_dataset_id": chosen["id"]}
+    project = (await ada.post("/projects", json=body)).json()
+
+    report = await facts_of(ada, project)
+    page = plain_text((await report_of(ada, project, lang="en")).content)
+
+    assert report["need"]["gates"] == gates
+    assert report["choice"]["standing"]["gates"] == {"transparency": "failed", "informed_consent": "unknown"}
+    assert [note["code"] for note in report["ranking"]["notes"]] == ["criterion_equal"]
+    assert "“Twin A”, at rank 1 = of 2" in page
+    assert "Transparency: failed Informed consent: unknown" in page
+    assert "does not distinguish the datasets shown" in page
+    assert "they are in alphabetical order" in page
+    for locale in LOCALES:
+        await report_of(ada, project, format="pdf", lang=locale)
