@@ -200,3 +200,13 @@ async def test_equal_scores_are_told_apart_from_ranks(ada: httpx2.AsyncClient) -
 def test_the_table_has_every_flag() -> None:
     """Every attribute that is true or false can be required, by the names of its filter."""
     assert set(GATE_PARAMETERS.by_name) >= {*FLAGS, *FILTERS_AS_GATES, "is_anonymized", "split", "instances_number_min"}
+
+
+async def test_clients_can_build_a_form_of_the_gates(ada: httpx2.AsyncClient) -> None:
+    """The list says of each gate which form its value has, and which levels a flag may name."""
+    listed = {gate["name"]: gate for gate in (await ada.get("/datasets/criteria")).json()["gates"]}
+    assert set(listed) == {parameter.name for parameter in GATE_PARAMETERS.parameters}
+    levels = ["declared", "documented", "reviewed"]
+    assert listed["informed_consent"] == {"name": "informed_consent", "type": "choice", "choices": levels}
+    assert listed["license"] == {"name": "license", "type": "words", "choices": None}
+    assert listed["year_min"]["type"] == "integer"

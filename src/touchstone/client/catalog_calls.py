@@ -175,7 +175,8 @@ def suggest(q: str, *, limit: int = 10) -> Call[Suggestions]:
 def get_criteria() -> Call[dict[str, Any]]:
     """Return the criteria, weight profiles and sort keys, with labels in French and English.
 
-    `{criteria: [{name, kind, label, formula}], profiles: [{name, label, weights, default}], sort_keys, attributes}`.
+    `{criteria: [{name, kind, label, formula}], profiles: [{name, label, weights, default}], sort_keys, attributes,
+    gates: [{name, type, choices}]}`.
     """
     return Call("GET", build_path("datasets", "criteria"), read_json(dict[str, Any]))
 

@@ -7,6 +7,8 @@ from touchstone.ranking.criteria import CRITERIA, Criterion
 from touchstone.ranking.query.facets import Facets, ValueCounts, ValueRange
 from touchstone.ranking.query.sort_order import RELEVANCE, SORT_KEYS
 from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES, WeightProfile
+from touchstone.services.selection.gates import GATES
+from touchstone.services.selection.parameters import Parameter
 
 
 def facets_json(facets: Facets) -> dict[str, Any]:
@@ -39,14 +41,15 @@ def _range_json(value_range: ValueRange | None) -> dict[str, Any] | None:
 def criteria_json() -> dict[str, Any]:
     """Return the tables from which clients build their forms, as a JSON object.
 
-    These are the scoring criteria, the named weight profiles, the sort keys and the attributes of a record. Labels and
-    formulas are in French and English.
+    These are the scoring criteria, the named weight profiles, the sort keys, the attributes of a record and the gates.
+    Labels and formulas are in French and English.
     """
     return {
         "criteria": [_criterion_json(criterion) for criterion in CRITERIA],
         "profiles": [_profile_json(profile) for profile in PROFILES.values()],
         "sort_keys": sorted((*SORT_KEYS, RELEVANCE)),
         "attributes": [_attribute_json(attribute) for attribute in ATTRIBUTES],
+        "gates": [_gate_json(gate.parameter) for gate in GATES],
     }
 
 
@@ -79,6 +82,11 @@ def _attribute_json(attribute: Attribute) -> dict[str, Any]:
         "label": _translations(attribute.label_fr, attribute.label_en),
         "ethical": attribute.ethical,
     }
+
+
+def _gate_json(parameter: Parameter) -> dict[str, Any]:
+    """Return a gate with the form of its value: a number, words, true or false, or one of some levels of evidence."""
+    return {"name": parameter.name, "type": parameter.type, "choices": parameter.choices or None}
 
 
 def _translations(french: str, english: str) -> dict[str, str]:

@@ -207,7 +207,7 @@ async def suggest(request: Request) -> Response:
 
 @router.get("/criteria", summary="The scoring criteria", response_model=dict[str, Any])
 async def get_criteria() -> Response:
-    """Return the twelve criteria with their formulas, the weight profiles, the sort keys and the attributes."""
+    """Return the twelve criteria with their formulas, the weight profiles, sort keys, attributes and gates."""
     return JsonResponse(_CRITERIA)
 
 
