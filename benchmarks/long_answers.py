@@ -35,7 +35,7 @@ from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
 from touchstone.services.selection.datasets.encoded_records import to_catalog_row
 from touchstone.services.selection.datasets.ranking_response import RankingResult, encode_response
 from touchstone.services.selection.datasets.scoring_request import RankingOptions
-from touchstone.services.selection.datasets.store import ATTRIBUTE_NAMES, DatasetRecord
+from touchstone.services.selection.datasets.store import ATTRIBUTE_NAMES, DatasetRecord, RecordLabels
 
 BLOCK_ROWS: Final = 10_000
 MEMORY_TARGET: Final = 0.1
@@ -58,8 +58,8 @@ def generate_catalog_rows(count: int) -> Iterator[CatalogRow]:
 def to_record(row: dict[str, Any], number: int) -> DatasetRecord:
     """Return the record of a database row under another number."""
     fields = {name: value for name, value in row.items() if name in DatasetRecord.__struct_fields__}
-    attributes = {name: row[name] for name in ATTRIBUTE_NAMES}
-    return DatasetRecord(**{**fields, "id": number, "attributes": attributes, "content_bytes": 0})
+    fields |= {"id": number, "attributes": {name: row[name] for name in ATTRIBUTE_NAMES}, "content_bytes": 0}
+    return DatasetRecord(**fields, labels=RecordLabels.from_metadata(row["metadata"]))
 
 
 async def stream_response(ranking: RankingResult) -> Response:
