@@ -33,15 +33,17 @@ def as_typed(sentence: str) -> str:
 def test_a_rank_is_explained_by_its_points_and_by_what_is_unknown() -> None:
     """The largest contribution comes first, and unknown criteria are named, not passed over."""
     points = [LabeledPoints(ETHICAL, 0.28), LabeledPoints(TECHNICAL, 0.324), LabeledPoints(NOVELTY, 0.0)]
-    facts = RankFacts("German Credit", 1, 0, 1312, 0.604, points, unknown=[NOVELTY], known=6)
+    facts = RankFacts("German Credit", 1, 0, 1312, 0.604, points, [NOVELTY], known=6, highest_score=0.9)
 
     assert rank_sentence(facts, "en") == (
         "“German Credit” ranks 1st of 1,312 with a score of 0.604: “Technical” adds 0.324 and “Ethical” 0.28; "
-        "nothing is known about “Novelty”; 4 of its 10 ethical criteria are unknown."
+        "nothing is known about “Novelty”; 4 of its 10 ethical criteria are unknown; what is unknown could raise its "
+        "score to 0.9 at most."
     )
     assert as_typed(rank_sentence(facts, "fr")) == (
         "« German Credit » est en 1re position sur 1 312 avec un score de 0,604 : « Technique » apporte 0,324 et "
-        "« Éthique » 0,28 ; on ne sait rien de « Nouveauté » ; 4 de ses 10 critères éthiques sont inconnus."
+        "« Éthique » 0,28 ; on ne sait rien de « Nouveauté » ; 4 de ses 10 critères éthiques sont inconnus ; ce que "
+        "l’on ignore pourrait porter son score à 0,9 au plus."
     )
 
 

@@ -56,6 +56,38 @@ async def test_explained_points_add_up(seeded: httpx2.AsyncClient) -> None:
     assert answer.json()["plan"] == answer.headers["X-Ranking-Plan"]
 
 
+async def test_explained_items_come_with_a_sentence_in_the_language_of_the_request(ada: httpx2.AsyncClient) -> None:
+    """The sentence names the points, ties, and what is unknown among the weighted criteria only."""
+    await created(ada, name="First", anonymization_applied=True, instances_number=100)
+    for name in ("Second", "Third"):
+        await created(ada, name=name, anonymization_applied=False)
+    body = {"weights": as_list({"anonymization": 3, "instances_count": 1})}
+
+    async def sentences(language: str) -> list[str]:
+        answer = await ada.post("/datasets/score?explain=true", json=body, headers={"Accept-Language": language})
+        return [item["sentence"].replace("\u00a0", " ").replace("\u202f", " ") for item in answer.json()]
+
+    assert await sentences("en") == [
+        "“First” ranks 1st of 3 with a score of 0.85: “Anonymization” adds 0.75 and “Number of instances” 0.1.",
+        "“Second” shares 2nd place of 3 with 1 other and a score of 0: none of the weighted criteria adds any points; "
+        "nothing is known about “Number of instances”; what is unknown could raise its score to 0.25 at most.",
+        "“Third” shares 2nd place of 3 with 1 other and a score of 0: none of the weighted criteria adds any points; "
+        "nothing is known about “Number of instances”; what is unknown could raise its score to 0.25 at most.",
+    ]
+    french = await sentences("fr")
+    assert french[0] == (
+        "« First » est en 1re position sur 3 avec un score de 0,85 : « Anonymisation » apporte 0,75 et "
+        "« Nombre d’instances » 0,1."
+    )
+    assert await sentences("en") != french == await sentences("fr")
+
+    plain = (await ada.post("/datasets/score", json=body)).json()
+    assert all("sentence" not in item for item in plain)
+    project = (await ada.post("/projects", json={"name": "p", **body})).json()
+    recommended = await ada.get(f"/projects/{project['id']}/recommendations", headers={"Accept-Language": "en"})
+    assert recommended.json()["datasets"][0]["sentence"] == (await sentences("en"))[0]
+
+
 async def test_items_carry_the_fields_of_the_interface(ada: httpx2.AsyncClient) -> None:
     """A scored item has the fields of the interface, the integer id and its rank."""
     made = await created(ada, name="Zoë", objective="o", instances_number=100, features_number=5, citations=10)

@@ -12,8 +12,17 @@ from rich.table import Table
 
 from touchstone.cli.command_context import CommandContext, progress_bar
 from touchstone.cli.command_runner import ExitStatus, exit_with_error, server_command
-from touchstone.cli.filter_options import ASSURANCE, ASSURANCE_OPTION, FILTERS, SORTING, WEIGHTS
+from touchstone.cli.filter_options import (
+    ASSURANCE,
+    ASSURANCE_OPTION,
+    FILTERS,
+    GATES,
+    ONLY_PASSING_OPTION,
+    SORTING,
+    WEIGHTS,
+)
 from touchstone.cli.option_groups import PAGE, Option, OptionGroup
+from touchstone.cli.ranking_tables import build_ranking_table, ranking_sentences
 from touchstone.cli.tables import Column, build_facts_table, build_table, digits_of, format_value
 from touchstone.client import (
     CatalogImport,
@@ -21,9 +30,7 @@ from touchstone.client import (
     File,
     ImportResult,
     ImportStatus,
-    Ranking,
     Record,
-    ScoredDataset,
     Suggestion,
     Touchstone,
 )
@@ -43,19 +50,6 @@ DATASET_COLUMNS: Final = (
     Column[Dataset]("Tech.", lambda dataset: dataset.technical_score, is_number=True),
     Column[Dataset]("Popul.", lambda dataset: dataset.popularity_score, is_number=True),
 )
-RANKING_COLUMNS: Final = (
-    Column[ScoredDataset]("Rank", lambda dataset: dataset.rank, is_number=True),
-    Column[ScoredDataset]("Score", lambda dataset: f"{dataset.score:.4f}", is_number=True),
-    Column[ScoredDataset]("Id", lambda dataset: digits_of(dataset.id), is_number=True),
-    Column[ScoredDataset]("Name", lambda dataset: dataset.dataset_name),
-    Column[ScoredDataset]("Known", lambda dataset: dataset.known, is_number=True),
-)
-COMPOSITE_SCORE_COLUMNS: Final = (
-    Column[ScoredDataset]("Ethical", lambda dataset: dataset.ethical_score, is_number=True),
-    Column[ScoredDataset]("Tech.", lambda dataset: dataset.technical_score, is_number=True),
-    Column[ScoredDataset]("Popul.", lambda dataset: dataset.popularity_score, is_number=True),
-)
-
 SUGGESTION_COLUMNS: Final = (
     Column[Suggestion]("Kind", lambda suggestion: suggestion.kind, is_key=True),
     Column[Suggestion]("Text", lambda suggestion: suggestion.text),
@@ -71,13 +65,24 @@ NEW_DATASET_OPTIONS: Final = OptionGroup(
         Option("visibility", str, "`public` (the default) or `private`: seen by you alone."),
     )
 )
+
+
+def _parse_rank_options(given_options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of a ranking as the client takes them."""
+    options = {"limit": DEFAULT_PLACES, **given_options}
+    if options.pop(ONLY_PASSING_OPTION.name, False):
+        options["gate"] = "pass"
+    return options
+
+
 RANK_OPTIONS: Final = OptionGroup(
     (
         Option("limit", int, "How many places (default: 20)."),
-        Option("explain", bool, "Show the points of each criterion."),
+        Option("explain", bool, "Show the points of each criterion, and why each dataset has its place."),
+        ONLY_PASSING_OPTION,
         ASSURANCE_OPTION,
     ),
-    build=lambda given_options: {"limit": DEFAULT_PLACES, **given_options},
+    build=_parse_rank_options,
 )
 DatasetId = Annotated[str, typer.Argument(help="Id or UUID.")]
 FormatName = Annotated[str | None, typer.Option("--format", help="csv or jsonl (default: by the ending of the file).")]
@@ -329,13 +334,19 @@ def rank(
     options: dict[str, Any],
     filters: dict[str, Any],
     weights: dict[str, float] | str | None,
+    gates: dict[str, Any],
 ) -> None:
     """Rank the datasets that match by your weights, best first.
 
     For example: touchstone rank --domain health --year-min 2015 --weight ethical_score=0.6 --weight year=0.4
     """
-    ranking = context.client.score_datasets(filters, weights=weights, **options)  # type: ignore[arg-type]
-    context.show(ranking, _ranking_table(ranking, show_points="explain" in options))
+    ranking = context.client.score_datasets(filters, weights=weights, gates=gates, **options)  # type: ignore[arg-type]
+
+    weights_as_text = ", ".join(f"{weight.criterion_name} {weight.weight:.0%}" for weight in ranking.effective_weights)
+    title = f"Datasets: {ranking.total_count}, by {weights_as_text}"
+    is_explained = options.get("explain", False)
+    table = build_ranking_table(ranking, title, show_points=is_explained)
+    context.show(ranking, table, *ranking_sentences(ranking, explain=is_explained))
 
 
 def suggest(
@@ -349,37 +360,8 @@ def suggest(
     context.show(suggestions, build_table(SUGGESTION_COLUMNS, suggestions.suggestions))
 
 
-def _ranking_table(ranking: Ranking, *, show_points: bool) -> Table:
-    """Return the table that shows a ranking, best dataset first.
-
-    With `show_points`, it has a column for each criterion of the ranking, with the points that the criterion adds to
-    the score. Otherwise it has the ethical, technical and popularity scores of each dataset.
-    """
-    weights = ranking.effective_weights
-
-    columns = [*RANKING_COLUMNS]
-    if show_points:
-        columns += [_points_column(weight.criterion_name) for weight in weights]
-    else:
-        columns += COMPOSITE_SCORE_COLUMNS
-
-    weights_as_text = ", ".join(f"{weight.criterion_name} {weight.weight:.0%}" for weight in weights)
-    title = f"Datasets: {ranking.total_count}, by {weights_as_text}"
-    return build_table(columns, ranking.datasets, title)
-
-
-def _points_column(criterion: str) -> Column[ScoredDataset]:
-    """Return a column with the points that a criterion contributes to the score of each dataset."""
-
-    def read_points(dataset: ScoredDataset) -> float:
-        points = dataset.points or {}
-        return points.get(criterion, 0.0)
-
-    return Column(f"+ {criterion}", read_points, is_number=True)
-
-
 def register(app: typer.Typer) -> None:
     """Add `rank`, `suggest` and `catalog` to the application."""
-    server_command(app, "rank", options=RANK_OPTIONS, filters=FILTERS, weights=WEIGHTS)(rank)
+    server_command(app, "rank", options=RANK_OPTIONS, filters=FILTERS, weights=WEIGHTS, gates=GATES)(rank)
     server_command(app, "suggest")(suggest)
     app.add_typer(catalog, name="catalog")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
+import msgspec
 import typer
 
 from touchstone.cli.option_groups import Option, OptionGroup, parse_assignments
@@ -53,6 +54,44 @@ FILTERS: Final = OptionGroup(
     ),
     help_panel="Filters",
 )
+
+
+def parse_gates(given_options: dict[str, Any]) -> dict[str, Any]:
+    """Return the requirements that the options `--gate NAME=VALUE` set, by name.
+
+    A value with commas is a list, and values of a gate that is given several times are joined into one list, so that
+    `--gate license=MIT --gate license=CC-BY-*` accepts either licence. Values are sent as texts except for numbers and
+    for `true` and `false`.
+
+    Raises:
+        typer.BadParameter: A text has no `=`, or no name before it.
+    """
+    values_by_name: dict[str, list[Any]] = {}
+    for assignment in given_options.get("gate", []):
+        for name, text in parse_assignments([assignment], name_placeholder="requirement").items():
+            values = [_parse_gate_value(word.strip()) for word in text.split(",")]
+            values_by_name.setdefault(name, []).extend(values)
+    return {name: values[0] if len(values) == 1 else values for name, values in values_by_name.items()}
+
+
+def _parse_gate_value(text: str) -> Any:
+    """Return a value of a requirement as a number or a boolean if it is one, and else as the text itself."""
+    try:
+        value = msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return text
+    return value if isinstance(value, int | float) else text
+
+
+GATE_OPTION: Final = Option(
+    "gate",
+    str,
+    "A requirement beside the score, as NAME=VALUE: the level at which an attribute must be true "
+    "(informed_consent=reviewed), a licence (license=CC-BY-*), a bound (instances_min=1000); may be repeated.",
+    is_repeatable=True,
+)
+GATES: Final = OptionGroup((GATE_OPTION,), build=parse_gates, help_panel="Requirements")
+ONLY_PASSING_OPTION: Final = Option("only_passing", bool, "Leave out what does not pass every requirement (--gate).")
 
 
 def _parse_weights(given_options: dict[str, Any]) -> dict[str, float] | str | None:

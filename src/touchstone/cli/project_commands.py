@@ -5,14 +5,23 @@ from typing import Annotated, Any, Final
 import typer
 from rich.table import Table
 
-from touchstone.cli.catalog_commands import COMPOSITE_SCORE_COLUMNS, RANKING_COLUMNS
 from touchstone.cli.command_context import CommandContext
 from touchstone.cli.command_runner import server_command
-from touchstone.cli.filter_options import ASSURANCE, ASSURANCE_OPTION, FILTERS, WEIGHTS
+from touchstone.cli.filter_options import (
+    ASSURANCE,
+    ASSURANCE_OPTION,
+    FILTERS,
+    GATE_OPTION,
+    ONLY_PASSING_OPTION,
+    WEIGHTS,
+    parse_gates,
+)
 from touchstone.cli.option_groups import PAGE, Option, OptionGroup
+from touchstone.cli.ranking_tables import build_ranking_table, ranking_sentences
 from touchstone.cli.tables import Column, build_facts_table, build_table, digits_of, format_value
 from touchstone.client import Project
 from touchstone.client.evidence_models import AssuranceName
+from touchstone.client.fields import GateChoice
 
 project = typer.Typer(help="Your projects: a need, its weights, and the choice you made.", no_args_is_help=True)
 
@@ -22,8 +31,24 @@ PROJECT_COLUMNS: Final = (
     Column[Project]("Chosen dataset", lambda project: digits_of(project.chosen_dataset_id)),
     Column[Project]("Changed", lambda project: project.updated_at),
 )
+
+
+def _parse_project_fields(given_options: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a project that its options set; the requirements are one field."""
+    gates = parse_gates(given_options)
+    fields = {name: value for name, value in given_options.items() if name != GATE_OPTION.name}
+    return {**fields, "gates": gates} if gates else fields
+
+
 PROJECT_OPTIONS: Final = OptionGroup(
-    (Option("description", str, "What you need the data for."), ASSURANCE_OPTION),
+    (Option("description", str, "What you need the data for."), ASSURANCE_OPTION, GATE_OPTION),
+    build=_parse_project_fields,
+)
+RECOMMEND_OPTIONS: Final = OptionGroup(
+    (
+        Option("explain", bool, "Show the points of each criterion, and why each dataset has its place."),
+        ONLY_PASSING_OPTION,
+    )
 )
 ProjectId = Annotated[str, typer.Argument(help="Id of the project.")]
 
@@ -45,7 +70,7 @@ def create(
     filters: dict[str, Any],
     weights: dict[str, float] | str | None,
 ) -> None:
-    """Begin a project with the filters and weights that describe your need."""
+    """Begin a project with the filters, weights and requirements that describe your need."""
     if isinstance(weights, str):
         weights = profile_weights(context, profile_name=weights)
 
@@ -94,19 +119,23 @@ def choose(
     context.show(updated, _project_table(updated))
 
 
-@server_command(project, "recommend", assurance=ASSURANCE)
+@server_command(project, "recommend", options=RECOMMEND_OPTIONS, assurance=ASSURANCE)
 def recommend(
     project_id: ProjectId,
     limit: Annotated[int, typer.Option(help="How many places.")] = 20,
     *,
     context: CommandContext,
+    options: dict[str, Any],
     assurance: AssuranceName | None,
 ) -> None:
     """Rank the catalog by a project's filters and weights, and at its level of evidence unless you name another."""
-    recommendations = context.client.get_recommendations(project_id, limit=limit, assurance=assurance)
+    gate: GateChoice = "pass" if options.get(ONLY_PASSING_OPTION.name) else "all"
+    recommendations = context.client.get_recommendations(project_id, limit=limit, assurance=assurance, gate=gate)
+
     title = f"{recommendations.project.name}: {recommendations.total_count} datasets match"
-    columns = (*RANKING_COLUMNS, *COMPOSITE_SCORE_COLUMNS)
-    context.show(recommendations, build_table(columns, recommendations.datasets, title))
+    is_explained = options.get("explain", False)
+    table = build_ranking_table(recommendations, title, show_points=is_explained)
+    context.show(recommendations, table, *ranking_sentences(recommendations, explain=is_explained))
 
 
 @server_command(project, "delete")
@@ -120,11 +149,13 @@ def _project_table(project: Project) -> Table:
     """Return the table that shows a project: its need, its filters and weights, and the dataset that was chosen."""
     filters = [f"{name}={format_value(value)}" for name, value in project.criteria.items()]
     weights = [f"{weight.criterion_name} {weight.weight:g}" for weight in project.weights]
+    gates = [f"{name}={format_value(value)}" for name, value in project.gates.items()]
     facts = {
         "Id": project.id,
         "Need": project.description,
         "Filters": ", ".join(filters),
         "Weights": ", ".join(weights),
+        "Requirements": ", ".join(gates),
         "Assurance": project.assurance,
         "Chosen dataset": digits_of(project.chosen_dataset_id),
         "Reason": project.choice_reason,

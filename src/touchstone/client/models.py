@@ -145,7 +145,7 @@ class ScoredDataset(DatasetReference, frozen=True, kw_only=True):
     nothing is known, whose 0 is therefore no finding. `known`: how many of the ten ethical criteria are true or false;
     whatever is found out about the others, the ethical score stays within `ethical_interval`. `points_by_level`: the
     share of the score that each level of evidence supports. `declared`: the score at the level `declared`. `best_case`:
-    the highest score that the unknown values allow.
+    the highest score that the unknown values allow. `sentence`: why the dataset has its place, to be quoted.
     """
 
     rank: int
@@ -167,6 +167,7 @@ class ScoredDataset(DatasetReference, frozen=True, kw_only=True):
     points_by_level: dict[str, float] | None = None
     declared: DeclaredScore | None = None
     best_case: BestCase | None = None
+    sentence: str | None = None
 
 
 class RankingNote(Struct, frozen=True, kw_only=True):

@@ -39,6 +39,10 @@ REASON_PHRASES: Final[Mapping[str, Text]] = {
         " ; {count} de ses {total} critères éthiques {count:est inconnu|sont inconnus}",
         "; {count} of its {total} ethical criteria {count:is|are} unknown",
     ),
+    "rank_highest": (
+        " ; ce que l’on ignore pourrait porter son score à {score} au plus",
+        "; what is unknown could raise its score to {score} at most",
+    ),
     # Why one dataset is above another.
     "comparison": (
         "« {above} » ({above_score}) est devant « {below} » ({below_score})",

@@ -6,6 +6,7 @@ of the same facts. Names of criteria and attributes come as pairs of a French an
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from touchstone.messages.locales import LOCALES, Text
@@ -46,6 +47,7 @@ class RankFacts:
         points: What each weighted criterion adds to the score.
         unknown: The labels of the weighted criteria of which nothing is known.
         known: How many of the ten ethical attributes are known; None if they do not count in this ranking.
+        highest_score: The score if everything unknown were as favourable as possible; None if that is not known.
     """
 
     name: str
@@ -56,6 +58,7 @@ class RankFacts:
     points: Sequence[LabeledPoints]
     unknown: Sequence[Text] = ()
     known: int | None = None
+    highest_score: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +158,8 @@ def rank_sentence(facts: RankFacts, locale: str) -> str:
     if facts.known is not None and facts.known < _ETHICAL_COUNT:
         unknown_count = _ETHICAL_COUNT - facts.known
         parts.append(_phrase("rank_unknown_ethical", locale, count=unknown_count, total=_ETHICAL_COUNT))
+    if facts.highest_score is not None and facts.highest_score > facts.score:
+        parts.append(_phrase("rank_highest", locale, score=format_decimal(facts.highest_score, locale)))
 
     return "".join(parts) + "."
 
@@ -322,6 +327,7 @@ def _enumerate(phrases: Sequence[str], locale: str) -> str:
     return _phrase("and", locale, items=", ".join(others), last=last)
 
 
+@cache
 def _quoted(label: Text, locale: str) -> str:
     """Return the label of a criterion in quotation marks."""
     return _phrase("quoted", locale, label=_localized(label, locale))
@@ -334,8 +340,7 @@ def _localized(text: Text, locale: str) -> str:
 
 def _phrase(key: str, locale: str, **facts: str | int) -> str:
     """Return a part of a sentence with its placeholders filled in; numbers decide between singular and plural."""
-    countable_facts = {}
     for name, fact in facts.items():
-        formatted = format_count(fact, locale) if isinstance(fact, int) else fact
-        countable_facts[name] = with_count(formatted, fact, locale)
-    return _localized(REASON_PHRASES[key], locale).format(**countable_facts)
+        if isinstance(fact, int):
+            facts[name] = with_count(format_count(fact, locale), fact, locale)
+    return _localized(REASON_PHRASES[key], locale).format(**facts)

@@ -8,13 +8,15 @@ from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 from starlette.responses import Response
 
 from touchstone.core.attributes import ETHICAL
 from touchstone.core.evidence import Assurance
 from touchstone.http.responses import JsonResponse, JsonStream
 from touchstone.messages import ranking_note_text
-from touchstone.messages.locales import LOCALES
+from touchstone.messages.locales import DEFAULT_LOCALE, LOCALES
+from touchstone.messages.reasons import RankFacts, rank_sentence
 from touchstone.ranking.catalog.results import RankedRecords, RankedWindow
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.column_types import Facts, Floats, Ints
@@ -28,6 +30,7 @@ from touchstone.services.selection.datasets.encoded_records import encode_member
 from touchstone.services.selection.datasets.scoring_request import RankingOptions, ScoringRequest
 from touchstone.services.selection.gates import GateOutcomes, judge_gates
 from touchstone.services.selection.parameters import ParameterValues
+from touchstone.services.selection.reason_labels import labeled_points
 from touchstone.services.selection.weights import CriterionWeight
 
 # Rankings with more items than these are streamed.
@@ -110,6 +113,7 @@ class ExplainedItem(ScoredItem, frozen=True, gc=False):
         points_by_level: which part of the score each level of evidence supports; the parts add up to the score.
         declared: the score and the known attributes at the assurance `declared`.
         best_case: the highest score, and the highest values of the criteria, that the unknown attributes allow.
+        sentence: why the dataset has its place, in one sentence; UNSET in what does not depend on a language.
     """
 
     criterion_scores: dict[str, float]
@@ -118,6 +122,25 @@ class ExplainedItem(ScoredItem, frozen=True, gc=False):
     points_by_level: dict[str, float]
     declared: DeclaredStanding
     best_case: BestCase
+    sentence: str | UnsetType = UNSET
+
+    def rank_facts(self, total_count: int) -> RankFacts:
+        """Return what the sentence about the place of the dataset among `total_count` others is made of.
+
+        Of what is unknown, only what has a weight in this ranking is mentioned.
+        """
+        has_ethical_weight = "ethical_score" in self.points
+        return RankFacts(
+            name=self.dataset_name,
+            place=self.place,
+            tied_with=self.tied_with,
+            total_count=total_count,
+            score=self.score,
+            points=labeled_points(self.points),
+            unknown=[CRITERION_LABELS[criterion] for criterion in self.unknown if criterion in self.points],
+            known=self.known if has_ethical_weight else None,
+            highest_score=self.best_case.score,
+        )
 
 
 class NoteJson(msgspec.Struct, frozen=True):
@@ -147,13 +170,19 @@ class ScoreSummary(RankingSummary, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class RankingResult:
-    """A window of a ranking over one view of the catalog, ready to be encoded; `gates` are judged for each item."""
+    """A window of a ranking over one view of the catalog, ready to be encoded.
+
+    Attributes:
+        gates: what is judged for each item.
+        locale: the language of the sentences that explain items; None if items shall not depend on a language.
+    """
 
     view: View
     ranked: RankedWindow
     weights: Mapping[str, float]
     options: RankingOptions
     gates: ParameterValues = field(default_factory=dict)
+    locale: str | None = None
 
     def items(self, records: RankedRecords) -> list[ScoredItem]:
         """Return some records of the ranking as the items of the response.
@@ -183,7 +212,16 @@ class RankingResult:
         )
         if not self.options.explain:
             return list(map(ScoredItem, *fields))
-        return list(map(ExplainedItem, *fields, *self._explanations(positions)))
+        explained_items = map(ExplainedItem, *fields, *self._explanations(positions))
+        return [self._with_sentence(item) for item in explained_items]
+
+    def _with_sentence(self, item: ExplainedItem) -> ExplainedItem:
+        """Return an item with the sentence that explains its place, unless the ranking has no language."""
+        if self.locale is None:
+            return item
+
+        facts = item.rank_facts(self.ranked.total_count)
+        return replace(item, sentence=rank_sentence(facts, self.locale))
 
     def _explanations(self, positions: Ints) -> tuple[Iterable[Any], ...]:
         """Return what explains the scores of some records, as columns in the order of the fields of ExplainedItem."""
@@ -229,11 +267,11 @@ def _by_criterion_name(criterion_scores: Floats) -> list[dict[str, float]]:
     return [dict(zip(CRITERION_NAMES, values, strict=True)) for values in criterion_scores.tolist()]
 
 
-async def score_response(result: RankingResult, scoring: ScoringRequest, locale: str) -> Response:
+async def score_response(result: RankingResult, scoring: ScoringRequest) -> Response:
     """Return the response to a scoring request: the ranked datasets as an array.
 
     If the request asks for an envelope, the array is inside an object that also has the counts, the weights and the
-    notes, whose sentences are in the language `locale`.
+    notes.
     """
     total_count = result.ranked.total_count
     plan = result.ranked.plan
@@ -247,7 +285,7 @@ async def score_response(result: RankingResult, scoring: ScoringRequest, locale:
         total_count=total_count,
         effective_weights=scoring.effective_weights(),
         assurance=result.view.assurance,
-        notes=await _collect_notes(result, locale),
+        notes=await _collect_notes(result),
         profile=scoring.profile,
         plan=plan,
     )
@@ -255,17 +293,14 @@ async def score_response(result: RankingResult, scoring: ScoringRequest, locale:
 
 
 async def recommendations_response(
-    result: RankingResult, scoring: ScoringRequest, project: Mapping[str, Any], locale: str
+    result: RankingResult, scoring: ScoringRequest, project: Mapping[str, Any]
 ) -> Response:
-    """Return the response with the recommendations for a project: the project itself, and the ranked datasets.
-
-    The sentences of the notes are in the language `locale`.
-    """
+    """Return the response with the recommendations for a project: the project itself, and the ranked datasets."""
     summary = RankingSummary(
         total_count=result.ranked.total_count,
         effective_weights=scoring.effective_weights(),
         assurance=result.view.assurance,
-        notes=await _collect_notes(result, locale),
+        notes=await _collect_notes(result),
     )
     headers = {"X-Total-Count": str(summary.total_count)}
 
@@ -275,8 +310,8 @@ async def recommendations_response(
     return await encode_response(result, prefix, suffix, headers)
 
 
-async def _collect_notes(result: RankingResult, locale: str) -> list[NoteJson]:
-    """Return the notes on the datasets shown, with sentences in the language `locale`.
+async def _collect_notes(result: RankingResult) -> list[NoteJson]:
+    """Return the notes on the datasets shown.
 
     Usually the first few datasets show that there is nothing to note. Other requests run before more are looked at.
     """
@@ -289,6 +324,7 @@ async def _collect_notes(result: RankingResult, locale: str) -> list[NoteJson]:
         if collector.is_complete:
             break
 
+    locale = result.locale or DEFAULT_LOCALE
     return [_note_json(note, locale) for note in collector.notes()]
 
 

@@ -166,8 +166,8 @@ async def score_datasets(request: Request) -> Response:
         query, scoring.weights, skip=options.skip, limit=options.limit, assurance=assurance
     )
 
-    result = RankingResult(view, ranked, scoring.weights, options, scoring.gates)
-    response = await score_response(result, scoring, ctx.locale)
+    result = RankingResult(view, ranked, scoring.weights, options, scoring.gates, ctx.locale)
+    response = await score_response(result, scoring)
     return ctx.services.response_cache.put(view.declared, cache_key, response)
 
 

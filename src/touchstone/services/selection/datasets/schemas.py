@@ -326,6 +326,9 @@ class ScoredView(BaseModel):
     best_case: BestCaseView | None = Field(
         None, description="With `explain=true`: the highest score and criteria that the unknown attributes allow."
     )
+    sentence: str | None = Field(
+        None, description="With `explain=true`: why the dataset has its place, French or English by Accept-Language."
+    )
 
 
 class RankingNoteView(BaseModel):

@@ -179,9 +179,9 @@ async def get_recommendations(request: Request, project_id: ProjectKey) -> Respo
         query, scoring.weights, skip=options.skip, limit=options.limit, assurance=assurance
     )
 
-    result = RankingResult(view, ranked, scoring.weights, options, scoring.gates)
+    result = RankingResult(view, ranked, scoring.weights, options, scoring.gates, ctx.locale)
     chosen_dataset = await ctx.services.projects.load_chosen_dataset(project)
-    return await recommendations_response(result, scoring, project_json(project, chosen_dataset), ctx.locale)
+    return await recommendations_response(result, scoring, project_json(project, chosen_dataset))
 
 
 def project_json(project: ProjectRecord, chosen_dataset: ChosenDatasetView | None) -> dict[str, Any]:

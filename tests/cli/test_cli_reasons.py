@@ -1,0 +1,74 @@
+"""Rankings and projects on the command line: shared places, requirements, and the reasons of each place."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import PASSWORD, answer, run
+from tests.cli.served import served
+
+RECORDS = [
+    {"name": "Alpha", "objective": "reasons", "transparency": True, "instances_number": 1000},
+    {"name": "Beta", "objective": "reasons", "transparency": True, "instances_number": 1000},
+    {"name": "Gamma", "objective": "reasons", "transparency": False, "metadata": {"licence": "CC-BY-4.0"}},
+]
+NEED = ("--objective", "reasons", "--weight", "transparency=3", "--weight", "instances_count=1")
+GATES = ("--gate", "transparency=declared", "--gate", "license=CC-BY-*,CC0-1.0", "--gate", "instances_min=500")
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("served")
+    with served(folder) as found:
+        run("user", "create", "me@example.org", "--password", PASSWORD, "--pseudo", "Me")
+        answer("login", "--url", found, "--email", "me@example.org", "--password", PASSWORD)
+        file = Path(folder, "records.jsonl")
+        file.write_text("".join(json.dumps(record) + "\n" for record in RECORDS))
+        answer("catalog", "import", str(file))
+        yield found
+
+
+def test_shared_places_and_requirements_are_shown(address: str) -> None:
+    """Ties are marked, and each dataset says which requirements it fails or leaves open."""
+    ranking = answer("rank", *NEED, *GATES)
+    assert [item["place"] for item in ranking["datasets"]] == [1, 1, 3]
+    assert ranking["datasets"][0]["gates"] == {
+        "transparency": "passed",
+        "license": "unknown",
+        "instances_min": "passed",
+    }
+    shown = run("rank", *NEED, *GATES, "--table").stdout
+    assert "1 =" in shown
+    assert "unknown: license" in shown
+    assert "failed: transparency" in shown
+
+    passing = answer("rank", *NEED, "--gate", "license=CC-BY-*", "--only-passing")
+    assert [item["dataset_name"] for item in passing["datasets"]] == ["Gamma"]
+    refused = run("rank", "--gate", "lisence=MIT")
+    assert (refused.exit_code, "license" in refused.output) == (1, True)
+    assert run("rank", "--gate", "license").exit_code == 2
+
+
+def test_explained_rankings_say_why_in_sentences(address: str) -> None:
+    """The sentences of the service stand below the table."""
+    items = answer("rank", *NEED, "--explain")["datasets"]
+    assert items[0]["sentence"].startswith("“Alpha” shares 1st place of 3 with 1 other and a score of 0.9: ")
+    shown = " ".join(run("rank", *NEED, "--explain", "--table").stdout.split())
+    assert all(item["sentence"] in shown for item in items)
+
+
+def test_a_project_keeps_its_requirements(address: str) -> None:
+    """They are stored with the need, shown, and judged in the recommendations."""
+    project = answer("project", "create", "Need", *NEED, *GATES)
+    assert project["gates"] == {
+        "transparency": "declared",
+        "license": ["CC-BY-*", "CC0-1.0"],
+        "instances_min": 500,
+    }
+    assert "license=CC-BY-*, CC0-1.0" in " ".join(run("project", "show", project["id"], "--table").stdout.split())
+    recommended = answer("project", "recommend", project["id"], "--only-passing")
+    assert recommended["total_count"] == 0
+    shown = " ".join(run("project", "recommend", project["id"], "--explain", "--table").stdout.split())
+    assert "“Gamma” ranks 3rd of 3" in shown
