@@ -211,7 +211,8 @@ async def test_a_report_says_what_is_missing(selection: Selection) -> None:
     assert "Nothing has been chosen yet. No dataset satisfies the filters" in texts["empty"]
     assert "The ranking proposes “Cohort" in texts["open"]
     assert "which does not satisfy the filters of the project" in texts["unranked"]
-    assert "of which the catalog no longer has a record" in texts["gone"]
+    assert "“Cohort A”, whose record has been withdrawn from the catalog since." in texts["gone"]
+    assert "dataset_withdrawn" in limitations["gone"]
     assert "nothing_chosen" in limitations["open"]
     assert "choice_not_ranked" in limitations["unranked"]
     assert all("no_compliance" in codes for codes in limitations.values())
@@ -327,3 +328,48 @@ async def test_gates_ties_and_notes_are_reported(ada: httpx2.AsyncClient) -> Non
     assert "they are in alphabetical order" in page
     for locale in LOCALES:
         await report_of(ada, project, format="pdf", lang=locale)
+
+
+async def test_two_choices_are_listed_and_outlive_the_record(database: Database, selection: Selection) -> None:
+    """The history has author, reason and digest of each choice; of a deleted dataset the claims remain as evidence."""
+    await insert_user(database, ADA, "ada")
+    async with client_of(selection) as client:
+        project = await project_with_choice(client)
+        second = await created(client, name="Cohort C", year=2023)
+        claim = await posted(client, second["id"], attribute="transparency", quote="From two hospitals, by hand.")
+        changes = {"chosen_dataset_id": second["id"], "choice_reason": "Newer."}
+        assert (await client.put(f"/projects/{project['id']}", json=changes)).status_code == 200
+        before = await facts_of(client, project)
+        assert (await client.delete(f"/datasets/{second['id']}")).status_code == 204
+        after = await facts_of(client, project)
+        page = plain_text((await report_of(client, project, lang="en")).content)
+        french = await report_of(client, project, format="pdf", lang="fr")
+
+    newest, oldest = before["history"]
+    assert (newest["reason"], oldest["reason"]) == ("Newer.", REASON)
+    assert (newest["by"], oldest["by"]) == ("ada", "ada")
+    assert newest["digest"] == before["choice"]["digest"] != oldest["digest"]
+    assert before["choice"]["state"] == "unchanged"
+
+    assert after["choice"]["state"] == "withdrawn"
+    assert after["choice"]["dataset"] == before["choice"]["dataset"]
+    assert after["choice"]["digest"] == newest["digest"]
+    assert after["evidence"]["kept_at"] == newest["at"]
+    transparency = next(entry for entry in after["evidence"]["attributes"] if entry["name"] == "transparency")
+    assert [kept["quote"] for kept in transparency["claims"]] == [claim["quote"]]
+    assert f"SHA-256 when it was chosen: {newest['digest']}" in page
+    assert "This is what was known at the time of the choice" in page
+    assert french.content.startswith(b"%PDF-")
+
+
+async def test_a_changed_record_is_named_with_its_fields(ada: httpx2.AsyncClient) -> None:
+    """A report says that the chosen dataset has changed since, and in which fields."""
+    project = await project_with_choice(ada)
+    await ada.patch(f"/datasets/{project['chosen_dataset_id']}", json={"year": 2021})
+
+    report = await facts_of(ada, project)
+    page = plain_text((await report_of(ada, project, lang="en")).content)
+
+    assert (report["choice"]["state"], report["choice"]["changed_fields"]) == ("changed", ["year"])
+    assert "has changed since the choice" in page
+    assert "Changed fields: Year" in page

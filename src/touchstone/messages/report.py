@@ -35,9 +35,14 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
         "“{name}”, which does not satisfy the filters of the project and therefore has no rank.",
     ),
     "chosen_gone": (
-        "Le jeu de données n° {id}, dont le catalogue n’a plus de fiche.",
-        "Dataset no. {id}, of which the catalog no longer has a record.",
+        "« {name} », dont la fiche a été retirée du catalogue depuis.",
+        "“{name}”, whose record has been withdrawn from the catalog since.",
     ),
+    "chosen_changed": (
+        "La fiche de ce jeu de données a changé depuis le choix.",
+        "The record of this dataset has changed since the choice.",
+    ),
+    "dataset_number": ("jeu de données n° {id}", "dataset no. {id}"),
     "chosen_nothing": ("Rien n’a encore été choisi.", "Nothing has been chosen yet."),
     "first_proposed": (
         "Le classement propose d’abord « {name} », avec un score de {score}.",
@@ -150,6 +155,21 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     "choice": ("Le choix", "The choice"),
     "choice_reason": ("Raison", "Reason"),
     "choice_dataset": ("Jeu de données choisi", "Chosen dataset"),
+    "choice_state": ("Depuis le choix", "Since the choice"),
+    "state_unchanged": ("inchangé", "unchanged"),
+    "state_changed": ("modifié", "changed"),
+    "state_withdrawn": ("retiré du catalogue", "withdrawn from the catalog"),
+    "state_unknown": (
+        "inconnu : fait avant que le contenu des choix ne soit conservé",
+        "unknown: made before the content of choices was kept",
+    ),
+    "changed_fields": ("Champs modifiés : {fields}", "Changed fields: {fields}"),
+    "choice_digest": ("SHA-256 au moment du choix : {digest}", "SHA-256 when it was chosen: {digest}"),
+    "history_caption": ("Tous les choix, le plus récent d’abord", "All choices, the newest first"),
+    "decision_date": ("Date et auteur", "Date and author"),
+    "choice_taken_back": ("choix annulé", "choice taken back"),
+    "withdrawn": ("retiré depuis", "withdrawn since"),
+    "short_digest": ("SHA-256 {digest}…", "SHA-256 {digest}…"),
     "choice_objective": ("Objectif", "Objective"),
     "choice_rank": ("Rang", "Rank"),
     "choice_rank_of": ("{rank} sur {total}", "{rank} of {total}"),
@@ -174,8 +194,12 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
         "As nothing is chosen, this is the first of the ranking.",
     ),
     "evidence_gone": (
-        "La fiche du jeu de données choisi n’existe plus dans le catalogue.",
-        "The record of the chosen dataset no longer exists in the catalog.",
+        "La fiche du jeu de données choisi n’existe plus, et son contenu n’a pas été conservé.",
+        "The record of the chosen dataset no longer exists, and its content was not kept.",
+    ),
+    "evidence_kept": (
+        "La fiche a été retirée depuis. Voici ce qui était connu au moment du choix, le {date}.",
+        "The record has been withdrawn since. This is what was known at the time of the choice, {date}.",
     ),
     "evidence_caption": ("Attributs et preuves", "Attributes and evidence"),
     "attribute": ("Attribut", "Attribute"),
@@ -266,6 +290,18 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     ),
     "limit_nothing_chosen": ("Rien n’est encore choisi.", "Nothing has been chosen yet."),
     "limit_no_reason": ("Le choix n’est pas motivé.", "No reason is given for the choice."),
+    "limit_dataset_changed": (
+        "La fiche du jeu de données a changé depuis qu’il a été choisi.",
+        "The record of the dataset has changed since it was chosen.",
+    ),
+    "limit_dataset_withdrawn": (
+        "La fiche du jeu de données a été retirée depuis qu’il a été choisi ; il n’est plus classé.",
+        "The record of the dataset has been withdrawn since it was chosen; it is not ranked any more.",
+    ),
+    "limit_content_not_kept": (
+        "Ce que disait le jeu de données au moment du choix n’a pas été conservé.",
+        "What the dataset said when it was chosen was not kept.",
+    ),
     "limit_choice_not_ranked": (
         "Le jeu de données choisi ne figure pas dans le classement du projet.",
         "The chosen dataset is not in the ranking of the project.",

@@ -15,6 +15,8 @@ from touchstone.core.canonical_json import canonical_digest
 from touchstone.core.evidence import Assurance, ClaimValue, EvidenceLevel
 from touchstone.services.selection.datasets.ranking_response import ExplainedItem
 from touchstone.services.selection.evidence.records import ClaimSource, Decision
+from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetState
+from touchstone.services.selection.weights import CriterionWeight
 
 VERSION: Final = 1
 """The version of the form of reports; it changes with the meaning of a member."""
@@ -76,7 +78,7 @@ class ReportedDataset(msgspec.Struct, frozen=True, kw_only=True):
     """A dataset as a report names it."""
 
     id: int
-    dataset_id: UUID
+    dataset_id: UUID | None
     name: str
     objective: str | None
 
@@ -85,15 +87,48 @@ class ReportedChoice(msgspec.Struct, frozen=True, kw_only=True):
     """The choice that a project makes at present.
 
     Attributes:
-        dataset: the chosen dataset; None if nothing is left of it.
+        dataset: the chosen dataset, as it was when it was chosen if it is withdrawn.
+        digest: the digest of what the dataset said when it was chosen; None if that was not kept.
+        state: what has become of the dataset since.
+        changed_fields: the fields of the dataset that have changed since.
         reason: the reason in the words of the owner.
-        standing: its place in the ranking; None if it does not satisfy the filters of the project.
+        standing: its place in the ranking now; None if it does not satisfy the filters of the project.
     """
 
-    dataset_id: int
-    dataset: ReportedDataset | None
+    dataset: ReportedDataset
+    digest: str | None
+    state: ChosenDatasetState
+    changed_fields: Sequence[str]
     reason: str | None
     standing: ExplainedItem | None
+
+
+class ReportedDecision(msgspec.Struct, frozen=True, kw_only=True):
+    """An entry in the history of the choices for a project.
+
+    Attributes:
+        by: the name of the author; None if there is none.
+        dataset: the dataset as it was then; None if the choice before was taken back.
+        digest: the digest of what the dataset said then.
+        is_withdrawn: whether the dataset has gone since.
+        rank, score, total_count: the place of the dataset in the ranking then.
+        assurance: the level of evidence that counted then.
+        superseded_at: when the next choice was made.
+    """
+
+    at: datetime
+    by: str | None
+    dataset: ReportedDataset | None
+    digest: str | None
+    is_withdrawn: bool
+    reason: str | None
+    rank: int | None
+    score: float | None
+    total_count: int | None
+    weights: Sequence[CriterionWeight]
+    assurance: Assurance | None
+    formula_version: str | None
+    superseded_at: datetime | None
 
 
 class CriterionDifference(msgspec.Struct, frozen=True):
@@ -123,7 +158,7 @@ class ReportedReview(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportedClaim(msgspec.Struct, frozen=True, kw_only=True):
-    """A claim that counts, with its quote and its source."""
+    """A claim that counts, with its quote and its source; one kept of a withdrawn dataset has no author and time."""
 
     value: ClaimValue
     not_applicable: bool
@@ -133,7 +168,7 @@ class ReportedClaim(msgspec.Struct, frozen=True, kw_only=True):
     source: ClaimSource | None
     standard: str | None
     by: str | None
-    at: datetime
+    at: datetime | None
     until: datetime | None
     review: ReportedReview | None
 
@@ -183,10 +218,16 @@ class ReportedPoint(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportedEvidence(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known about one dataset, by attribute and by points of law."""
+    """What is known about one dataset, by attribute and by points of law.
+
+    Attributes:
+        is_chosen: whether it is the chosen dataset, and not the first of the ranking.
+        kept_at: for a withdrawn dataset the time of the choice, at which this was known.
+    """
 
     dataset: ReportedDataset
     is_chosen: bool
+    kept_at: datetime | None
     attributes: Sequence[ReportedAttribute]
     gdpr: Sequence[ReportedPoint]
     ai_act: Sequence[ReportedPoint]
@@ -237,7 +278,9 @@ class ReportContent(msgspec.Struct, frozen=True, kw_only=True):
         need: the filters, the gates, the assurance and the weights with their shares, and whether these are the
             project's own.
         ranking: the first ten datasets as items of the recommendations, the number of all that match, and notes.
-        choice: the chosen dataset, the reason and its place in the ranking; null if nothing is chosen.
+        choice: the chosen dataset with its digest, what has become of it, the reason and its place in the ranking; null
+            if nothing is chosen.
+        history: the choices for this project, the newest first, at most fifty.
         comparison: the chosen dataset and the runner-up, or the first of the ranking and the chosen dataset, with the
             differences of their points.
         evidence: what is known about the chosen dataset, or about the first of the ranking if nothing is chosen, by
@@ -251,6 +294,7 @@ class ReportContent(msgspec.Struct, frozen=True, kw_only=True):
     need: ReportedNeed
     ranking: ReportedRanking
     choice: ReportedChoice | None
+    history: Sequence[ReportedDecision]
     comparison: ReportedComparison | None
     evidence: ReportedEvidence | None
     trainings: Sequence[ReportedTraining]

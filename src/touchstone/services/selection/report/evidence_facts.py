@@ -4,12 +4,16 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from touchstone.core.evidence import Assurance, ClaimValue
+import msgspec
+
+from touchstone.core.evidence import Assurance, AttributeEvidence, ClaimValue, EvidenceLevel
 from touchstone.services.selection.datasets.store import DatasetRecord
 from touchstone.services.selection.evidence.editor import RecordEvidence
 from touchstone.services.selection.evidence.records import ClaimRecord
 from touchstone.services.selection.evidence.states import AttributeState, attribute_states
 from touchstone.services.selection.people_store import Pseudos
+from touchstone.services.selection.projects.dataset_content import ContentClaim, DatasetContent
+from touchstone.services.selection.report.choice_facts import KeptContent
 from touchstone.services.selection.report.content import (
     ReportedAttribute,
     ReportedClaim,
@@ -35,7 +39,7 @@ def reported_dataset(record: DatasetRecord) -> ReportedDataset:
     )
 
 
-def reported_evidence(
+def current_evidence(
     evidence: RecordEvidence, assurance: Assurance, parts: Collection[ReportPart], now: datetime, *, is_chosen: bool
 ) -> ReportedEvidence:
     """Return what is known about a dataset at a moment; `parts` are the parts of the report that are not empty."""
@@ -50,9 +54,65 @@ def reported_evidence(
     return ReportedEvidence(
         dataset=reported_dataset(evidence.record),
         is_chosen=is_chosen,
+        kept_at=None,
         attributes=list(attributes.values()),
         gdpr=points[Law.GDPR],
         ai_act=points[Law.AI_ACT],
+    )
+
+
+def kept_evidence(kept: KeptContent, assurance: Assurance, parts: Collection[ReportPart]) -> ReportedEvidence:
+    """Return what was known about a chosen dataset that has gone, at the time of the choice."""
+    attributes = {name: _kept_attribute(name, kept.content, assurance) for name in REPORTED_ATTRIBUTES}
+    points = {law: _points(law, attributes, parts) for law in Law}
+    return ReportedEvidence(
+        dataset=kept.dataset,
+        is_chosen=True,
+        kept_at=kept.at,
+        attributes=list(attributes.values()),
+        gdpr=points[Law.GDPR],
+        ai_act=points[Law.AI_ACT],
+    )
+
+
+def _kept_attribute(name: str, content: DatasetContent, assurance: Assurance) -> ReportedAttribute:
+    """Return what was known about one attribute of a dataset when it was chosen."""
+    claims = [claim for claim in content.claims if claim.attribute == name and claim.scope != "annotators"]
+    value = content.record.get(name)
+    evidence_json = content.record.get("evidence", {}).get(name)
+    if evidence_json is None:
+        level = None if value is None else EvidenceLevel.DECLARED
+        counted_value = value if assurance is Assurance.DECLARED else None
+    else:
+        evidence = msgspec.convert(evidence_json, AttributeEvidence)
+        level = evidence.level
+        counted_value = evidence.value_at(assurance, value)
+
+    return ReportedAttribute(
+        name=name,
+        value=value,
+        not_applicable=value is None and any(claim.not_applicable for claim in claims),
+        level=level,
+        counted_value=counted_value,
+        is_conflicting=len({claim.value for claim in claims}) > 1,
+        claims=[_kept_claim(claim) for claim in claims],
+    )
+
+
+def _kept_claim(claim: ContentClaim) -> ReportedClaim:
+    """Return a claim that was kept with a choice, without names and times."""
+    return ReportedClaim(
+        value=claim.value,
+        not_applicable=claim.not_applicable,
+        level=claim.level,
+        quote=claim.quote,
+        place=claim.place,
+        source=claim.source,
+        standard=claim.standard,
+        by=None,
+        at=None,
+        until=claim.until,
+        review=None,
     )
 
 

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
-import msgspec
 import numpy as np
 
 from touchstone.core.errors import DatasetNotFound
@@ -19,17 +18,19 @@ from touchstone.services.selection.datasets.ranking_response import ExplainedIte
 from touchstone.services.selection.datasets.scoring_request import (
     RankingOptions,
     ScoringRequest,
-    parse_scoring_request,
 )
 from touchstone.services.selection.evidence.editor import EvidenceEditor
 from touchstone.services.selection.live_catalog import LiveCatalog
+from touchstone.services.selection.projects.project_ranking import ProjectNeed
 from touchstone.services.selection.projects.store import ProjectRecord
+from touchstone.services.selection.report.choice_facts import ChoiceFacts, load_choice_facts
 from touchstone.services.selection.report.content import (
     VERSION,
     CriterionDifference,
     ReportContent,
     ReportedChoice,
     ReportedComparison,
+    ReportedDataset,
     ReportedEvidence,
     ReportedNeed,
     ReportedNote,
@@ -38,7 +39,7 @@ from touchstone.services.selection.report.content import (
     ReportedTraining,
     WeightShare,
 )
-from touchstone.services.selection.report.evidence_facts import reported_dataset, reported_evidence
+from touchstone.services.selection.report.evidence_facts import current_evidence, kept_evidence, reported_dataset
 from touchstone.services.selection.report.job_facts import load_explanations, load_trainings
 from touchstone.services.selection.report.legal_points import ReportPart
 from touchstone.services.selection.report.limitations import find_limitations
@@ -71,19 +72,18 @@ class ReportReader:
         Raises:
             IndexBuilding: the project searches words that have not been indexed yet.
         """
-        weights = [msgspec.structs.asdict(weight) for weight in project.weights]
-        scoring = parse_scoring_request({"criteria": project.criteria, "weights": weights, "gates": project.gates})
+        scoring = ProjectNeed.of(project).scoring()
         need = _reported_need(project, scoring)
-        ranking = await self._rank(project, scoring)
-
-        choice = await self._read_choice(project, ranking)
-        comparison = _compare_with_rival(ranking.reported.items, choice)
         async with self._database.reading() as connection:
+            choice_facts = await load_choice_facts(connection, project)
             trainings = await load_trainings(connection, project)
             explanations = await load_explanations(connection, project)
 
+        ranking = await self._rank(project, scoring)
+        choice = await self._read_choice(project, choice_facts, ranking)
+        comparison = _compare_with_rival(ranking.reported.items, choice)
         parts = _present_parts(ranking.reported, choice, trainings)
-        evidence = await self._read_evidence(project, ranking.reported, choice, parts)
+        evidence = await self._read_evidence(project, ranking.reported, choice_facts, parts)
 
         return ReportContent(
             version=VERSION,
@@ -91,6 +91,7 @@ class ReportReader:
             need=need,
             ranking=ranking.reported,
             choice=choice,
+            history=choice_facts.history,
             comparison=comparison,
             evidence=evidence,
             trainings=trainings,
@@ -114,33 +115,45 @@ class ReportReader:
         )
         return _ProjectRanking(view, query, scoring, reported)
 
-    async def _read_choice(self, project: ProjectRecord, ranking: _ProjectRanking) -> ReportedChoice | None:
+    async def _read_choice(
+        self, project: ProjectRecord, facts: ChoiceFacts, ranking: _ProjectRanking
+    ) -> ReportedChoice | None:
         """Return the choice of a project; None if nothing is chosen."""
-        chosen_id = project.chosen_dataset_id
-        if chosen_id is None:
+        chosen = facts.chosen
+        if chosen is None:
             return None
 
-        record = await self._catalog.stored_record(chosen_id, project.user_id)
+        record = await self._catalog.stored_record(chosen.id, project.user_id)
+        if record is not None:
+            dataset = reported_dataset(record)
+        elif facts.kept is not None:
+            dataset = facts.kept.dataset
+        else:
+            dataset = ReportedDataset(id=chosen.id, dataset_id=None, name=chosen.name, objective=None)
+
         return ReportedChoice(
-            dataset_id=chosen_id,
-            dataset=None if record is None else reported_dataset(record),
+            dataset=dataset,
+            digest=chosen.digest,
+            state=chosen.state,
+            changed_fields=[change.field for change in chosen.changes],
             reason=project.choice_reason,
-            standing=await asyncio.to_thread(_find_standing, ranking, chosen_id),
+            standing=await asyncio.to_thread(_find_standing, ranking, chosen.id),
         )
 
     async def _read_evidence(
         self,
         project: ProjectRecord,
         ranking: ReportedRanking,
-        choice: ReportedChoice | None,
+        facts: ChoiceFacts,
         parts: Sequence[ReportPart],
     ) -> ReportedEvidence | None:
         """Return what is known about the chosen dataset, or about the first of the ranking if nothing is chosen.
 
-        The result is None if the chosen dataset no longer exists, and if there is no dataset at all.
+        If the chosen dataset has gone, it is what was known when it was chosen. The result is None if that was not
+        kept, and if there is no dataset at all.
         """
-        if choice is not None:
-            dataset_id = choice.dataset_id
+        if facts.chosen is not None:
+            dataset_id = facts.chosen.id
         elif ranking.items:
             dataset_id = ranking.items[0].id
         else:
@@ -149,8 +162,9 @@ class ReportReader:
         try:
             evidence = await self._evidence.read(dataset_id, project.user_id)
         except DatasetNotFound:
-            return None
-        return reported_evidence(evidence, project.assurance, parts, datetime.now(UTC), is_chosen=choice is not None)
+            return kept_evidence(facts.kept, project.assurance, parts) if facts.kept else None
+        is_chosen = facts.chosen is not None
+        return current_evidence(evidence, project.assurance, parts, datetime.now(UTC), is_chosen=is_chosen)
 
 
 def _reported_project(project: ProjectRecord) -> ReportedProject:

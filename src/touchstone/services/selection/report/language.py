@@ -24,7 +24,7 @@ from touchstone.messages.report import FILTER_LABELS
 from touchstone.messages.report_law import LEGAL_POINT_TITLES
 from touchstone.ranking.criteria import CRITERIA
 from touchstone.services.selection.datasets.ranking_response import ScoredItem
-from touchstone.services.selection.report.content import ReportedNote
+from touchstone.services.selection.report.content import ReportedDataset, ReportedNote
 
 DASH: Final = "–"
 _SIGNIFICANT_DIGITS: Final = 4
@@ -106,6 +106,13 @@ class ReportLanguage:
         attribute = BY_NAME[name]
         return self.choose((attribute.label_fr, attribute.label_en))
 
+    def field(self, name: str) -> str:
+        """Return the label of a field of a dataset that has changed; one without a label has its name in the API."""
+        prefix, _, attribute = name.rpartition(".")
+        if prefix in ("", "evidence", "claims") and attribute in BY_NAME:
+            return self.attribute(attribute)
+        return name
+
     def criterion(self, name: str) -> str:
         """Return the label of a criterion."""
         criterion = _CRITERION_TEXTS[name]
@@ -166,6 +173,10 @@ class ReportLanguage:
         if name in FLAGS:
             return self.text("gate_flag", label=self.attribute(name), level=self.assurance(Assurance(str(value))))
         return self.filter_sentence(name, value)
+
+    def dataset(self, dataset: ReportedDataset) -> str:
+        """Return the name of a dataset, or its number if no name was kept."""
+        return dataset.name or self.text("dataset_number", id=str(dataset.id))
 
     def rank(self, item: ScoredItem) -> str:
         """Return the place of a dataset, with an equals sign if others share it."""

@@ -58,9 +58,11 @@ def _moments(content: ReportContent) -> Iterator[datetime]:
     if content.evidence is not None:
         for attribute in content.evidence.attributes:
             for claim in attribute.claims:
-                yield claim.at
+                if claim.at is not None:
+                    yield claim.at
                 if claim.review is not None:
                     yield claim.review.at
+    yield from (decision.at for decision in content.history)
     finished_at = [training.finished_at for training in content.trainings]
     finished_at += [explanation.finished_at for explanation in content.explanations]
     yield from (moment for moment in finished_at if moment is not None)

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 from enum import StrEnum
+from typing import Final
 
 from touchstone.core.evidence import Assurance
+from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetState
 from touchstone.services.selection.report.content import (
     ReportedChoice,
     ReportedEvidence,
@@ -21,12 +23,22 @@ class Limitation(StrEnum):
     CLAIMS_OF_OTHERS = "claims_of_others"  # always
     NOTHING_CHOSEN = "nothing_chosen"
     NO_REASON = "no_reason"
+    DATASET_CHANGED = "dataset_changed"
+    DATASET_WITHDRAWN = "dataset_withdrawn"
+    CONTENT_NOT_KEPT = "content_not_kept"
     CHOICE_NOT_RANKED = "choice_not_ranked"
     DECLARATIONS_COUNT = "declarations_count"
     UNKNOWN_ATTRIBUTES = "unknown_attributes"
     NO_OWN_WEIGHTS = "no_own_weights"
     NO_TRAINING = "no_training"
     NO_GROUP_METRICS = "no_group_metrics"
+
+
+_LIMITS_OF_STATES: Final = {
+    ChosenDatasetState.CHANGED: Limitation.DATASET_CHANGED,
+    ChosenDatasetState.WITHDRAWN: Limitation.DATASET_WITHDRAWN,
+    ChosenDatasetState.UNKNOWN: Limitation.CONTENT_NOT_KEPT,
+}
 
 
 def find_limitations(
@@ -55,6 +67,8 @@ def _limits_of_choice(choice: ReportedChoice | None) -> Iterator[Limitation]:
         return
     if not choice.reason:
         yield Limitation.NO_REASON
+    if choice.state is not ChosenDatasetState.UNCHANGED:
+        yield _LIMITS_OF_STATES[choice.state]
     if choice.standing is None:
         yield Limitation.CHOICE_NOT_RANKED
 

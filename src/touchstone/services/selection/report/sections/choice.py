@@ -1,8 +1,18 @@
 """The section of a report about the choice: what was chosen and why, and how it compares with its rival."""
 
-from touchstone.services.selection.report.content import ReportContent, ReportedChoice, ReportedComparison
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetState
+from touchstone.services.selection.report.content import (
+    ReportContent,
+    ReportedChoice,
+    ReportedComparison,
+    ReportedDecision,
+)
 from touchstone.services.selection.report.document import (
     Block,
+    Cell,
     Column,
     Fact,
     FactList,
@@ -14,8 +24,17 @@ from touchstone.services.selection.report.document import (
     paragraph,
     text_cell,
 )
-from touchstone.services.selection.report.language import ReportLanguage
+from touchstone.services.selection.report.language import DASH, ReportLanguage
 from touchstone.services.selection.report.sections.ranking import gate_lines
+
+SHORT_DIGEST: Final = 12
+"""How many digits of a digest the history shows; JSON has all of them."""
+_STATE_STYLES: Final = {
+    ChosenDatasetState.UNCHANGED: Style.GOOD,
+    ChosenDatasetState.CHANGED: Style.UNKNOWN,
+    ChosenDatasetState.WITHDRAWN: Style.BAD,
+    ChosenDatasetState.UNKNOWN: Style.UNKNOWN,
+}
 
 
 def choice_section(content: ReportContent, language: ReportLanguage) -> Section:
@@ -27,20 +46,23 @@ def choice_section(content: ReportContent, language: ReportLanguage) -> Section:
         blocks.append(FactList(_choice_facts(content, content.choice, language)))
     if content.comparison is not None:
         blocks.append(_comparison_table(content.comparison, language))
+    if content.history:
+        blocks.append(_history_table(content.history, language))
     return Section("choice", language.text("choice"), blocks)
 
 
 def _choice_facts(content: ReportContent, choice: ReportedChoice, language: ReportLanguage) -> list[Fact]:
     """Return which dataset was chosen, at which rank, what the gates say of it, and for which reason it was chosen."""
-    facts = []
-    if choice.dataset is None:
-        gone = Line(language.text("chosen_gone", id=str(choice.dataset_id)), Style.BAD)
-        facts.append(Fact(language.text("choice_dataset"), [gone]))
-    else:
-        identifier = Line(str(choice.dataset.dataset_id), Style.MUTED)
-        facts.append(Fact(language.text("choice_dataset"), [Line(choice.dataset.name, Style.STRONG), identifier]))
-        if choice.dataset.objective:
-            facts.append(Fact(language.text("choice_objective"), [Line(choice.dataset.objective, Style.QUOTE)]))
+    dataset = choice.dataset
+    lines = [Line(language.dataset(dataset), Style.STRONG)]
+    if dataset.dataset_id is not None:
+        lines.append(Line(str(dataset.dataset_id), Style.MUTED))
+    facts = [
+        Fact(language.text("choice_dataset"), lines),
+        Fact(language.text("choice_state"), list(_state_lines(choice, language))),
+    ]
+    if dataset.objective:
+        facts.append(Fact(language.text("choice_objective"), [Line(dataset.objective, Style.QUOTE)]))
 
     rank = language.text("choice_rank_none")
     if choice.standing is not None:
@@ -53,6 +75,63 @@ def _choice_facts(content: ReportContent, choice: ReportedChoice, language: Repo
     reason = Line(choice.reason, Style.QUOTE) if choice.reason else Line(language.text("reason_none"), Style.BAD)
     facts.append(Fact(language.text("choice_reason"), [reason]))
     return facts
+
+
+def _state_lines(choice: ReportedChoice, language: ReportLanguage) -> Iterator[Line]:
+    """Yield what has become of the chosen dataset, which fields have changed, and the digest that it had."""
+    yield Line(language.text(f"state_{choice.state}"), _STATE_STYLES[choice.state])
+    if choice.changed_fields:
+        fields = language.enumeration([language.field(name) for name in choice.changed_fields])
+        yield Line(language.text("changed_fields", fields=fields))
+    if choice.digest is not None:
+        yield Line(language.text("choice_digest", digest=choice.digest), Style.MUTED)
+
+
+def _history_table(history: Sequence[ReportedDecision], language: ReportLanguage) -> Table:
+    """Return the choices for the project with their authors, reasons and ranks, the newest first."""
+    columns = [
+        Column(language.text("decision_date"), width=1.5),
+        Column(language.text("dataset"), width=2),
+        Column(language.text("rank")),
+        Column(language.text("choice_reason"), width=3),
+    ]
+    rows = [_history_row(decision, language) for decision in history]
+    return Table(language.text("history_caption"), columns, rows)
+
+
+def _history_row(decision: ReportedDecision, language: ReportLanguage) -> Row:
+    """Return the row of one choice."""
+    date = [Line(language.moment(decision.at))]
+    if decision.by:
+        date.append(Line(decision.by, Style.MUTED))
+
+    if decision.dataset is None:
+        return Row(
+            [
+                Cell(date),
+                text_cell(language.text("choice_taken_back"), Style.MUTED),
+                text_cell(DASH),
+                _reason(decision, language),
+            ]
+        )
+
+    dataset = [Line(language.dataset(decision.dataset), Style.STRONG)]
+    if decision.is_withdrawn:
+        dataset.append(Line(language.text("withdrawn"), Style.BAD))
+    if decision.digest is not None:
+        dataset.append(Line(language.text("short_digest", digest=decision.digest[:SHORT_DIGEST]), Style.MUTED))
+
+    rank = DASH
+    if decision.rank is not None and decision.total_count is not None:
+        rank = language.text("choice_rank_of", rank=language.integer(decision.rank), total=decision.total_count)
+    return Row([Cell(date), Cell(dataset), text_cell(rank), _reason(decision, language)])
+
+
+def _reason(decision: ReportedDecision, language: ReportLanguage) -> Cell:
+    """Return the reason that was given for a choice."""
+    if decision.reason:
+        return text_cell(decision.reason, Style.QUOTE)
+    return text_cell(language.text("reason_none"), Style.MUTED)
 
 
 def _comparison_table(comparison: ReportedComparison, language: ReportLanguage) -> Table:

@@ -35,6 +35,8 @@ def evidence_section(content: ReportContent, language: ReportLanguage) -> Sectio
         return Section("evidence", title, [paragraph(language.text(key), Style.BAD)])
 
     blocks = [paragraph(language.text("evidence_lead", name=evidence.dataset.name))]
+    if evidence.kept_at is not None:
+        blocks.append(paragraph(language.text("evidence_kept", date=language.moment(evidence.kept_at)), Style.BAD))
     if not evidence.is_chosen:
         blocks.append(paragraph(language.text("evidence_first"), Style.MUTED))
 

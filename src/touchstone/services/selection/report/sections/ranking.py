@@ -69,7 +69,7 @@ def _ranking_table(content: ReportContent, language: ReportLanguage) -> Table:
 
 def _ranking_row(item: ExplainedItem, content: ReportContent, language: ReportLanguage) -> Row:
     """Return the row of one dataset in the ranking."""
-    is_chosen = content.choice is not None and content.choice.dataset_id == item.id
+    is_chosen = content.choice is not None and content.choice.dataset.id == item.id
     name = [Line(item.dataset_name, Style.STRONG if is_chosen else Style.PLAIN)]
     if is_chosen:
         name.append(Line(language.text("is_chosen"), Style.GOOD))

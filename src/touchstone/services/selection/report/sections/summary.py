@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from touchstone.core.attributes import ETHICAL
+from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetState
 from touchstone.services.selection.report.content import ReportContent, ReportedComparison
 from touchstone.services.selection.report.document import Answer, Line, Section, Style
 from touchstone.services.selection.report.language import ReportLanguage
@@ -26,8 +27,8 @@ def _what_was_chosen(content: ReportContent, language: ReportLanguage) -> Iterat
         yield _first_proposal(content, language)
         return
 
-    if choice.dataset is None:
-        yield Line(language.text("chosen_gone", id=str(choice.dataset_id)), Style.BAD)
+    if choice.state is ChosenDatasetState.WITHDRAWN:
+        yield Line(language.text("chosen_gone", name=language.dataset(choice.dataset)), Style.BAD)
     elif choice.standing is None:
         yield Line(language.text("chosen_unranked", name=choice.dataset.name), Style.STRONG)
     else:
@@ -46,6 +47,8 @@ def _what_was_chosen(content: ReportContent, language: ReportLanguage) -> Iterat
         yield Line(language.text("reason_given", reason=choice.reason))
     else:
         yield Line(language.text("reason_none"), Style.BAD)
+    if choice.state is ChosenDatasetState.CHANGED:
+        yield Line(language.text("chosen_changed"), Style.UNKNOWN)
 
 
 def _first_proposal(content: ReportContent, language: ReportLanguage) -> Line:
@@ -83,7 +86,7 @@ def _why_not_the_rival(content: ReportContent, language: ReportLanguage) -> Iter
         yield Line(language.text("lead_against", below=below, criteria=criteria_against))
 
     choice = content.choice
-    if choice is not None and choice.dataset_id == comparison.below.id:
+    if choice is not None and choice.dataset.id == comparison.below.id:
         yield Line(language.text("chosen_in_spite", below=below))
 
 

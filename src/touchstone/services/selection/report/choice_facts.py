@@ -1,0 +1,94 @@
+"""What was chosen for a project, now and before, and what is left of a chosen dataset that has gone."""
+
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from touchstone.database.engine import Reader
+from touchstone.services.selection.people_store import Pseudos
+from touchstone.services.selection.projects.choice_store import ChoiceRecord, ChosenDataset
+from touchstone.services.selection.projects.choices import ChoiceHistory, read_history
+from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetView, load_chosen_datasets
+from touchstone.services.selection.projects.dataset_content import DatasetContent
+from touchstone.services.selection.projects.store import ProjectRecord
+from touchstone.services.selection.report.content import ReportedDataset, ReportedDecision
+
+MAX_DECISIONS: Final = 50
+"""How many choices of the history a report lists."""
+
+
+class KeptContent(NamedTuple):
+    """What a dataset said when it was chosen."""
+
+    dataset: ReportedDataset
+    content: DatasetContent
+    at: datetime
+
+
+class ChoiceFacts(NamedTuple):
+    """The choice of a project as the database has it.
+
+    Attributes:
+        chosen: the chosen dataset as it stands now; None if nothing is chosen.
+        kept: what it said when it was chosen; None if that was not kept.
+        history: the choices for the project, the newest first.
+    """
+
+    chosen: ChosenDatasetView | None
+    kept: KeptContent | None
+    history: list[ReportedDecision]
+
+
+async def load_choice_facts(connection: Reader, project: ProjectRecord) -> ChoiceFacts:
+    """Return what is chosen for a project, and the history of its choices."""
+    chosen_datasets = await load_chosen_datasets(connection, [project], project.user_id)
+    history = await read_history(connection, project, skip=0, limit=MAX_DECISIONS)
+
+    return ChoiceFacts(
+        chosen=chosen_datasets.get(project.id),
+        kept=_kept_content(history),
+        history=[_reported_decision(choice, history.visible_ids, history.pseudos) for choice in history.choices],
+    )
+
+
+def _kept_content(history: ChoiceHistory) -> KeptContent | None:
+    """Return what the dataset of the last choice said at that time."""
+    if not history.choices:
+        return None
+
+    last_choice = history.choices[0]
+    dataset = last_choice.dataset
+    if dataset is None or dataset.content is None:
+        return None
+    return KeptContent(_reported_dataset(dataset), dataset.content, last_choice.created_at)
+
+
+def _reported_decision(choice: ChoiceRecord, visible_ids: set[int], pseudos: Pseudos) -> ReportedDecision:
+    """Return a choice as a report lists it; `visible_ids` are the chosen datasets that have not gone."""
+    dataset, ranking = choice.dataset, choice.ranking
+    return ReportedDecision(
+        at=choice.created_at,
+        by=pseudos.get(choice.author),
+        dataset=None if dataset is None else _reported_dataset(dataset),
+        digest=dataset.digest if dataset else None,
+        is_withdrawn=dataset is not None and dataset.id not in visible_ids,
+        reason=choice.reason,
+        rank=ranking.rank if ranking else None,
+        score=ranking.score if ranking else None,
+        total_count=ranking.total_count if ranking else None,
+        weights=ranking.weights if ranking else [],
+        assurance=ranking.assurance if ranking else None,
+        formula_version=ranking.formula_version if ranking else None,
+        superseded_at=choice.superseded_at,
+    )
+
+
+def _reported_dataset(dataset: ChosenDataset) -> ReportedDataset:
+    """Return a dataset as it was when it was chosen."""
+    content = dataset.content
+    objective = content.record.get("objective") if content else None
+    return ReportedDataset(
+        id=dataset.id,
+        dataset_id=content.dataset_id if content else None,
+        name=dataset.name,
+        objective=None if objective is None else str(objective),
+    )
