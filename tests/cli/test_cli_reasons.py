@@ -72,3 +72,52 @@ def test_a_project_keeps_its_requirements(address: str) -> None:
     assert recommended["total_count"] == 0
     shown = " ".join(run("project", "recommend", project["id"], "--explain", "--table").stdout.split())
     assert "“Gamma” ranks 3rd of 3" in shown
+
+
+def test_choices_are_listed_and_a_withdrawn_dataset_keeps_its_name(address: str) -> None:
+    """Each choice is shown with its author, reason and digest; the project says that its dataset is gone."""
+    dataset = str(answer("catalog", "add", "Short-lived")["id"])
+    project = answer("project", "create", "Choices", *NEED)["id"]
+    alpha = answer("project", "recommend", project, "--limit", "1")["datasets"][0]["id"]
+    answer("project", "choose", project, str(alpha), "--reason", "The first one.")
+    answer("project", "choose", project, dataset, "--reason", "A better one.")
+    answer("catalog", "delete", dataset)
+
+    history = answer("project", "choices", project)
+    assert [choice["reason"] for choice in history] == ["A better one.", "The first one."]
+    shown = " ".join(run("project", "choices", project, "--table").stdout.split())
+    for expected in (
+        "Short-lived",
+        "(withdrawn)",
+        "Alpha",
+        "Me",
+        "The first one.",
+        history[0]["dataset"]["digest"][:12],
+    ):
+        assert expected in shown
+    assert "Short-lived (withdrawn since it was chosen)" in run("project", "show", project, "--table").stdout
+
+
+def test_a_snapshot_is_kept_and_replayed(address: str) -> None:
+    """A replay says in one line whether anything has changed."""
+    project = answer("project", "create", "Snapshots", *NEED)["id"]
+    snapshot = answer("project", "snapshot", project, "--note", "spring", "--limit", "2")
+    assert "spring" in run("project", "snapshots", project, "--table").stdout
+    assert "Nothing has changed" in run("project", "replay", project, snapshot["id"], "--table").stdout
+
+    answer("catalog", "add", "Alpha zero", "--file-path", "none.csv")
+    answer("project", "snapshot", project)
+    assert len(answer("project", "snapshots", project)) == 2
+
+
+def test_a_report_is_written_to_a_file(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file has the name that the service suggests, or one's own; the output may be a pipe."""
+    monkeypatch.chdir(tmp_path)
+    project = answer("project", "create", "My report", *NEED)["id"]
+    assert answer("project", "report", project, "--lang", "fr")["file"] == "report-my-report.html"
+    answer("project", "report", project, "--format", "json", "-o", "mine.json")
+    digest = json.loads((tmp_path / "mine.json").read_text())["sha256"]
+    assert digest in (tmp_path / "report-my-report.html").read_text()
+    assert digest in run("project", "report", project, "-o", "-").output
+    refused = run("project", "report", project, "--format", "docx")
+    assert (refused.exit_code, "docx" in refused.output) == (1, True)

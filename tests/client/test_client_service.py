@@ -17,6 +17,7 @@ from touchstone.client import (
     TouchstoneError,
     account_calls,
     catalog_calls,
+    choice_calls,
     document_calls,
     evidence_calls,
     import_calls,
@@ -314,6 +315,14 @@ def every_call() -> list[Any]:
         evidence_calls.withdraw_claim("x", "x"),
         evidence_calls.page_proposals(),
         document_calls.export_dataset("x"),
+        choice_calls.list_choices("x"),
+        choice_calls.page_choices("x"),
+        choice_calls.create_snapshot("x"),
+        choice_calls.list_snapshots("x"),
+        choice_calls.page_snapshots("x"),
+        choice_calls.get_snapshot("x", "x"),
+        choice_calls.replay_snapshot("x", "x"),
+        choice_calls.get_report("x"),
     ]
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final
 import typer
 from rich.table import Table
 
+from touchstone.cli.choice_commands import choice
 from touchstone.cli.command_context import CommandContext
 from touchstone.cli.command_runner import server_command
 from touchstone.cli.filter_options import (
@@ -24,6 +25,7 @@ from touchstone.client.evidence_models import AssuranceName
 from touchstone.client.fields import GateChoice
 
 project = typer.Typer(help="Your projects: a need, its weights, and the choice you made.", no_args_is_help=True)
+project.add_typer(choice)
 
 PROJECT_COLUMNS: Final = (
     Column[Project]("Id", lambda project: project.id, is_key=True),
@@ -138,6 +140,19 @@ def recommend(
     context.show(recommendations, table, *ranking_sentences(recommendations, explain=is_explained))
 
 
+def _chosen_dataset(project: Project) -> str | None:
+    """Return the id and the name of the dataset of a project, and what has become of it since it was chosen."""
+    chosen_dataset = project.chosen_dataset
+    if chosen_dataset is None:
+        return digits_of(project.chosen_dataset_id)
+
+    description = f"{chosen_dataset.id} {chosen_dataset.name}"
+    if chosen_dataset.state not in ("changed", "withdrawn"):
+        return description
+    changed_fields = ", ".join(change.field for change in chosen_dataset.changes)
+    return f"{description} ({chosen_dataset.state} since it was chosen{': ' if changed_fields else ''}{changed_fields})"
+
+
 @server_command(project, "delete")
 def delete(project_id: ProjectId, *, context: CommandContext) -> None:
     """Delete a project."""
@@ -157,7 +172,7 @@ def _project_table(project: Project) -> Table:
         "Weights": ", ".join(weights),
         "Requirements": ", ".join(gates),
         "Assurance": project.assurance,
-        "Chosen dataset": digits_of(project.chosen_dataset_id),
+        "Chosen dataset": _chosen_dataset(project),
         "Reason": project.choice_reason,
         "Changed": project.updated_at,
     }

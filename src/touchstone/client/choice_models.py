@@ -7,7 +7,7 @@ from uuid import UUID
 from msgspec import Struct
 
 from touchstone.client.evidence_models import Person
-from touchstone.client.response_parts import DatasetReference, FieldChange, Page, Transition, Weight
+from touchstone.client.response_parts import DatasetReference, FieldChange, GateOutcome, Page, Transition, Weight
 from touchstone.core.evidence import Assurance
 
 ChosenState = Literal["unchanged", "changed", "withdrawn", "unknown"]
@@ -54,7 +54,7 @@ class ChoiceRanking(Struct, frozen=True, kw_only=True):
     weights: list[Weight] = []
     filters: dict[str, Any] = {}
     gates: dict[str, Any] = {}
-    gate_outcomes: dict[str, str] = {}
+    gate_outcomes: dict[str, GateOutcome] = {}
     assurance: Assurance = Assurance.DECLARED
     formula_version: str | None = None
     catalog_version: str | None = None

@@ -8,14 +8,13 @@ from msgspec import Struct
 
 from touchstone.client.choice_models import ChosenDataset
 from touchstone.client.evidence_models import Person
-from touchstone.client.response_parts import DatasetReference, Page, Weight
+from touchstone.client.response_parts import DatasetReference, GateOutcome, Page, Weight
 from touchstone.core.evidence import Assurance
 
 Kind = Literal["train", "explain"]
 Status = Literal["queued", "running", "cancelling", "succeeded", "failed", "cancelled"]
 Visibility = Literal["public", "private"]
 Locale = Literal["fr", "en"]
-GateOutcome = Literal["passed", "failed", "unknown"]
 
 
 class Tokens(Struct, frozen=True, kw_only=True):

@@ -1,11 +1,12 @@
 """Types that several responses of the service share: pages, references to datasets, weights and changes."""
 
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 from uuid import UUID
 
 from msgspec import Struct
 
 T = TypeVar("T")
+GateOutcome = Literal["passed", "failed", "unknown"]
 
 
 class Page(Struct, frozen=True, kw_only=True):
