@@ -71,6 +71,16 @@ def test_every_example_runs(page: Path, address: str, tmp_path: Path) -> None:
     variables = {**os.environ, "PATH": bare_path(), "XDG_CONFIG_HOME": str(tmp_path / "config")}
     ran = run_script(tmp_path, variables)
     assert ran.returncode == 0, f"{ran.stdout[-3000:]}\n{ran.stderr[-3000:]}"
+    if page.stem == "tutorial":
+        check_end_of_tutorial(ran.stdout, tmp_path)
+
+
+def check_end_of_tutorial(output: str, folder: Path) -> None:
+    """Check that both choices of the tutorial are printed with author and digest, and that the report is a PDF."""
+    choices = re.findall(r"Ada chose (.+), rank (\d+)\n  digest [0-9a-f]{64}\n  (.+)", output)
+    assert [(rank, reason.split()[0]) for _, rank, reason in choices] == [("2", "Almost"), ("1", "Documented,")], output
+    assert "still the same: True" in output
+    assert (folder / "report.pdf").read_bytes().startswith(b"%PDF")
 
 
 def run_script(folder: Path, variables: dict[str, str]) -> subprocess.CompletedProcess[str]:

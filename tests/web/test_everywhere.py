@@ -29,6 +29,8 @@ PAGES = {
     "import": "/app/datasets/import",
     "projects": "/app/projects",
     "project": "/app/projects/{project}",
+    "snapshot": "/app/projects/{project}/snapshots/{snapshot}",
+    "report": "/app/projects/{project}/report",
     "keep": "/app/projects/new?w.year=30&w.citations=60",
     "jobs": "/app/jobs",
     "train": "/app/jobs/train?dataset_id={table}",
@@ -40,13 +42,16 @@ OUTSIDE = {"sign in": "/app/sign-in", "register": "/app/register", "reset": "/ap
 
 @pytest.fixture
 def places(api: httpx2.Client) -> dict[str, Any]:
-    """Create what the pages show: a project with a choice, a record with a table, and a private record."""
+    """Create what the pages show: a project with choices and a snapshot, a record with a table, and a private one."""
     found = api.get("/api/v1/datasets/", params={"dataset_name": "German Credit", "file_type": "parquet"}).json()
     table = found[0]["id"]
     body = {"name": "A need", "chosen_dataset_id": table, "choice_reason": "Because.", "criteria": {"year_min": 1990}}
     record = {"name": "o" * 255, "description": "", "file_path": "", "file_type": "", "objective": "x" * 1900}
     own = api.post("/api/v1/datasets/", json={**record, "visibility": "private"}).json()["id"]
-    return {"table": table, "project": api.post("/api/v1/projects", json=body).json()["id"], "own": own}
+    project = api.post("/api/v1/projects", json=body).json()["id"]
+    api.put(f"/api/v1/projects/{project}", json={"chosen_dataset_id": 1, "choice_reason": "On second thoughts."})
+    snapshot = api.post(f"/api/v1/projects/{project}/snapshots", json={"note": "Before the review"}).json()["id"]
+    return {"table": table, "project": project, "snapshot": snapshot, "own": own}
 
 
 @pytest.mark.parametrize("name", PAGES)

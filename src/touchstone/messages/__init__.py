@@ -19,6 +19,7 @@ from touchstone.messages.pages_account import ACCOUNT_PAGES
 from touchstone.messages.pages_data import DATA_PAGES
 from touchstone.messages.pages_evidence import EVIDENCE_PAGES
 from touchstone.messages.pages_jobs import JOB_PAGES
+from touchstone.messages.pages_projects import PROJECT_PAGES
 from touchstone.messages.plurals import CountedText, with_count
 from touchstone.messages.ranking_notes import RANKING_NOTES
 from touchstone.messages.report import REPORT_TEXTS
@@ -35,6 +36,7 @@ MESSAGES: Final[Mapping[str, Text]] = {
     **DATA_PAGES,
     **EVIDENCE_PAGES,
     **JOB_PAGES,
+    **PROJECT_PAGES,
 }
 
 

@@ -1,4 +1,4 @@
-"""The texts of the dataset and project pages, in French and English."""
+"""The texts of the dataset pages, in French and English."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -168,61 +168,4 @@ DATA_PAGES: Final[Mapping[str, Text]] = {
     "target": ("Colonne à prédire", "Column to predict"),
     "sensitive": ("Colonnes sensibles", "Sensitive columns"),
     "commas": ("valeurs séparées par des virgules", "values separated by commas"),
-    # Projects
-    "project": ("Projet", "Project"),
-    "projects_lead": (
-        "Un besoin, ses poids, le jeu de données choisi et la raison du choix.",
-        "A need, its weights, the chosen dataset and the reason for the choice.",
-    ),
-    "projects_none": ("Pas encore de projet", "No project yet"),
-    "projects_none_hint": (
-        "Un projet garde vos filtres, vos poids, votre choix et ses raisons.",
-        "A project keeps your filters, your weights, your choice and its reasons.",
-    ),
-    "project_new": ("Créer un projet", "Create a project"),
-    "project_keep": ("Garder dans un projet", "Keep in a project"),
-    "project_name": ("Nom du projet", "Name of the project"),
-    "project_need": ("Le besoin", "The need"),
-    "project_need_hint": (
-        "À quoi serviront les données, pour qui, avec quelles limites",
-        "What the data is for, for whom, and within which limits",
-    ),
-    "project_update": ("Mettre à jour un projet", "Update a project"),
-    "project_update_choice_hint": (
-        "Ses filtres, ses poids et son choix seront remplacés par ceux-ci.",
-        "Its filters, weights and choice will be replaced by these.",
-    ),
-    "project_update_hint": (
-        "Ses filtres et ses poids seront remplacés par ceux-ci ; son choix est conservé.",
-        "Its filters and weights will be replaced by these; its choice is kept.",
-    ),
-    "need_title": ("Ce qui compte", "What matters"),
-    "need_no_filter": ("Aucun filtre : tout le catalogue est retenu.", "No filter: the whole catalog is included."),
-    "need_adjust": ("Ajuster dans le classement", "Adjust in the ranking"),
-    "chosen": ("Choisi : {name}", "Chosen: {name}"),
-    "not_chosen": ("Aucun choix pour l’instant", "Nothing chosen yet"),
-    "changed_at": ("Modifié le {date}", "Modified on {date}"),
-    "choice": ("Le choix", "The choice"),
-    "choice_hint": (
-        "Cochez l’une des propositions ci-dessous et indiquez pourquoi.",
-        "Select one of the proposals below and say why.",
-    ),
-    "choice_gone": ("Le jeu de données choisi n’existe plus", "The chosen dataset no longer exists"),
-    "offers": ("Ce que le catalogue propose", "What the catalog offers"),
-    "offers_all": ("Voir tout le classement", "See the whole ranking"),
-    "jobs_none_project": (
-        "Les entraînements et explications lancés dans ce projet apparaîtront ici.",
-        "Training runs and explanations started in this project will appear here.",
-    ),
-    "timeline": ("Chronologie", "Timeline"),
-    "event_project_made": ("Projet créé", "Project created"),
-    "event_choice": ("Dernière modification ; choix actuel :", "Last change; current choice:"),
-    "event_project_changed": ("Projet modifié", "Project changed"),
-    "event_train_asked": ("Entraînement demandé :", "Training requested:"),
-    "event_explain_asked": ("Explication demandée :", "Explanation requested:"),
-    "event_job_succeeded": ("Terminé :", "Finished:"),
-    "event_job_failed": ("En échec :", "Failed:"),
-    "event_job_cancelled": ("Annulé :", "Cancelled:"),
-    "done_chosen": ("Le choix a été enregistré, avec sa raison.", "The choice has been saved, with its reason."),
-    "done_project": ("Le projet a été enregistré.", "The project has been saved."),
 }

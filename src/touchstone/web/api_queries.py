@@ -16,6 +16,8 @@ from touchstone.web.page_context import PageContext
 from touchstone.web.rank_state import PAGE_SIZE, RankState
 from touchstone.web.views.evidence_view import Reader, values_at
 from touchstone.web.views.ranked_evidence import RankingBackground
+from touchstone.web.views.record_changes import ChangeDescriber
+from touchstone.web.views.weighted_criteria import criterion_labels
 
 _JOB_KINDS: Final[tuple[Kind, ...]] = ("train", "explain")
 _RECENT_JOBS: Final = 50
@@ -42,6 +44,12 @@ async def load_reader(ctx: PageContext, evidence: Evidence) -> Reader:
     if user is None:
         raise Unauthorized
     return Reader.of(user, evidence.declared_by)
+
+
+async def load_change_describer(ctx: PageContext) -> ChangeDescriber:
+    """Return an object that describes changes of records and projects in the language of the reader."""
+    labels = criterion_labels(await ctx.criteria(), ctx.locale)
+    return ChangeDescriber(ctx.localizer, labels)
 
 
 async def find_dataset(ctx: PageContext, dataset_id: int) -> Dataset | None:

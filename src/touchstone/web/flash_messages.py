@@ -39,6 +39,7 @@ class FlashMessage(StrEnum):
     DATASET_SHOWN = "shown"
     PROJECT_SAVED = "project"
     DATASET_CHOSEN = "chosen"
+    SNAPSHOT_TAKEN = "snapshot"
 
 
 def flash_message(request: Request) -> FlashMessage | None:

@@ -1,6 +1,5 @@
 """The pages of projects: a need as filters and weights, the recommended datasets, the choice, and the jobs."""
 
-import asyncio
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
@@ -11,13 +10,19 @@ from starlette.routing import Route
 
 from touchstone.client import Dataset, Project, TouchstoneError
 from touchstone.core.errors import Invalid
-from touchstone.web.api_queries import find_chosen_dataset, list_recent_jobs, load_background
+from touchstone.web.api_queries import (
+    find_chosen_dataset,
+    list_recent_jobs,
+    load_background,
+    load_change_describer,
+)
 from touchstone.web.flash_messages import FlashMessage
 from touchstone.web.forms import id_field, invalid_field, is_integer, text_field
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.rank_filters import InvalidFilterValue
 from touchstone.web.rank_state import RankState
+from touchstone.web.views.choice_history import RECENT_CHOICES, choice_entries
 from touchstone.web.views.dataset_view import is_trainable
 from touchstone.web.views.filter_form import filter_chips, invalid_filter_message
 from touchstone.web.views.job_view import job_timing
@@ -37,9 +42,7 @@ _RECOMMENDATIONS: Final = 10
 
 async def projects_page(ctx: PageContext) -> Response:
     """Show the reader's projects with the datasets that they have chosen."""
-    projects = await ctx.api.list_projects()
-    datasets = await asyncio.gather(*(find_chosen_dataset(ctx, project) for project in projects))
-    return await ctx.render("projects.html", projects=list(zip(projects, datasets, strict=True)))
+    return await ctx.render("projects.html", projects=await ctx.api.list_projects())
 
 
 async def new_project_page(ctx: PageContext) -> Response:
@@ -78,7 +81,7 @@ async def new_project_page(ctx: PageContext) -> Response:
 
 
 async def project_page(ctx: PageContext) -> Response:
-    """Show a project: its need, the datasets that suit it best, the choice, and its jobs."""
+    """Show a project: its need, the datasets that suit it best, every choice, its snapshots, and its jobs."""
     return await _render_project(ctx, ctx.path_params["project_id"])
 
 
@@ -197,7 +200,10 @@ async def _render_project(
     project = await ctx.api.get_project(project_id)
     recommendations = await ctx.api.get_recommendations(project.id, limit=_RECOMMENDATIONS)
     jobs = await list_recent_jobs(ctx, project.id)
+    choices = await ctx.api.list_choices(project.id)
+    snapshots = await ctx.api.list_snapshots(project.id)
     chosen_dataset = await find_chosen_dataset(ctx, project)
+    describer = await load_change_describer(ctx)
 
     # The project's need is shown in the same way as those of the rank page.
     state = RankState.of_project(project, await ctx.weight_profiles())
@@ -210,11 +216,17 @@ async def _render_project(
         form=form if form is not None else FormData(),
         project=project,
         ranking=build_rank_table(recommendations, criteria, state, ctx.localizer, background),
+        # The choice.
         chosen=chosen_dataset,
+        changes=describer.describe(project.chosen_dataset.changes) if project.chosen_dataset else (),
         trainable=chosen_dataset is not None and is_trainable(chosen_dataset),
+        history=choice_entries(choices, describer),
+        recent_choices=RECENT_CHOICES,
+        # What has happened.
+        snapshots=snapshots,
         jobs=jobs,
         timing=partial(job_timing, localizer=ctx.localizer, now=datetime.now(UTC)),
-        events=project_timeline(project, jobs),
+        events=project_timeline(project, jobs, choices, snapshots),
         **_need_variables(ctx, state, criteria),
     )
 

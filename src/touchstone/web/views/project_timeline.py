@@ -1,10 +1,10 @@
 """The events of a project in order of time."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from touchstone.client import Job, Project
+from touchstone.client import Choice, Job, Project, SnapshotSummary
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,28 +14,36 @@ class TimelineEvent:
     Attributes:
         key: The key of its text, without the prefix `event_`.
         at: When it happened.
-        job: The job that it is about; None for an event of the project itself.
+        job: The job that it is about, if it is about one.
+        choice: The choice that was made, if it is one.
+        snapshot: The snapshot that was taken, if it is one.
     """
 
     key: str
     at: datetime
     job: Job | None = None
+    choice: Choice | None = None
+    snapshot: SnapshotSummary | None = None
 
 
-def project_timeline(project: Project, jobs: Iterable[Job]) -> tuple[TimelineEvent, ...]:
-    """Return the events of a project and its jobs, newest first.
+def project_timeline(
+    project: Project, jobs: Iterable[Job], choices: Sequence[Choice], snapshots: Iterable[SnapshotSummary]
+) -> tuple[TimelineEvent, ...]:
+    """Return the events of a project, its choices, its snapshots and its jobs, newest first.
 
-    The service does not record when a project has chosen its dataset. The choice is shown at the time of the project's
-    last change, because it cannot have been made later.
+    Of the other changes of a project, the service only records the latest.
     """
     events = [TimelineEvent("project_made", project.created_at)]
 
-    has_chosen = project.chosen_dataset_id is not None
-    has_changed = project.updated_at != project.created_at
-    if has_chosen:
-        events.append(TimelineEvent("choice", project.updated_at))
-    elif has_changed:
+    last_recorded_change = max([project.created_at, *(choice.at for choice in choices)])
+    if project.updated_at > last_recorded_change:
         events.append(TimelineEvent("project_changed", project.updated_at))
+
+    for choice in choices:
+        key = "choice" if choice.dataset is not None else "choice_taken_back"
+        events.append(TimelineEvent(key, choice.at, choice=choice))
+
+    events.extend(TimelineEvent("snapshot", snapshot.at, snapshot=snapshot) for snapshot in snapshots)
 
     for job in jobs:
         events.append(TimelineEvent(f"{job.kind}_asked", job.created_at, job))

@@ -148,6 +148,11 @@ def localized_label(entry: Mapping[str, Any], key: str, locale: str) -> str:
     return str(entry.get(f"{key}_{locale}", default))
 
 
+def criterion_labels(description: Mapping[str, Any], locale: str) -> Mapping[str, str]:
+    """Return the labels of all criteria in one language, by name, from their description by the API."""
+    return {entry["name"]: localized_label(entry, "label", locale) for entry in description["criteria"]}
+
+
 def criteria_with_weight(criteria: Sequence[WeightedCriterion]) -> tuple[WeightedCriterion, ...]:
     """Return the criteria with a weight above zero."""
     return tuple(criterion for criterion in criteria if criterion.share > 0)

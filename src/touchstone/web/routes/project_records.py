@@ -1,0 +1,110 @@
+"""What a project keeps for later: snapshots of its ranking with what has changed since, and its report."""
+
+from typing import Any, Final
+
+from starlette.responses import Response
+from starlette.routing import Route
+
+from touchstone.client import Snapshot
+from touchstone.core.canonical_json import canonical_json
+from touchstone.core.errors import NotFound
+from touchstone.messages.locales import LOCALES
+from touchstone.web.api_queries import load_change_describer
+from touchstone.web.flash_messages import FlashMessage
+from touchstone.web.forms import text_field
+from touchstone.web.page_context import PageContext
+from touchstone.web.page_endpoint import page_endpoint
+from touchstone.web.security_headers import CONTENT_SECURITY_POLICY
+from touchstone.web.views.snapshot_replay import replay_rows
+
+_PROJECT: Final = "/app/projects/{project_id}"
+_SNAPSHOT: Final = f"{_PROJECT}/snapshots/{{snapshot_id}}"
+_REPORT_FORMATS: Final = ("html", "pdf", "json")
+_PREVIEW_SECURITY_POLICY: Final = f"{CONTENT_SECURITY_POLICY}; frame-src 'self'"
+# A report has its style inside, and is shown in a frame of its preview. It never needs scripts, forms or other files.
+_REPORT_SECURITY_POLICY: Final = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'self'; sandbox allow-popups allow-popups-to-escape-sandbox"
+)
+
+
+async def take_snapshot(ctx: PageContext) -> Response:
+    """Freeze the ranking of a project, and redirect to the page of the snapshot."""
+    form = await ctx.form()
+    project_id = ctx.path_params["project_id"]
+    snapshot = await ctx.api.create_snapshot(project_id, note=text_field(form, "note") or None)
+    address = _SNAPSHOT.format(project_id=project_id, snapshot_id=snapshot.id)
+    return ctx.redirect(address, done=FlashMessage.SNAPSHOT_TAKEN)
+
+
+async def snapshot_page(ctx: PageContext) -> Response:
+    """Show a snapshot of the ranking of a project, and what has changed since, and why."""
+    project = await ctx.api.get_project(ctx.path_params["project_id"])
+    snapshot_id = ctx.path_params["snapshot_id"]
+    snapshot = await ctx.api.get_snapshot(project.id, snapshot_id)
+    replay = await ctx.api.replay_snapshot(project.id, snapshot_id)
+
+    describer = await load_change_describer(ctx)
+    return await ctx.render(
+        "snapshot.html",
+        project=project,
+        snapshot=snapshot,
+        replay=replay,
+        rows=replay_rows(replay, describer),
+        project_changes=describer.describe(replay.project_changes),
+    )
+
+
+async def snapshot_file(ctx: PageContext) -> Response:
+    """Return the content of a snapshot as the canonical JSON whose digest the snapshot has, to save as a file."""
+    snapshot = await ctx.api.get_snapshot(ctx.path_params["project_id"], ctx.path_params["snapshot_id"])
+    headers = {"content-disposition": f'attachment; filename="{_file_name(snapshot)}"'}
+    return Response(canonical_json(snapshot.content), media_type="application/json", headers=headers)
+
+
+def _file_name(snapshot: Snapshot) -> str:
+    """Return a name for the file of a snapshot, which contains its day and the beginning of its digest."""
+    return f"snapshot-{snapshot.at:%Y-%m-%d}-{snapshot.sha256[:8]}.json"
+
+
+async def report_page(ctx: PageContext) -> Response:
+    """Show the report of a project in a frame, and the links that save it in every format and language."""
+    language = _report_language(ctx)
+    project = await ctx.api.get_project(ctx.path_params["project_id"])
+    response = await ctx.render("report.html", project=project, language=language, languages=LOCALES)
+    response.headers["content-security-policy"] = _PREVIEW_SECURITY_POLICY
+    return response
+
+
+async def report_file(ctx: PageContext) -> Response:
+    """Return the report of a project as a file; in HTML, it may also be shown in the frame of its preview."""
+    report_format: Any = ctx.path_params["format"]
+    if report_format not in _REPORT_FORMATS:
+        raise NotFound
+
+    language: Any = _report_language(ctx)
+    file = await ctx.api.get_report(ctx.path_params["project_id"], format=report_format, lang=language)
+
+    response = Response(file.content, media_type=file.media_type)
+    if report_format == "html":
+        response.headers["content-security-policy"] = _REPORT_SECURITY_POLICY
+    else:
+        response.headers["content-disposition"] = f'attachment; filename="{file.name}"'
+    return response
+
+
+def _report_language(ctx: PageContext) -> str:
+    """Return the language of the report that the address names; by default, that of the page."""
+    language = ctx.request.query_params.get("lang", "")
+    return language if language in LOCALES else ctx.locale
+
+
+ROUTES: Final = (
+    Route(
+        "/app/projects/{project_id:str}/snapshots", page_endpoint(take_snapshot, form_page=_PROJECT), methods=["POST"]
+    ),
+    Route("/app/projects/{project_id:str}/snapshots/{snapshot_id:str}.json", page_endpoint(snapshot_file)),
+    Route("/app/projects/{project_id:str}/snapshots/{snapshot_id:str}", page_endpoint(snapshot_page)),
+    Route("/app/projects/{project_id:str}/report.{format:str}", page_endpoint(report_file)),
+    Route("/app/projects/{project_id:str}/report", page_endpoint(report_page)),
+)

@@ -1,0 +1,153 @@
+"""What has changed in a record or in a project, as a table shows it: the field, the value before, and the value now."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from touchstone.client import FieldChange
+from touchstone.core.attributes import BY_NAME
+from touchstone.core.evidence import Assurance, EvidenceLevel
+from touchstone.web.localizer import Localizer
+from touchstone.web.rank_filters import LABELS
+
+_EVIDENCE_PREFIX: Final = "evidence."
+_CLAIMS_PREFIX: Final = "claims."
+_METADATA_PREFIX: Final = "metadata."
+_MAX_TEXT_LENGTH: Final = 300
+# The texts that name the fields of records and of projects which are not attributes.
+_FIELD_TEXTS: Final[Mapping[str, str]] = {
+    "description": "description",
+    "file_path": "change_file_path",
+    "file_type": "rank_file_type",
+    "visibility": "rank_visibility",
+    "name": "project_name",
+    "criteria": "filters",
+    "weights": "weights",
+    "assurance": "assurance",
+    "gates": "change_gates",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedChange:
+    """One change as a table shows it.
+
+    Attributes:
+        label: What has changed.
+        before: The value before, as text.
+        after: The value now, as text.
+    """
+
+    label: str
+    before: str
+    after: str
+
+
+class ChangeDescriber:
+    """Describes changes in the language of the reader.
+
+    Attributes:
+        localizer: The reader's language.
+        criterion_labels: The labels of the criteria that can be weighted, by name.
+    """
+
+    def __init__(self, localizer: Localizer, criterion_labels: Mapping[str, str]) -> None:
+        self.localizer = localizer
+        self.criterion_labels = criterion_labels
+
+    def describe(self, changes: Iterable[FieldChange]) -> tuple[DescribedChange, ...]:
+        """Return the changes as the rows of a table."""
+        return tuple(self._describe_change(change) for change in changes)
+
+    def _describe_change(self, change: FieldChange) -> DescribedChange:
+        """Return one change with the label of its field and its values as text."""
+        return DescribedChange(
+            label=self._field_label(change.field),
+            before=self._describe_value(change.field, change.before),
+            after=self._describe_value(change.field, change.after),
+        )
+
+    def _describe_value(self, field: str, value: Any) -> str:
+        """Return the value of a field as text: the level of evidence, the claims, or the value itself."""
+        if field.startswith(_EVIDENCE_PREFIX):
+            return self._level_text(value)
+        if field.startswith(_CLAIMS_PREFIX):
+            return self._claims_text(value, field.removeprefix(_CLAIMS_PREFIX))
+        return self._attribute_text(value, field)
+
+    def _field_label(self, field: str) -> str:
+        """Return the label of a field; the support of an attribute is named after the attribute."""
+        for prefix, key in (
+            (_EVIDENCE_PREFIX, "change_evidence"),
+            (_CLAIMS_PREFIX, "change_claims"),
+            (_METADATA_PREFIX, "change_metadata"),
+        ):
+            if field.startswith(prefix):
+                return self.localizer.text(key, name=self._name_label(field.removeprefix(prefix)))
+
+        if field in _FIELD_TEXTS:
+            return self.localizer.text(_FIELD_TEXTS[field])
+        return self._name_label(field)
+
+    def _name_label(self, name: str) -> str:
+        """Return the label of an attribute, a criterion or a filter; any other name stays as it is."""
+        if name in BY_NAME:
+            return self.localizer.attribute(name)
+        if name in self.criterion_labels:
+            return self.criterion_labels[name]
+        return self.localizer.text(f"rank_{name}") if name in LABELS else name
+
+    def _attribute_text(self, value: Any, name: str) -> str:
+        """Return the value of an attribute as text; the digits of a year are not grouped."""
+        if name == "year" and isinstance(value, int):
+            return str(value)
+        return self._value_text(value)
+
+    def _value_text(self, value: Any) -> str:
+        """Return a value as text: a truth value, a number, a list, or the members of an object."""
+        if value is None or value in ("", [], {}):
+            return self.localizer.text("change_nothing")
+        if isinstance(value, bool):
+            return self.localizer.text("yes" if value else "no")
+        if isinstance(value, int | float):
+            return self.localizer.number(value)
+        if isinstance(value, list):
+            return ", ".join(self._item_text(item) for item in value)
+        if isinstance(value, Mapping):
+            return ", ".join(f"{self._name_label(name)} {self._value_text(item)}" for name, item in value.items())
+        return self._word_text(str(value))
+
+    def _word_text(self, word: str) -> str:
+        """Return a text, shortened; a level of evidence is translated."""
+        if word in set(Assurance):
+            return self.localizer.text(f"assurance_{word}")
+        return word if len(word) <= _MAX_TEXT_LENGTH else f"{word[:_MAX_TEXT_LENGTH]}…"
+
+    def _item_text(self, item: Any) -> str:
+        """Return an item of a list as text; a weight shows its criterion."""
+        if isinstance(item, Mapping) and "criterion_name" in item:
+            name = item["criterion_name"]
+            return f"{self.criterion_labels.get(name, name)} {self.localizer.number(item['weight'])}"
+        return self._value_text(item)
+
+    def _level_text(self, evidence: Any) -> str:
+        """Return the level of the evidence for an attribute."""
+        level = evidence.get("level") if isinstance(evidence, Mapping) else None
+        if level not in set(EvidenceLevel):
+            return self.localizer.text("change_nothing")
+        return self.localizer.text(f"level_{level}")
+
+    def _claims_text(self, claims: Any, attribute: str) -> str:
+        """Return the claims about an attribute as text: the value of each claim with its level of evidence."""
+        if not isinstance(claims, list) or not claims:
+            return self.localizer.text("change_nothing")
+        return ", ".join(self._claim_text(claim, attribute) for claim in claims)
+
+    def _claim_text(self, claim: Mapping[str, Any], attribute: str) -> str:
+        """Return one claim as text, such as "yes (documented)"."""
+        value = self._attribute_text(claim["value"], attribute)
+        if claim.get("not_applicable"):
+            value = self.localizer.text("not_applicable")
+
+        level = self.localizer.text(f"level_{claim['level']}")
+        return f"{value} ({level})"

@@ -1,0 +1,200 @@
+"""What a project keeps: every choice, what has become of the chosen dataset, snapshots, and the report."""
+
+import hashlib
+import json
+from typing import Any
+
+import httpx2
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.web.conftest import Visit
+from tests.web.page_checks import check_looks
+
+
+@pytest.fixture
+def records(api: httpx2.Client, email: str) -> list[dict[str, Any]]:
+    """Two public records of the reader, of which the first ranks higher."""
+    created = []
+    for name, year in (("Newer", 2024), ("Older", 2010)):
+        body = {"name": f"{name} {email}", "description": "", "file_path": "", "file_type": "", "year": year}
+        answer = api.post("/api/v1/datasets/", json={**body, "citations": 40, "transparency": True})
+        assert answer.status_code == 201, answer.text
+        created.append(answer.json())
+    return created
+
+
+@pytest.fixture
+def project(api: httpx2.Client, email: str, records: list[dict[str, Any]]) -> str:
+    """The address of a project whose ranking contains these two records alone."""
+    weights = [{"criterion_name": "year", "weight": 3}, {"criterion_name": "transparency", "weight": 1}]
+    body = {"name": "Loans", "criteria": {"dataset_name": email}, "weights": weights}
+    return f"/app/projects/{api.post('/api/v1/projects', json=body).json()['id']}"
+
+
+def choose(page: Page, name: str, reason: str) -> None:
+    """Choose a dataset among the recommendations of a project."""
+    form = page.locator("form", has=page.get_by_role("button", name="Keep this choice"))
+    form.get_by_role("radio", name=name).check()
+    form.get_by_label("Why this one?").fill(reason)
+    form.get_by_role("button", name="Keep this choice").click()
+    expect(page.get_by_role("status")).to_contain_text("The choice has been saved")
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_every_choice_is_kept_with_its_author_reason_and_digest(
+    visit: Visit, project: str, records: list[dict[str, Any]], scripts: bool
+) -> None:
+    """A second choice does not overwrite the first one, and both are in the history and in the timeline."""
+    page = visit(project, language="en", theme="auto", scripts=scripts)
+    choose(page, records[0]["name"], "The most recent one.")
+    choose(page, records[1]["name"], "Better known to us.")
+
+    entries = page.locator(".past-choices > li")
+    expect(entries).to_have_count(2)
+    expect(entries.nth(0)).to_contain_text("Better known to us.")
+    expect(entries.nth(0)).to_contain_text("rank 2 of 2")
+    expect(entries.nth(1)).to_contain_text("The most recent one.")
+    expect(entries.nth(1)).to_contain_text("by Ada, until")
+    for entry in (0, 1):
+        entries.nth(entry).locator(".digest summary").click()
+        digest = entries.nth(entry).locator(".digest > code").inner_text()
+        assert len(bytes.fromhex(digest)) == 32
+    expect(page.locator(".timeline")).to_contain_text("The most recent one.")
+    check_looks(page, thorough=scripts)
+
+
+def test_the_project_says_that_its_chosen_dataset_has_changed(
+    visit: Visit, api: httpx2.Client, project: str, records: list[dict[str, Any]]
+) -> None:
+    """The project and the list of projects say so, and what has changed stands side by side."""
+    page = visit(project, language="en", theme="auto")
+    choose(page, records[0]["name"], "It is transparent.")
+    expect(page.locator("#choice-title ~ p .state")).to_have_text("unchanged since it was chosen")
+
+    api.patch(f"/api/v1/datasets/{records[0]['id']}", json={"transparency": False})
+    page.goto(project)
+    notice = page.locator("#chosen-changed")
+    expect(notice).to_contain_text("The record has changed since it was chosen.")
+    notice.locator("summary").click()
+    expect(notice.locator("tbody tr", has_text="Transparency").first).to_contain_text("yesno")
+    check_looks(page)
+    page.goto("/app/projects")
+    expect(page.locator(".cards .tag")).to_have_text("changed since")
+
+
+def test_a_deleted_dataset_leaves_its_name_and_digest(
+    visit: Visit, api: httpx2.Client, project: str, records: list[dict[str, Any]]
+) -> None:
+    """The choice stays readable after the record is gone, and another dataset can be chosen."""
+    page = visit(project, language="en", theme="auto")
+    choose(page, records[0]["name"], "The most recent one.")
+    digest = page.locator(".past-choices .digest > code").inner_text()
+
+    assert api.delete(f"/api/v1/datasets/{records[0]['id']}").status_code == 204
+    page.goto(project)
+    expect(page.locator("#chosen-withdrawn")).to_contain_text(records[0]["name"])
+    expect(page.locator(".past-choices > li")).to_contain_text(records[0]["name"])
+    assert page.locator(".past-choices .digest > code").inner_text() == digest
+    assert page.locator(f"a[href^='/app/datasets/{records[0]['id']}']").count() == 0
+    check_looks(page)
+    choose(page, records[1]["name"], "The only one left.")
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_snapshot_says_what_has_changed_since(
+    visit: Visit, api: httpx2.Client, project: str, records: list[dict[str, Any]], scripts: bool
+) -> None:
+    """At first nothing has changed; then a changed record changes places, and a deleted one is gone."""
+    page = visit(project, language="en", theme="auto", scripts=scripts)
+    page.get_by_label("Note (optional)").fill("Before the meeting")
+    page.get_by_role("button", name="Freeze the ranking").click()
+    expect(page.get_by_role("status")).to_contain_text("The ranking is frozen.")
+    expect(page.locator("#identical")).to_be_visible()
+    expect(page.locator(".replay > li")).to_have_count(2)
+
+    api.patch(f"/api/v1/datasets/{records[0]['id']}", json={"year": 2001})
+    page.reload()
+    expect(page.locator("#differs")).to_be_visible()
+    rows = page.locator(".replay > li")
+    expect(rows.nth(0)).to_contain_text("2 → 1")
+    expect(rows.nth(0)).to_contain_text("Others have overtaken it or fallen behind.")
+    expect(rows.nth(1)).to_contain_text("1 → 2")
+    expect(rows.nth(1)).to_contain_text("Its record or its evidence has changed.")
+    rows.nth(1).locator("summary").click()
+    expect(rows.nth(1).locator(".changes", has_text="Year").last).to_contain_text("2001")
+    check_looks(page, thorough=scripts)
+
+    api.delete(f"/api/v1/datasets/{records[1]['id']}")
+    page.reload()
+    expect(page.locator(".replay > li", has_text=records[1]["name"])).to_contain_text("gone")
+    page.goto(project)
+    expect(page.locator("#snapshots-title ~ .list")).to_contain_text("Before the meeting")
+
+
+def test_the_file_of_a_snapshot_has_the_digest_that_the_page_shows(
+    server: str, signed_in: dict[str, str], api: httpx2.Client, project: str
+) -> None:
+    """Anybody can check the saved file with a tool of their own."""
+    snapshot = api.post(f"{project.replace('/app', '/api/v1')}/snapshots").json()
+    with httpx2.Client(base_url=server, cookies=signed_in) as client:
+        answer = client.get(f"{project}/snapshots/{snapshot['id']}.json")
+        page = client.get(f"{project}/snapshots/{snapshot['id']}").text
+    assert answer.headers["content-disposition"].startswith("attachment")
+    assert hashlib.sha256(answer.content).hexdigest() == snapshot["sha256"]
+    assert snapshot["sha256"] in page
+
+
+def test_the_report_is_shown_and_saved_in_both_languages(
+    visit: Visit, project: str, records: list[dict[str, Any]]
+) -> None:
+    """The preview shows the report in the chosen language, and each format is a file with the same digest."""
+    page = visit(project, language="en", theme="auto")
+    choose(page, records[0]["name"], "The most recent one.")
+    page.get_by_role("link", name="Read the report").click()
+    report = page.frame_locator("iframe.report")
+    expect(report.locator("html")).to_have_attribute("lang", "en")
+    expect(report.locator("body")).to_contain_text("The most recent one.")
+    page.get_by_role("link", name="in French", exact=True).click()
+    expect(report.locator("html")).to_have_attribute("lang", "fr")
+
+    digest = json.loads(page.request.get(f"{project}/report.json").body())["sha256"]
+    for language in ("fr", "en"):
+        assert digest in page.request.get(f"{project}/report.html?lang={language}").text()
+        pdf = page.request.get(f"{project}/report.pdf?lang={language}")
+        assert pdf.headers["content-type"] == "application/pdf"
+        assert pdf.body().startswith(b"%PDF")
+    assert page.request.get(f"{project}/report.doc").status == 404
+
+
+def test_the_report_runs_nothing(server: str, signed_in: dict[str, str], api: httpx2.Client) -> None:
+    """Names with markup are shown as text, and the security policy allows neither scripts nor other files."""
+    hostile = "<script>document.title='owned'</script>"
+    body = {"name": hostile, "chosen_dataset_id": 1, "choice_reason": hostile}
+    project_id = api.post("/api/v1/projects", json=body).json()["id"]
+    with httpx2.Client(base_url=server, cookies=signed_in) as client:
+        answer = client.get(f"/app/projects/{project_id}/report.html")
+    assert hostile not in answer.text
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "script-src" not in policy
+    assert "sandbox" in policy
+
+
+@pytest.mark.parametrize("page", ["snapshots/00000000-0000-0000-0000-000000000000", "report", "report.pdf"])
+def test_what_foreign_projects_keep_looks_missing(
+    server: str, signed_in: dict[str, str], api: httpx2.Client, email: str, page: str
+) -> None:
+    """Neither the snapshots nor the report of somebody else's project can be told from missing ones."""
+    other = {"email": f"other-{email}", "password": "autre phrase bien longue"}
+    with httpx2.Client(base_url=server) as client:
+        client.post("/api/v1/auth/register", json=other)
+        form = {"username": other["email"], "password": other["password"]}
+        token = client.post("/api/v1/auth/login", json=form).json()["access_token"]
+        headers = {"Authorization": f"Bearer {token}"}
+        theirs = client.post("/api/v1/projects", json={"name": "secret"}, headers=headers).json()["id"]
+    with httpx2.Client(base_url=server, cookies=signed_in) as client:
+        for project_id in (theirs, "00000000-0000-0000-0000-000000000000"):
+            answer = client.get(f"/app/projects/{project_id}/{page}")
+            assert answer.status_code == 404
+            assert "Projet non trouvé" in answer.text
