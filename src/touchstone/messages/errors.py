@@ -159,7 +159,7 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
         "The search index is being built; try again in a moment",
     ),
     "report_unavailable": (
-        "Le rapport n’a pas pu être mis en page ; réessayez, ou choisissez un autre format",
+        "Le rapport n’a pas pu être mis en page ; réessayez, ou choisissez un autre format",
         "The report could not be typeset; try again, or choose another format",
     ),
     "upstream_timeout": (
