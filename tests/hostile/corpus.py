@@ -69,6 +69,8 @@ JSON_ROUTES: Final = (
     (b"POST", b"/api/v1/datasets/"),
     (b"POST", b"/api/v1/datasets/search"),
     (b"POST", b"/api/v1/datasets/score"),
+    (b"POST", b"/api/v1/datasets/compare"),
+    (b"POST", b"/api/v1/datasets/stability"),
     (b"POST", b"/api/v1/projects"),
     (b"PATCH", b"/api/v1/users/me"),
     (b"POST", b"/api/v1/auth/register"),

@@ -12,7 +12,7 @@ import pytest
 from tests.ranking.by_hand import score
 from tests.ranking.catalogs import row
 from touchstone.ranking.catalog.catalog import Catalog, Layout
-from touchstone.ranking.catalog.indexed_part import kernel_weights
+from touchstone.ranking.catalog.leaf_queue import kernel_weights
 from touchstone.ranking.columns.bitmaps import count_bits_by_leaf, pack_bits
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.index.catalog_index import CatalogIndex

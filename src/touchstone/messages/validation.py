@@ -91,6 +91,11 @@ VALIDATION: Final[Mapping[str, Text]] = {
     # Lists and objects
     "list_type": ("une liste est attendue", "a list is expected"),
     "tuple_type": ("une liste est attendue", "a list is expected"),
+    "dataset_id_expected": (
+        "l’identifiant d’un jeu de données, entier ou UUID, est attendu",
+        "the id of a dataset, an integer or a UUID, is expected",
+    ),
+    "dataset_repeated": ("ce jeu de données est donné deux fois", "this dataset is given twice"),
     "words_expected": (
         "une liste de textes, ou un texte dont les valeurs sont séparées par des virgules, est attendue",
         "a list of texts, or a text with commas between the values, is expected",

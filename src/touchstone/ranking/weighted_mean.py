@@ -6,7 +6,8 @@ technical score, are computed in `criterion_formulas`.
 
 import math
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +59,7 @@ def score_matrix(criteria: Floats, weights: Mapping[str, float]) -> Floats:
     """Return the scores of records given as a matrix with one row for each criterion and one column for each record."""
     values_by_criterion = dict(zip(CRITERION_NAMES, criteria, strict=True))
     record_count = criteria.shape[1]
-    return _weighted_mean(values_by_criterion, weights, record_count)
+    return weighted_mean(values_by_criterion, weights, record_count)
 
 
 def score_segment(segment: Segment, positions: Any, weights: Mapping[str, float]) -> Floats:
@@ -66,12 +67,10 @@ def score_segment(segment: Segment, positions: Any, weights: Mapping[str, float]
     weighted_names = [name for name, _ in active_weights(weights).terms]
     values_by_criterion = {name: segment.criteria[name][positions] for name in weighted_names}
     record_count = len(segment.columns["id"][positions])
-    return _weighted_mean(values_by_criterion, weights, record_count)
+    return weighted_mean(values_by_criterion, weights, record_count)
 
 
-def _weighted_mean(
-    values_by_criterion: Mapping[str, Floats], weights: Mapping[str, float], record_count: int
-) -> Floats:
+def weighted_mean(values_by_criterion: Mapping[str, Floats], weights: Mapping[str, float], record_count: int) -> Floats:
     """Return for each record the weighted mean of the criteria that have a weight; the others would add zero."""
     terms, total_weight = active_weights(weights)
 
@@ -79,6 +78,61 @@ def _weighted_mean(
     for name, weight in terms:
         weighted_sum += weight * values_by_criterion[name]
     return weighted_sum / total_weight
+
+
+@dataclass(frozen=True, slots=True)
+class WeightSets:
+    """Several sets of weights for the same criteria.
+
+    Attributes:
+        names: The names of the weighted criteria, in the order of CRITERIA.
+        weights: One row for each of these criteria, and one column for each set.
+        totals: The sum of the weights of each set.
+    """
+
+    names: tuple[str, ...]
+    weights: Floats
+    totals: Floats
+
+    @classmethod
+    def from_matrix(cls, names: tuple[str, ...], weights: Floats) -> Self:
+        """Return sets of weights that are given as a matrix with one row for each of some criteria."""
+        with np.errstate(over="ignore"):
+            totals = _add_rows(weights)
+        if not np.isfinite(totals).all():
+            weights = weights * _OVERFLOW_SCALE
+            totals = _add_rows(weights)
+        return cls(names, weights, totals)
+
+    @property
+    def count(self) -> int:
+        """How many sets there are."""
+        return len(self.totals)
+
+    def at(self, index: int) -> dict[str, float]:
+        """Return one of the sets by the names of the criteria."""
+        return dict(zip(self.names, self.weights[:, index].tolist(), strict=True))
+
+    def mean(self) -> dict[str, float]:
+        """Return weights in the middle of all sets."""
+        shares = self.weights / self.totals
+        return dict(zip(self.names, shares.mean(axis=1).tolist(), strict=True))
+
+    def score(self, values_by_criterion: Mapping[str, Floats]) -> Floats:
+        """Return the scores of records by each set: a matrix with one row for each set."""
+        first_values = values_by_criterion[self.names[0]]
+        weighted_sums = np.zeros((self.count, len(first_values)))
+        for name, weights in zip(self.names, self.weights, strict=True):
+            weighted_sums += weights.reshape(-1, 1) * values_by_criterion[name]
+        return np.asarray(weighted_sums / self.totals.reshape(-1, 1))
+
+
+def _add_rows(weights: Floats) -> Floats:
+    """Return the sum of each column of a matrix, added row by row as in `_add_weights`."""
+    totals = np.zeros(weights.shape[1])
+    for row in weights:
+        totals += row
+    return totals
 
 
 def weight_shares(weights: Mapping[str, float]) -> NDArray[np.float32]:

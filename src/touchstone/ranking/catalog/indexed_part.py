@@ -12,14 +12,16 @@ from numpy.typing import NDArray
 from touchstone.core.attributes import FLAGS, NUMBERS
 from touchstone.core.evidence import Assurance
 from touchstone.core.text import fold
-from touchstone.ranking.catalog.part import PartSearch, format_uuids
+from touchstone.ranking.catalog.leaf_queue import kernel_weights, queue_leaves
+from touchstone.ranking.catalog.part import NameAndId, PartSearch, format_uuids, read_name_and_id
 from touchstone.ranking.catalog.public_records import PublicRecords
+from touchstone.ranking.catalog.repeated_rankings import POOL_FACTOR, rank_best_first_by_sets, rank_gathered_by_sets
 from touchstone.ranking.catalog.results import NO_MATCHES, PartRanking, SortedWindow
 from touchstone.ranking.catalog.ties import count_among, count_in_order
 from touchstone.ranking.column_types import Bools, Floats, Ints
 from touchstone.ranking.columns.bitmaps import clear_bits, count_bits_by_leaf, pack_bits, read_bit, read_bits
 from touchstone.ranking.columns.segment import INTEGER_COLUMNS, KNOWN_ETHICAL, DecodedColumns
-from touchstone.ranking.criteria import COMPOSITES, CRITERION_NAMES
+from touchstone.ranking.criteria import COMPOSITES
 from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.index.facet_counts import count_index
 from touchstone.ranking.index.index_columns import PUBLIC_PLANE
@@ -36,7 +38,7 @@ from touchstone.ranking.query.facets import FacetCounter
 from touchstone.ranking.query.predicates import Contains, Query, Range
 from touchstone.ranking.query.sort_order import select_window, to_ascending
 from touchstone.ranking.text.query_words import QueryWord
-from touchstone.ranking.weighted_mean import active_weights
+from touchstone.ranking.weighted_mean import WeightSets
 
 
 class PlanThresholds(NamedTuple):
@@ -50,15 +52,6 @@ class PlanThresholds(NamedTuple):
 
     gather_up_to: int = 20_000
     best_first_up_to: int = 20_000
-
-
-def kernel_weights(weights: Mapping[str, float]) -> KernelWeights:
-    """Return weights in the form that kernels use."""
-    terms, total = active_weights(weights)
-    term_weights = np.array([weight for _, weight in terms])
-    criteria = np.array([CRITERION_NAMES.index(name) for name, _ in terms], np.int64)
-    float32_shares = (term_weights / total).astype(np.float32)
-    return KernelWeights(criteria, term_weights, total, float32_shares)
 
 
 class _AliveRecords(NamedTuple):
@@ -105,7 +98,7 @@ class IndexedPart:
 
         This part itself does not change, because older views of the catalog still use it.
         """
-        positions_or_none = [self._find_position(id_) for id_ in ids]
+        positions_or_none = [self.find_position(id_) for id_ in ids]
         positions = np.array([position for position in positions_or_none if position is not None], np.int64)
         if not len(positions):
             return self
@@ -123,15 +116,15 @@ class IndexedPart:
         index = CatalogIndex(replace(self._columns, word_index=word_index))
         return IndexedPart(index, self._thresholds, self._alive)
 
-    def _find_position(self, id_: int) -> int | None:
-        """Return the position of the live record with an id, found by binary search; None if there is none."""
+    def find_position(self, dataset_id: int) -> int | None:
+        """Return the position of the live record with an integer id, found by binary search; None if there is none."""
         by_id = self._columns.positions_by_id
-        place = bisect_left(by_id, id_, key=lambda position: int(self.index.integers("id", position)))
+        place = bisect_left(by_id, dataset_id, key=lambda position: int(self.index.integers("id", position)))
         if place == self.span:
             return None
 
         position = int(by_id[place])
-        if int(self.index.integers("id", position)) != id_:
+        if int(self.index.integers("id", position)) != dataset_id:
             return None
         return position if read_bit(self._alive.bitmap, position) else None
 
@@ -216,6 +209,22 @@ class IndexedPart:
         best = select_window((-scores, alphabetical_ranks), skip=0, limit=end)
         return PartRanking(positions[best], scores[best], "gather", count_among(scores))
 
+    def rank_by_sets(self, query: Query, sets: WeightSets, *, end: int) -> list[PartRanking]:
+        """Return the best `end` records that match for each of several sets of weights."""
+        matches, match_count = self._find_matches(query)
+        if match_count <= max(end, self._thresholds.gather_up_to):
+            positions = np.empty(match_count, np.int64)
+            bits.list_set_bits(matches, positions)
+            criteria = {name: self.criterion(name, positions) for name in sets.names}
+            return rank_gathered_by_sets(positions, criteria, (self._columns.names.places[positions],), sets, end)
+
+        pool = self.rank(query, sets.mean(), end=POOL_FACTOR * end, min_score=0.0).positions
+        clear_bits(matches, pool)
+        counts = count_bits_by_leaf(matches, self._columns.leaf_words)
+        others = self.index.translator.translate((), matches, counts)
+        assert others is not None
+        return rank_best_first_by_sets(self.index, others.kernel_query, sets, pool, end)
+
     def _rank_best_first(self, kernel_query: KernelQuery, weights: KernelWeights, end: int) -> PartRanking:
         """Rank the best `end` of many matches without scoring most of the others.
 
@@ -223,7 +232,7 @@ class IndexedPart:
         its records exceeds. The leaves are searched from the highest bound down, until no other leaf can hold one of
         the best records.
         """
-        queue = self._queue_leaves(weights)
+        queue = queue_leaves(self.index, weights)
         search = TopSearch(self._kernel_columns, kernel_query, weights)
         heap = ScoredRecords(np.empty(end, np.int64), np.empty(end))
         heap_size = top_kernels.find_top(search, queue, heap)
@@ -237,23 +246,6 @@ class IndexedPart:
     def _count_ties(self, search: TopSearch, queue: LeafQueue, score: float) -> int:
         """Return how many matches of a search have exactly a score; the scratch space of `queue` is overwritten."""
         return int(tie_kernels.count_ties(search, queue, self._columns.criteria.lower, score))
-
-    def _queue_leaves(self, weights: KernelWeights) -> LeafQueue:
-        """Return all leaves, those with the highest bounds first, with the scratch space for searching a leaf."""
-        leaf_count, leaf_size = self._columns.leaf_count, self._columns.leaf_size
-        queue = LeafQueue(
-            leaves=np.empty(leaf_count, np.int64),
-            leaf_bounds=np.empty(leaf_count),
-            leaf_mask=np.empty(self._columns.leaf_words, np.uint64),
-            block_bounds=np.empty(self._columns.leaf_words, np.float32),
-            score_estimates=np.empty(BITS_PER_WORD, np.float32),
-            candidates=np.empty(leaf_size + 1, np.int64),
-            candidate_scores=np.empty(leaf_size),
-        )
-        top_kernels.fill_leaf_bounds(self._kernel_columns, weights, queue.leaf_bounds)
-        scratch = np.zeros(top_kernels.BUCKETS + 1, np.int64)
-        top_kernels.queue_leaves(queue.leaf_bounds, scratch, queue.leaves)
-        return queue
 
     def _rank_fully(self, kernel_query: KernelQuery, weights: KernelWeights, end: int | None) -> PartRanking:
         """Rank many matches completely: list them by name, then sort this list by score, which keeps ties by name."""
@@ -354,6 +346,16 @@ class IndexedPart:
         """Return whether the records at some positions are alive and match."""
         matches, _ = self._find_matches(query)
         return read_bits(matches, positions)
+
+    def count_before(self, name_and_id: NameAndId, positions: Ints) -> int:
+        """Return how many of the records at some positions come before a folded name and an id in the alphabet."""
+
+        def name_and_id_at(position: int) -> NameAndId:
+            return read_name_and_id(self, int(position))
+
+        names = self._columns.names
+        place = bisect_left(names.permutation, name_and_id, key=name_and_id_at)
+        return int(np.count_nonzero(names.places[positions] < place))
 
     def search(self, query_words: Sequence[QueryWord], positions: Ints) -> PartSearch:
         """Return what the relevance of some records depends on, which contain every word of a query."""

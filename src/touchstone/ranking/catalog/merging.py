@@ -6,8 +6,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.core.text import fold
-from touchstone.ranking.catalog.part import CatalogPart
+from touchstone.ranking.catalog.part import CatalogPart, NameAndId, read_name_and_id
 from touchstone.ranking.catalog.results import PartRanking
 from touchstone.ranking.column_types import Floats, Ints
 
@@ -41,8 +40,8 @@ def merge_rankings(
     the records, as those of a view, and their scores.
     """
 
-    def indexed_name_and_id(index: int) -> tuple[str, int]:
-        return _name_and_id(indexed, int(indexed_ranking.positions[index]))
+    def indexed_name_and_id(index: int) -> NameAndId:
+        return read_name_and_id(indexed, int(indexed_ranking.positions[index]))
 
     # Each record of the tail goes before the first indexed record that has the same score or a lower one.
     first_tied, after_tied = _find_ties(indexed_ranking.scores, tail_ranking.scores)
@@ -51,7 +50,7 @@ def merge_rankings(
     # Where indexed records have the same score, its place among them is found by name and id.
     for i in np.flatnonzero(first_tied < after_tied).tolist():
         first, after = int(first_tied[i]), int(after_tied[i])
-        name_and_id = _name_and_id(tail, int(tail_ranking.positions[i]))
+        name_and_id = read_name_and_id(tail, int(tail_ranking.positions[i]))
         insertions[i] = bisect_left(range(after), name_and_id, lo=first, key=indexed_name_and_id)
 
     positions = _interleave(indexed_ranking.positions, tail_ranking.positions, insertions, tail_offset=indexed.span)
@@ -65,14 +64,6 @@ def _find_ties(descending_scores: Floats, scores: Floats) -> tuple[Ints, Ints]:
     first_tied = np.searchsorted(ascending, negated_scores, "left")
     after_tied = np.searchsorted(ascending, negated_scores, "right")
     return first_tied, after_tied
-
-
-def _name_and_id(part: CatalogPart, position: int) -> tuple[str, int]:
-    """Return the folded name and the id of a record, which decide between equal scores."""
-    positions = np.array([position])
-    [name] = part.texts("dataset_name", positions)
-    [id_] = part.ids(positions).tolist()
-    return fold(name or ""), id_
 
 
 class ListOrder:

@@ -6,12 +6,21 @@ from typing import Any, Final, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from touchstone.core.text import fold
 from touchstone.ranking.catalog.results import PartRanking, SortedWindow
 from touchstone.ranking.column_types import Bools, Floats, Ints
 from touchstone.ranking.query.facets import FacetCounter
 from touchstone.ranking.query.predicates import Query
 from touchstone.ranking.text.query_words import QueryWord
 from touchstone.ranking.text.relevance import WordStatistics
+from touchstone.ranking.weighted_mean import WeightSets
+
+
+class NameAndId(NamedTuple):
+    """What decides between equal scores: the folded name of a record, then its id."""
+
+    folded_name: str
+    id: int
 
 
 class PartSearch(NamedTuple):
@@ -45,6 +54,9 @@ class CatalogPart(Protocol):
     def rank(self, query: Query, weights: Mapping[str, float], *, end: int | None, min_score: float) -> PartRanking:
         """Return the best `end` records that match, or all for None; scores below `min_score` may be left out."""
 
+    def rank_by_sets(self, query: Query, sets: WeightSets, *, end: int) -> list[PartRanking]:
+        """Return the best `end` records that match for each of several sets of weights."""
+
     def sort(self, query: Query, column: str, *, descending: bool, skip: int, limit: int | None) -> SortedWindow:
         """Return the records that match by a sort column, those without a value last, then by id."""
 
@@ -59,6 +71,12 @@ class CatalogPart(Protocol):
 
     def match_at(self, query: Query, positions: Ints) -> Bools:
         """Return whether the records at some positions are alive and match."""
+
+    def find_position(self, dataset_id: int) -> int | None:
+        """Return the position of the live record with an integer id; None if there is none."""
+
+    def count_before(self, name_and_id: NameAndId, positions: Ints) -> int:
+        """Return how many of the records at some positions come before a folded name and an id in the alphabet."""
 
     def search(self, query_words: Sequence[QueryWord], positions: Ints) -> PartSearch:
         """Return what the relevance of some records depends on, which contain every word of a query.
@@ -89,6 +107,14 @@ class CatalogPart(Protocol):
 
     def packed_levels(self, positions: NDArray[Any]) -> NDArray[np.uint64]:
         """Return the levels of the evidence about the records at some positions, two bits for each attribute."""
+
+
+def read_name_and_id(part: CatalogPart, position: int) -> NameAndId:
+    """Return the folded name and the id of the record at a position of a part."""
+    positions = np.array([position])
+    [name] = part.texts("dataset_name", positions)
+    [id_] = part.ids(positions).tolist()
+    return NameAndId(fold(name or ""), id_)
 
 
 _HEX_DIGITS: Final = np.frombuffer(b"0123456789abcdef", np.uint8)

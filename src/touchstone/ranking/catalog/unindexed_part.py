@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from touchstone.core.attributes import FLAGS
 from touchstone.core.evidence import Assurance
-from touchstone.ranking.catalog.part import PartSearch, format_uuids
+from touchstone.ranking.catalog.part import NameAndId, PartSearch, format_uuids
+from touchstone.ranking.catalog.repeated_rankings import rank_gathered_by_sets
 from touchstone.ranking.catalog.results import NO_MATCHES, PartRanking, SortedWindow
 from touchstone.ranking.catalog.ties import count_among
 from touchstone.ranking.column_types import Bools, Floats, Ints
@@ -22,7 +23,7 @@ from touchstone.ranking.query.predicates import Query, Visible, group_by_assuran
 from touchstone.ranking.query.sort_order import select_window, sort_values, to_ascending
 from touchstone.ranking.text.query_words import QueryWord
 from touchstone.ranking.text.relevance import count_words
-from touchstone.ranking.weighted_mean import score_segment, weight_shares
+from touchstone.ranking.weighted_mean import WeightSets, score_segment, weight_shares
 
 
 class UnindexedPart:
@@ -82,6 +83,13 @@ class UnindexedPart:
         plan = "full order" if end is None else "gather"
         return PartRanking(positions[best], scores[best], plan, count_among(scores))
 
+    def rank_by_sets(self, query: Query, sets: WeightSets, *, end: int) -> list[PartRanking]:
+        """Return the best `end` records that match for each of several sets of weights."""
+        positions = self._find_matches(query)
+        criteria = {name: self.criterion(name, positions) for name in sets.names}
+        tie_keys = (self._segment.name_ranks(positions), self._segment.columns["id"][positions])
+        return rank_gathered_by_sets(positions, criteria, tie_keys, sets, end)
+
     def _find_candidates(self, weights: Mapping[str, float], min_score: float) -> Ints:
         """Return the positions of the records whose score may reach a minimum, judged by one product in float32."""
         estimates = weight_shares(weights) @ self._criteria_float32
@@ -120,6 +128,22 @@ class UnindexedPart:
     def match_at(self, query: Query, positions: Ints) -> Bools:
         """Return whether the records at some positions are alive and match."""
         return self._evaluate(query, positions)
+
+    def find_position(self, dataset_id: int) -> int | None:
+        """Return the position of the live record with an integer id; None if there is none."""
+        has_id = self._alive & (self._segment.columns["id"] == dataset_id)
+        positions = np.flatnonzero(has_id)
+        return int(positions[0]) if len(positions) else None
+
+    def count_before(self, name_and_id: NameAndId, positions: Ints) -> int:
+        """Return how many of the records at some positions come before a folded name and an id in the alphabet."""
+        name_codes = self._segment.columns["dataset_name"][positions]
+        names = self._segment.vocabularies["dataset_name"]
+
+        is_before = names.test_codes(name_codes, lambda name: name < name_and_id.folded_name)
+        has_same_name = names.test_codes(name_codes, lambda name: name == name_and_id.folded_name)
+        has_lower_id = self._segment.columns["id"][positions] < name_and_id.id
+        return int(np.count_nonzero(is_before | (has_same_name & has_lower_id)))
 
     def search(self, query_words: Sequence[QueryWord], positions: Ints) -> PartSearch:
         """Return what the relevance of some records depends on, which contain every word of a query."""

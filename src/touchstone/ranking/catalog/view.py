@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from touchstone.core.attributes import FLAGS, NUMBERS
 from touchstone.core.evidence import Assurance
+from touchstone.core.text import fold
 from touchstone.ranking.catalog.indexed_part import IndexedPart
 from touchstone.ranking.catalog.merging import ListOrder, merge_rankings, merge_sorted
-from touchstone.ranking.catalog.part import CatalogPart
+from touchstone.ranking.catalog.part import CatalogPart, NameAndId
 from touchstone.ranking.catalog.relevance_order import sort_by_relevance
-from touchstone.ranking.catalog.results import PartRanking, RankedWindow, ScoredItems, SortedWindow
+from touchstone.ranking.catalog.results import NO_MATCHES, PartRanking, RankedWindow, ScoredItems, SortedWindow
 from touchstone.ranking.catalog.suggestions import Suggestion, suggest
 from touchstone.ranking.catalog.unindexed_part import UnindexedPart
 from touchstone.ranking.column_types import Facts, Floats, Ints
@@ -26,6 +27,7 @@ from touchstone.ranking.index.lru_cache import LruCache
 from touchstone.ranking.query.facets import FacetCounter, Facets
 from touchstone.ranking.query.predicates import Query, Visible
 from touchstone.ranking.query.sort_order import RELEVANCE, SORT_KEYS
+from touchstone.ranking.weighted_mean import WeightSets
 
 _MAX_CACHED_COUNTS: Final = 256
 _MAX_CACHED_FACETS: Final = 16
@@ -96,21 +98,47 @@ class View:
         """
         end = None if limit is None else min(self.size, skip + limit)
         ranking = self._parts[0].rank(query, weights, end=end, min_score=0.0)
-        rankings = [ranking]
-        positions, scores = ranking.positions, ranking.scores
-
-        # With an index, the records that are not indexed yet, the tail, are ranked apart and merged into the result.
-        if self._indexed and self._tail.size:
-            is_page_full = len(scores) > 0 and len(scores) == end
-            min_score = float(scores[-1]) if is_page_full else 0.0  # lower scores cannot be on the page
-            tail_ranking = self._tail.rank(query, weights, end=end, min_score=min_score)
-            rankings.append(tail_ranking)
-            if len(tail_ranking.positions):
-                positions, scores = merge_rankings(self._indexed, ranking, self._tail, tail_ranking)
+        tail_ranking = self._rank_tail(query, weights, ranking, end)
+        positions, scores = self._merge_tail(ranking, tail_ranking)
 
         is_complete = end is None or len(scores) < end
-        page_end = PartRanking(positions[:end], scores[:end], ranking.plan, partial(_count_ties, rankings))
+        page_end = PartRanking(
+            positions[:end], scores[:end], ranking.plan, partial(_count_ties, [ranking, tail_ranking])
+        )
         return RankedWindow(page_end, skip=skip, count=lambda: self.count(query), is_complete=is_complete)
+
+    def rank_by_sets(self, query: Query, sets: WeightSets, *, limit: int) -> list[Ints]:
+        """Return for each of several sets of weights the positions of the first `limit` records that match, in order.
+
+        The order is that of `rank`, which would take much longer for many sets.
+        """
+        end = min(self.size, limit)
+        positions_by_set = []
+        for index, ranking in enumerate(self._parts[0].rank_by_sets(query, sets, end=end)):
+            tail_ranking = self._rank_tail(query, sets.at(index), ranking, end)
+            positions, _ = self._merge_tail(ranking, tail_ranking)
+            positions_by_set.append(positions[:end])
+        return positions_by_set
+
+    def _rank_tail(
+        self, query: Query, weights: Mapping[str, float], ranking: PartRanking, end: int | None
+    ) -> PartRanking:
+        """Return the records that are not indexed yet, the tail, as far as they can be on the first page.
+
+        `ranking` has the first `end` records of the index. Without an index there is no tail.
+        """
+        if not self._indexed or not self._tail.size:
+            return NO_MATCHES
+
+        is_page_full = len(ranking.scores) > 0 and len(ranking.scores) == end
+        min_score = float(ranking.scores[-1]) if is_page_full else 0.0  # lower scores cannot be on the page
+        return self._tail.rank(query, weights, end=end, min_score=min_score)
+
+    def _merge_tail(self, ranking: PartRanking, tail_ranking: PartRanking) -> tuple[NDArray[Any], Floats]:
+        """Merge the records of the tail into those of the index; return positions of this view and scores."""
+        if not self._indexed or not len(tail_ranking.positions):
+            return ranking.positions, ranking.scores
+        return merge_rankings(self._indexed, ranking, self._tail, tail_ranking)
 
     def sort(self, query: Query, key: str, *, descending: bool, skip: int, limit: int | None) -> SortedWindow:
         """Return one page of the records that match, by one of SORT_KEYS; records without a value last, ties by id.
@@ -153,6 +181,45 @@ class View:
         for part in self._parts:
             part.count_facets(query, counter)
         return counter.facets()
+
+    def find_position(self, dataset_id: int) -> int | None:
+        """Return the position of the record with an integer id; None if the catalog has no such record."""
+        tail_position = self._tail.find_position(dataset_id)
+        if tail_position is not None:
+            return self._tail_offset + tail_position
+        return self._indexed.find_position(dataset_id) if self._indexed else None
+
+    def matching_positions(self, query: Query) -> Ints:
+        """Return the positions of the records that match, ascending."""
+        tail_positions = self._tail.matching_positions(query) + self._tail_offset
+        if not self._indexed:
+            return tail_positions
+        return np.concatenate([self._indexed.matching_positions(query), tail_positions])
+
+    def count_before(self, position: int, positions: Ints) -> int:
+        """Return how many of the records at some positions come before the one at `position` by folded name, then id.
+
+        This decides between records with equal scores.
+        """
+        is_tail = positions >= self._tail_offset
+        [name_and_id] = self._names_and_ids(np.array([position]))
+        count = self._tail.count_before(name_and_id, positions[is_tail] - self._tail_offset)
+        if self._indexed and not is_tail.all():
+            count += self._indexed.count_before(name_and_id, positions[~is_tail])
+        return count
+
+    def alphabetical_places(self, positions: Ints) -> Ints:
+        """Return the place of each of some records in the order of their folded names, then ids."""
+        names_and_ids = self._names_and_ids(positions)
+        order = sorted(range(len(positions)), key=names_and_ids.__getitem__)
+        places = np.empty(len(positions), np.int64)
+        places[order] = np.arange(len(positions))
+        return places
+
+    def _names_and_ids(self, positions: Ints) -> list[NameAndId]:
+        """Return the folded names and the ids of the records at some positions."""
+        names_and_ids = zip(self.names(positions), self.ids(positions).tolist(), strict=True)
+        return [NameAndId(fold(name or ""), id_) for name, id_ in names_and_ids]
 
     def ids(self, positions: NDArray[Any]) -> Ints:
         """Return the integer ids of the records at some positions."""

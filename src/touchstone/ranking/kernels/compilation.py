@@ -18,6 +18,7 @@ from touchstone.ranking.kernels import (
     score_kernels,
     tie_kernels,
     top_kernels,
+    weighting_kernels,
 )
 
 KERNEL_MODULES: Final = (
@@ -29,6 +30,7 @@ KERNEL_MODULES: Final = (
     order_kernels,
     count_kernels,
     posting_kernels,
+    weighting_kernels,
 )
 """The modules whose functions are compiled, each after those that it imports."""
 _lock: Final = Lock()

@@ -107,3 +107,19 @@ class KernelWeights(NamedTuple):
     weights: NDArray[np.float64]
     total: float
     float32_shares: NDArray[np.float32]
+
+
+class KernelWeightings(NamedTuple):
+    """Several sets of weights for the same criteria.
+
+    Attributes:
+        criteria: The index in CRITERIA of each weighted criterion.
+        weights: The weights: one row for each of these criteria, and one column for each set.
+        totals: The sum of the weights of each set.
+        shares: The weights divided by their sums.
+    """
+
+    criteria: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    totals: NDArray[np.float64]
+    shares: NDArray[np.float64]

@@ -189,6 +189,17 @@ def score_candidates(search: TopSearch, queue: LeafQueue, leaf: int, minimum: np
 
     Their positions and exact scores are written into the candidates of `queue`.
     """
+    candidate_count = find_candidates(search, queue, leaf, minimum)
+    positions = queue.candidates[:candidate_count]
+    fill_scores(search.columns, search.weights, positions, queue.candidate_scores[:candidate_count])
+    return candidate_count
+
+
+def find_candidates(search: TopSearch, queue: LeafQueue, leaf: int, minimum: np.float32) -> int:
+    """Find the matches of a leaf whose estimated score is at least `minimum`, and return how many there are.
+
+    Their positions are written into the candidates of `queue`.
+    """
     columns = search.columns
 
     # Most leaves are ruled out by the bounds of their blocks, before the conditions of the query are looked at.
@@ -200,11 +211,7 @@ def score_candidates(search: TopSearch, queue: LeafQueue, leaf: int, minimum: np
         return 0
     if select_in_leaf(columns, search.query, leaf, queue.leaf_mask) == 0:
         return 0
-
-    candidate_count = list_candidates(columns, search.weights, queue, first_block, minimum)
-    positions = queue.candidates[:candidate_count]
-    fill_scores(columns, search.weights, positions, queue.candidate_scores[:candidate_count])
-    return candidate_count
+    return list_candidates(columns, search.weights, queue, first_block, minimum)
 
 
 def reaches(score_estimates: NDArray[np.float32], minimum: np.float32) -> bool:

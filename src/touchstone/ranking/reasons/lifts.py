@@ -1,75 +1,137 @@
-"""What would raise a record in a ranking: the gain in score and rank from each flag that does not have its best value.
+"""What would raise a record in a ranking: the flags that do not have their best value, one by one and together."""
 
-Nothing calls this module yet; advice to the owners of datasets will.
-"""
-
-from collections.abc import Mapping
-from typing import Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from touchstone.core.attributes import FLAGS, NUMBERS
-from touchstone.core.text import fold
+from touchstone.core.attributes import FLAGS
 from touchstone.ranking.catalog.view import View
-from touchstone.ranking.column_types import Facts, Floats, Ints
-from touchstone.ranking.criteria import CRITERIA
+from touchstone.ranking.column_types import Bools, Facts, Floats
+from touchstone.ranking.criteria import CRITERIA, CRITERION_NAMES
 from touchstone.ranking.query.predicates import Query
-from touchstone.ranking.weighted_mean import score_matrix
+from touchstone.ranking.reasons.rank_lookup import RankLookup
+from touchstone.ranking.weighted_mean import active_weights, score_matrix
 
 _BEST_IF_FALSE: Final = frozenset({"has_missing_values"})
 
 
 class Lift(NamedTuple):
-    """What a record would gain if one of its flags had another value.
+    """What a record would gain if it were established that one of its flags has its best value.
 
     Attributes:
-        fact, value: The name of the flag, and the value that it would have.
-        known: Whether the flag is known today and has the other value; False if it is not known.
+        attribute, value: The name of the flag, and its best value.
+        current: The value that it has at the assurance of the ranking; None if it is not known there.
+        declared: The value that it is declared to have; None if there is none.
+        criteria: The weighted criteria that would rise.
         gain: By how much the score would rise.
-        rank_before, rank_after: The rank of the record today and with the new value, counted from 1.
+        score, rank: The score and the rank that the record would then have.
     """
 
-    fact: str
+    attribute: str
     value: bool
-    known: bool
+    current: bool | None
+    declared: bool | None
+    criteria: tuple[str, ...]
     gain: float
-    rank_before: int
-    rank_after: int
+    score: float
+    rank: int
 
 
-def lifts(view: View, query: Query, weights: Mapping[str, float], position: int) -> tuple[Lift, ...]:
-    """Return the flags that would raise the score of the record at a position, the largest gain first.
+class LiftedRecord(NamedTuple):
+    """Some flags of a record, and the score and rank that it would have if all of them had their best value."""
 
-    Each flag is considered on its own. Ranks are those among the records that match the query.
+    attributes: tuple[str, ...]
+    score: float
+    rank: int
+
+
+class LiftReport(NamedTuple):
+    """What would raise a record in a ranking.
+
+    Attributes:
+        score, rank: The score and rank that the record has.
+        matches: Whether it matches the query; if not, its rank is that among the records that do.
+        total_count: How many records match.
+        lifts: All flags that do not have their best value, the largest gain first, then by name.
+        all_established: The record with the best value of every flag.
+        smallest_set: The smallest set of flags that gives the record the target rank, the one with the highest score
+            if there are several. None if there is no target, or if no set reaches it.
     """
-    facts = view.facts(np.array([position]))
-    improvable_flags = [flag for flag in FLAGS if facts[flag][0] != _best_value(flag)]
-    current_score, *new_scores = _score_variants(facts, improvable_flags, weights)
 
-    competitors = _Competitors(view, query, weights, position)
-    current_rank = competitors.rank_of(current_score)
-    raising_lifts = []
-    for flag, new_score in zip(improvable_flags, new_scores, strict=True):
-        if new_score > current_score:
-            lift = Lift(
-                fact=flag,
-                value=bool(_best_value(flag)),
-                known=bool(facts[flag][0] >= 0),
-                gain=new_score - current_score,
-                rank_before=current_rank,
-                rank_after=competitors.rank_of(new_score),
-            )
-            raising_lifts.append(lift)
-
-    return tuple(sorted(raising_lifts, key=lambda lift: (-lift.gain, lift.fact)))
+    score: float
+    rank: int
+    matches: bool
+    total_count: int
+    lifts: tuple[Lift, ...]
+    all_established: LiftedRecord
+    smallest_set: LiftedRecord | None
 
 
-def _score_variants(facts: Facts, flags: list[str], weights: Mapping[str, float]) -> list[float]:
-    """Return the score of one record as it is, followed by the score that it would have with each flag at its best."""
-    variants = _make_variants(facts, flags)
-    criteria = np.stack([criterion.compute(variants) for criterion in CRITERIA])
-    scores: list[float] = score_matrix(criteria, weights).tolist()
-    return scores
+def find_lifts(
+    view: View, query: Query, weights: Mapping[str, float], position: int, target_rank: int | None = None
+) -> LiftReport:
+    """Return what would raise the record at a position of a view, in the ranking of the records that match a query.
+
+    Nothing but the flags of this record changes, and the filters of the query are not applied to it anew.
+    """
+    lookup = RankLookup.of_query(view, query, weights)
+    record = _FlagVariants(view, weights, position)
+    current = record.establish((), lookup)
+
+    lifts = [_lift(record, flag, current.score, lookup) for flag in record.improvable_flags]
+    raising_flags = tuple(lift.attribute for lift in lifts if lift.criteria)
+    return LiftReport(
+        score=current.score,
+        rank=current.rank,
+        matches=lookup.contains(position),
+        total_count=len(lookup),
+        lifts=tuple(sorted(lifts, key=lambda lift: (-lift.gain, lift.attribute))),
+        all_established=record.establish(raising_flags, lookup),
+        smallest_set=_find_smallest_set(record, raising_flags, target_rank, lookup) if target_rank else None,
+    )
+
+
+class _FlagVariants:
+    """One record of a view, and variants of it in which some of its flags have their best value."""
+
+    def __init__(self, view: View, weights: Mapping[str, float], position: int) -> None:
+        positions = np.array([position])
+        self.facts: Facts = view.facts(positions)
+        self.declared_facts: Facts = view.declared.facts(positions)
+        self.improvable_flags = [flag for flag in FLAGS if self.facts[flag][0] != _best_value(flag)]
+        self._position = position
+        self._weights = weights
+
+    def establish(self, flags: Sequence[str], lookup: RankLookup) -> LiftedRecord:
+        """Return the score and the rank that the record would have if some flags had their best value."""
+        [score] = self.score_variants(flags, np.ones((1, len(flags)), np.bool_)).tolist()
+        return LiftedRecord(tuple(flags), score, lookup.rank_of(self._position, score))
+
+    def raised_criteria(self, flag: str) -> tuple[str, ...]:
+        """Return the weighted criteria that would rise if a flag had its best value."""
+        criteria = self._compute_criteria((flag,), np.array([[False], [True]]))
+        raised_names = np.array(CRITERION_NAMES)[criteria[:, 1] > criteria[:, 0]].tolist()
+
+        weighted_names = [name for name, _ in active_weights(self._weights).terms]
+        return tuple(name for name in weighted_names if name in raised_names)
+
+    def score_variants(self, flags: Sequence[str], is_established: Bools) -> Floats:
+        """Return the scores of many variants of the record.
+
+        `is_established` has one row for each variant and one column for each flag: whether it has its best value.
+        """
+        return score_matrix(self._compute_criteria(flags, is_established), self._weights)
+
+    def _compute_criteria(self, flags: Sequence[str], is_established: Bools) -> Floats:
+        """Return the criteria of many variants, given as in `score_variants`: one row for each criterion."""
+        columns: dict[str, NDArray[Any]] = {
+            name: np.repeat(values, len(is_established)) for name, values in self.facts.items()
+        }
+        for column, flag in enumerate(flags):
+            columns[flag][is_established[:, column]] = _best_value(flag)
+        return np.stack([criterion.compute(columns) for criterion in CRITERIA])
 
 
 def _best_value(flag: str) -> int:
@@ -77,38 +139,45 @@ def _best_value(flag: str) -> int:
     return int(flag not in _BEST_IF_FALSE)
 
 
-def _make_variants(facts: Facts, flags: list[str]) -> Facts:
-    """Return the facts of one record as they are, followed by one variant for each flag with that flag at its best."""
-    columns = {name: np.repeat(facts[name], len(flags) + 1) for name in (*NUMBERS, *FLAGS)}
-    for variant, flag in enumerate(flags, start=1):
-        columns[flag][variant] = _best_value(flag)
-    return columns
+def _lift(record: _FlagVariants, flag: str, current_score: float, lookup: RankLookup) -> Lift:
+    """Return what a record would gain if one of its flags had its best value."""
+    lifted = record.establish((flag,), lookup)
+    return Lift(
+        attribute=flag,
+        value=bool(_best_value(flag)),
+        current=_flag_value(record.facts, flag),
+        declared=_flag_value(record.declared_facts, flag),
+        criteria=record.raised_criteria(flag),
+        gain=lifted.score - current_score,
+        score=lifted.score,
+        rank=lifted.rank,
+    )
 
 
-class _Competitors:
-    """The other records of a ranking, among which the rank of one record is looked up for any score."""
+def _flag_value(facts: Facts, flag: str) -> bool | None:
+    """Return a flag of one record; None if it is not known."""
+    value = int(facts[flag][0])
+    return None if value < 0 else bool(value)
 
-    def __init__(self, view: View, query: Query, weights: Mapping[str, float], position: int) -> None:
-        ranking = view.rank(query, weights, skip=0, limit=None)
-        is_other = ranking.positions != position
-        self._view = view
-        self._positions: Ints = ranking.positions[is_other]
-        self._scores: Floats = ranking.scores[is_other]
-        self._name_and_id = self._read_name_and_id(position)
 
-    def rank_of(self, score: float) -> int:
-        """Return the rank that the record would have with a score; ties are decided by folded name, then id."""
-        negated_scores = -self._scores  # in ascending order, as a binary search requires
-        first_tied = int(np.searchsorted(negated_scores, -score, "left"))
-        after_tied = int(np.searchsorted(negated_scores, -score, "right"))
+def _find_smallest_set(
+    record: _FlagVariants, flags: tuple[str, ...], target_rank: int, lookup: RankLookup
+) -> LiftedRecord | None:
+    """Return the smallest set of some flags that gives a record a target rank; None if there is no such set.
 
-        tied_positions = self._positions[first_tied:after_tied].tolist()
-        tied_before = sum(self._read_name_and_id(position) < self._name_and_id for position in tied_positions)
-        return first_tied + tied_before + 1
+    A flag may add less if another one has its best value too, so all sets are scored: 16,384 at most.
+    """
+    set_numbers = np.arange(2 ** len(flags)).reshape(-1, 1)
+    is_established = (set_numbers >> np.arange(len(flags))) % 2 == 1
+    scores = record.score_variants(flags, is_established)
+    sizes = is_established.sum(axis=1)
 
-    def _read_name_and_id(self, position: int) -> tuple[str, int]:
-        """Return the folded name and the id of a record, which decide between equal scores."""
-        positions = np.array([position])
-        [name] = self._view.names(positions)
-        [id_] = self._view.ids(positions).tolist()
-        return fold(name), id_
+    # No other set of the same size has a better rank than the one with the highest score.
+    for size in range(len(flags) + 1):
+        sets = np.flatnonzero(sizes == size)
+        best_set = int(sets[scores[sets].argmax()])
+        members = [flag for flag, is_member in zip(flags, is_established[best_set], strict=True) if is_member]
+        lifted = record.establish(members, lookup)
+        if lifted.rank <= target_rank:
+            return lifted
+    return None

@@ -35,6 +35,7 @@ from touchstone.services.selection.projects import routes as project_routes
 from touchstone.services.selection.projects.editor import ProjectEditor
 from touchstone.services.selection.projects.snapshot_replay import SnapshotReplayer
 from touchstone.services.selection.projects.snapshots import SnapshotEditor
+from touchstone.services.selection.reasons import routes as reason_routes
 from touchstone.services.selection.report import routes as report_routes
 from touchstone.services.selection.report.facts_reader import ReportReader
 from touchstone.services.selection.report.pdf import PdfRenderer
@@ -57,6 +58,7 @@ class Selection:
 
         routers = (
             import_routes.router,
+            reason_routes.router,
             dataset_routes.router,
             export_routes.router,
             evidence_routes.router,

@@ -26,6 +26,12 @@ from touchstone.services.selection.gates import GATE_PARAMETERS
 from touchstone.services.selection.parameters import ParameterTable
 from touchstone.services.selection.projects.schemas import ProjectChange, ProjectCreate
 from touchstone.services.selection.projects.snapshot_schemas import SnapshotCreate
+from touchstone.services.selection.reasons.requests import (
+    COMPARISON_PROPERTIES,
+    LIFT_PARAMETERS,
+    RANKING_KEYS,
+    STABILITY_PARAMETERS,
+)
 
 TOTAL_COUNT: Final = {
     "X-Total-Count": {"description": "How many match in all.", "schema": {"type": "integer", "minimum": 0}}
@@ -117,6 +123,9 @@ def _body_schemas() -> dict[str, Any]:
         "Gates": GATE_PARAMETERS.json_schema(),
         "Weight": _weight_schema(),
         "ScoringRequest": _scoring_request_schema(),
+        "ComparisonRequest": _question_schema(COMPARISON_PROPERTIES, required=("ids",)),
+        "LiftsRequest": _question_schema(LIFT_PARAMETERS.json_schema()["properties"]),
+        "StabilityRequest": _question_schema(STABILITY_PARAMETERS.json_schema()["properties"]),
     }
 
 
@@ -142,6 +151,14 @@ def _scoring_request_schema() -> dict[str, Any]:
         "gates": _nullable(_reference("Gates")) | {"description": "Requirements that are kept apart from the score."},
     }
     return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def _question_schema(own_properties: dict[str, Any], required: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return the schema of the body of a question about a ranking, which has properties of its own."""
+    scoring_properties = _scoring_request_schema()["properties"]
+    ranking_properties = {key: scoring_properties[key] for key in RANKING_KEYS}
+    schema = {"type": "object", "properties": own_properties | ranking_properties, "additionalProperties": False}
+    return schema | {"required": list(required)} if required else schema
 
 
 def _weight_schema() -> dict[str, Any]:

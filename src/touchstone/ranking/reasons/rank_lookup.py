@@ -1,0 +1,141 @@
+"""The rank that a record would have with another score, and the ranks that unknown values allow."""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple, Self
+
+import numpy as np
+
+from touchstone.core.attributes import ETHICAL
+from touchstone.ranking.catalog.view import View
+from touchstone.ranking.column_types import Bools, Floats, Ints
+from touchstone.ranking.criteria import CRITERIA
+from touchstone.ranking.query.predicates import Query
+from touchstone.ranking.weighted_mean import active_weights, weighted_mean
+
+_RECORDS_PER_CHUNK: Final = 65_536
+_FLAG_BY_BINARY_CRITERION: Final = {
+    criterion.name: criterion.facts[0]
+    for criterion in CRITERIA
+    if criterion.kind == "binary" and criterion.facts[0] in ETHICAL
+}
+
+
+class RankRange(NamedTuple):
+    """The best and the worst rank that a record can have."""
+
+    best: int
+    worst: int
+
+
+class RankLookup:
+    """The scores of the records that match a query, among which the rank of any record with any score is looked up.
+
+    Looking up takes a pass over all scores, which is quicker than sorting them for a few look-ups.
+    """
+
+    def __init__(self, view: View, positions: Ints, scores: Floats) -> None:
+        """Prepare look-ups among the records at some positions, in ascending order, with these scores."""
+        self._view = view
+        self._positions = positions
+        self._scores = scores
+        self._ranks: dict[tuple[int, float], int] = {}
+
+    @classmethod
+    def of_query(cls, view: View, query: Query, weights: Mapping[str, float]) -> Self:
+        """Return the records that match a query with the scores that they have."""
+        positions = view.matching_positions(query)
+        return cls(view, positions, _score(view, positions, weights, are_unknowns_true=False))
+
+    @classmethod
+    def of_query_with_unknowns_true(cls, view: View, query: Query, weights: Mapping[str, float]) -> Self:
+        """Return the records that match a query with the scores if all their unknown ethical attributes were true."""
+        positions = view.matching_positions(query)
+        return cls(view, positions, _score(view, positions, weights, are_unknowns_true=True))
+
+    def __len__(self) -> int:
+        """Return how many records match."""
+        return len(self._positions)
+
+    def contains(self, position: int) -> bool:
+        """Return whether the record at a position of the view matches."""
+        index = self._index_of(position)
+        return index is not None
+
+    def rank_of(self, position: int, score: float) -> int:
+        """Return the rank that the record at a position of the view has with a score, whatever its own one is.
+
+        Only the other records that match are counted, whether or not this one does. Equal scores are decided by folded
+        name, then id.
+        """
+        key = (position, score)
+        if key not in self._ranks:
+            self._ranks[key] = self._count_before(position, score) + 1
+        return self._ranks[key]
+
+    def _count_before(self, position: int, score: float) -> int:
+        """Return how many other records are before the one at a position if it has a score."""
+        is_tied = self._scores == score
+        better_count = int(np.count_nonzero(self._scores > score))
+
+        index = self._index_of(position)
+        if index is not None:
+            better_count -= int(self._scores[index] > score)
+            is_tied[index] = False
+
+        tied_positions = self._positions[is_tied]
+        return better_count + self._view.count_before(position, tied_positions)
+
+    def _index_of(self, position: int) -> int | None:
+        """Return where the record at a position of the view is among those that match; None if it does not match."""
+        index = int(np.searchsorted(self._positions, position))
+        is_among_them = index < len(self._positions) and int(self._positions[index]) == position
+        return index if is_among_them else None
+
+
+def find_unknown_ranks(view: View, query: Query, weights: Mapping[str, float], positions: Ints) -> list[RankRange]:
+    """Return the ranks that the unknown ethical attributes allow the records at some positions to have.
+
+    A record has its best rank if all its own unknown ethical attributes are true and those of all others are false. It
+    has its worst rank if its own are false and those of all others are true.
+    """
+    lookup = RankLookup.of_query(view, query, weights)
+    optimistic_lookup = RankLookup.of_query_with_unknowns_true(view, query, weights)
+    scores = _score(view, positions, weights, are_unknowns_true=False).tolist()
+    optimistic_scores = _score(view, positions, weights, are_unknowns_true=True).tolist()
+
+    ranges = []
+    for position, score, optimistic_score in zip(positions.tolist(), scores, optimistic_scores, strict=True):
+        best_rank = lookup.rank_of(position, optimistic_score)
+        worst_rank = optimistic_lookup.rank_of(position, score)
+        ranges.append(RankRange(best_rank, worst_rank))
+    return ranges
+
+
+def _score(view: View, positions: Ints, weights: Mapping[str, float], *, are_unknowns_true: bool) -> Floats:
+    """Return the scores of the records at some positions, as they are or as if unknown ethical attributes were true.
+
+    The criteria of a large catalog are read in pieces, because all of them at once would take much memory.
+    """
+    read_criterion = _optimistic_criterion if are_unknowns_true else View.criterion
+    weighted_names = [name for name, _ in active_weights(weights).terms]
+
+    scores = np.empty(len(positions))
+    for start in range(0, len(positions), _RECORDS_PER_CHUNK):
+        chunk = positions[start : start + _RECORDS_PER_CHUNK]
+        criteria = {name: read_criterion(view, name, chunk) for name in weighted_names}
+        scores[start : start + len(chunk)] = weighted_mean(criteria, weights, len(chunk))
+    return scores
+
+
+def _optimistic_criterion(view: View, criterion: str, positions: Ints) -> Floats:
+    """Return a criterion of the records at some positions as if all their unknown ethical attributes were true."""
+    if criterion == "ethical_score":
+        true_counts = np.rint(view.criterion(criterion, positions) * len(ETHICAL))
+        unknown_counts = len(ETHICAL) - np.array(view.known_ethical(positions))
+        return np.asarray((true_counts + unknown_counts) / len(ETHICAL))
+
+    flag = _FLAG_BY_BINARY_CRITERION.get(criterion)
+    if flag is None:
+        return view.criterion(criterion, positions)
+    is_not_false: Bools = view.fact(flag, positions) != 0
+    return is_not_false.astype(np.float64)

@@ -1,0 +1,214 @@
+"""Parsing of questions about a ranking: the body of a scoring request with a few keys of its own."""
+
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from touchstone.core.attributes import INT32_MAX, INT53_MAX
+from touchstone.core.errors import FieldError, Invalid, InvalidValue
+from touchstone.core.identity import parse_uuid
+from touchstone.http.spelling_suggestions import unknown_name_error
+from touchstone.ranking.reasons.stability import StabilityOptions
+from touchstone.services.selection.datasets.scoring_request import ScoringRequest, parse_scoring_request
+from touchstone.services.selection.parameters import MAX_REPORTED_NAME, Parameter, ParameterTable, ParameterType
+
+MIN_COMPARED: Final = 2
+MAX_COMPARED: Final = 5
+
+RANKING_KEYS: Final = ("filters", "criteria", "weights", "profile", "assurance")
+"""The keys of a scoring request that every question about a ranking may have."""
+
+_IDS: Final = "ids"
+_TARGET_RANK: Final = Parameter(
+    name="rank",
+    type=ParameterType.INTEGER,
+    description="The rank that the smallest set of attributes has to reach.",
+    minimum=1,
+    maximum=INT53_MAX,
+)
+_K: Final = Parameter(
+    name="k",
+    type=ParameterType.INTEGER,
+    description="How many of the first datasets are looked at.",
+    minimum=1,
+    maximum=100,
+    default=10,
+)
+_SAMPLES: Final = Parameter(
+    name="samples",
+    type=ParameterType.INTEGER,
+    description="How many sets of weights are drawn.",
+    minimum=1,
+    maximum=500,
+    default=100,
+)
+_SPREAD: Final = Parameter(
+    name="spread",
+    type=ParameterType.NUMBER,
+    description="By which share each weight rises or falls at most.",
+    minimum=0,
+    maximum=1,
+    default=0.2,
+)
+_SEED: Final = Parameter(
+    name="seed",
+    type=ParameterType.INTEGER,
+    description="The same seed draws the same samples.",
+    minimum=0,
+    maximum=INT53_MAX,
+    default=0,
+)
+_UNKNOWN_RANKS: Final = Parameter(
+    name="unknown_ranks",
+    type=ParameterType.FLAG,
+    description="Add the ranks that the unknown ethical attributes allow.",
+    default=False,
+)
+COMPARISON_PROPERTIES: Final[dict[str, Any]] = {
+    _IDS: {
+        "type": "array",
+        "items": {
+            "anyOf": [
+                {"type": "integer", "minimum": 1, "maximum": INT32_MAX},
+                {"type": "string", "format": "uuid"},
+            ]
+        },
+        "minItems": MIN_COMPARED,
+        "maxItems": MAX_COMPARED,
+        "uniqueItems": True,
+        "description": "The datasets to compare.",
+    }
+}
+"""The JSON Schema of what a comparison asks for beside the ranking."""
+LIFT_PARAMETERS: Final = ParameterTable(_TARGET_RANK)
+STABILITY_PARAMETERS: Final = ParameterTable(_K, _SAMPLES, _SPREAD, _SEED, _UNKNOWN_RANKS)
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonRequest:
+    """The datasets to compare, named by either of their ids, and the ranking in which they are compared."""
+
+    keys: tuple[str, ...]
+    scoring: ScoringRequest
+
+
+@dataclass(frozen=True, slots=True)
+class LiftsRequest:
+    """The rank to reach, if one is given, and the ranking in which it is to be reached."""
+
+    target_rank: int | None
+    scoring: ScoringRequest
+
+
+@dataclass(frozen=True, slots=True)
+class StabilityRequest:
+    """The ranking whose stability is asked for, and how it is measured."""
+
+    options: StabilityOptions
+    includes_unknown_ranks: bool
+    scoring: ScoringRequest
+
+
+def parse_comparison_request(body: object) -> ComparisonRequest:
+    """Return what the JSON body of a comparison asks for.
+
+    Raises:
+        Invalid: the body does not fit; subclasses say in which way.
+    """
+    members = _check_keys(body, (_IDS,))
+    return ComparisonRequest(_parse_ids(members.get(_IDS)), _parse_scoring(members))
+
+
+def parse_lifts_request(body: object) -> LiftsRequest:
+    """Return what the JSON body of a question about lifts asks for.
+
+    Raises:
+        Invalid: the body does not fit; subclasses say in which way.
+    """
+    members = _check_keys(body, LIFT_PARAMETERS.by_name)
+    values = LIFT_PARAMETERS.parse_json(_select(members, LIFT_PARAMETERS.by_name), "body")
+
+    target_rank = _TARGET_RANK.integer_in(values) if _TARGET_RANK.name in values else None
+    return LiftsRequest(target_rank, _parse_scoring(members))
+
+
+def parse_stability_request(body: object) -> StabilityRequest:
+    """Return what the JSON body of a question about stability asks for.
+
+    Raises:
+        Invalid: the body does not fit; subclasses say in which way.
+    """
+    members = _check_keys(body, STABILITY_PARAMETERS.by_name)
+    values = STABILITY_PARAMETERS.parse_json(_select(members, STABILITY_PARAMETERS.by_name), "body")
+
+    spread = values.get(_SPREAD.name, _SPREAD.default)
+    assert isinstance(spread, float)
+    options = StabilityOptions(
+        k=_K.integer_in(values),
+        samples=_SAMPLES.integer_in(values),
+        spread=spread,
+        seed=_SEED.integer_in(values),
+    )
+    includes_unknown_ranks = values.get(_UNKNOWN_RANKS.name) is True
+    return StabilityRequest(options, includes_unknown_ranks, _parse_scoring(members))
+
+
+def _check_keys(body: object, own_keys: Iterable[str]) -> dict[str, Any]:
+    """Return a body that is a JSON object whose keys are all known.
+
+    Raises:
+        Invalid: it is not an object.
+        UnknownName: it has another key.
+    """
+    if not isinstance(body, dict):
+        raise Invalid(FieldError(("body",), "dict_type"))
+
+    known_keys = (*own_keys, *RANKING_KEYS)
+    for key in body:
+        if key not in known_keys:
+            raise unknown_name_error(key, known_keys, "body", key[:MAX_REPORTED_NAME])
+    return body
+
+
+def _parse_scoring(members: Mapping[str, Any]) -> ScoringRequest:
+    """Return the ranking that a question is about.
+
+    Raises:
+        Invalid: it does not fit; subclasses say in which way.
+    """
+    return parse_scoring_request(_select(members, RANKING_KEYS))
+
+
+def _select(members: Mapping[str, Any], keys: Container[str]) -> dict[str, Any]:
+    """Return the members of a JSON object that have some keys."""
+    return {key: value for key, value in members.items() if key in keys}
+
+
+def _parse_ids(ids: object) -> tuple[str, ...]:
+    """Return the ids of the datasets to compare, as texts.
+
+    Raises:
+        InvalidValue: it is not a list of two to five different ids.
+    """
+    if not isinstance(ids, list):
+        raise InvalidValue(FieldError(("body", _IDS), "list_type"))
+    if len(ids) < MIN_COMPARED:
+        raise InvalidValue(FieldError(("body", _IDS), "too_short", {"min_length": MIN_COMPARED}))
+    if len(ids) > MAX_COMPARED:
+        raise InvalidValue(FieldError(("body", _IDS), "too_long", {"max_length": MAX_COMPARED}))
+
+    keys: list[str] = []
+    for index, dataset_id in enumerate(ids):
+        if not _is_dataset_id(dataset_id):
+            raise InvalidValue(FieldError(("body", _IDS, index), "dataset_id_expected"))
+        if str(dataset_id) in keys:
+            raise InvalidValue(FieldError(("body", _IDS, index), "dataset_repeated"))
+        keys.append(str(dataset_id))
+    return tuple(keys)
+
+
+def _is_dataset_id(value: object) -> bool:
+    """Return whether a JSON value is an integer id or the UUID of a dataset."""
+    if isinstance(value, str):
+        return parse_uuid(value) is not None
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= INT32_MAX

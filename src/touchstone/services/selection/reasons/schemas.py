@@ -1,0 +1,161 @@
+"""Schemas of the answers to questions about a ranking."""
+
+from collections.abc import Mapping
+from uuid import UUID
+
+from pydantic import BaseModel, Field
+
+from touchstone.core.evidence import Assurance, EvidenceLevel
+from touchstone.ranking.reasons.stability import Verdict
+from touchstone.services.selection.datasets.schemas import WeightView
+
+
+class RankingContext(BaseModel):
+    """The ranking that an answer is about."""
+
+    total_count: int = Field(description="How many datasets match the filters.")
+    effective_weights: list[WeightView] = Field(description="The weights as shares that add up to 1.")
+    profile: str | None
+    assurance: Assurance
+
+
+class DatasetName(BaseModel):
+    """A dataset by its ids and its name."""
+
+    id: int
+    dataset_id: UUID
+    dataset_name: str
+
+
+class RankRangeView(BaseModel):
+    """The ranks that the unknown ethical attributes allow.
+
+    The best one supposes that those of this dataset are true and those of all others false, the worst one the opposite.
+    """
+
+    best: int
+    worst: int
+
+
+class ComparedDatasetView(DatasetName):
+    """A dataset that is compared with others."""
+
+    score: float = Field(ge=0, le=1)
+    rank: int | None = Field(description="Null if the dataset does not match the filters.")
+    known: int = Field(ge=0, le=10, description="Of how many of the ten ethical attributes the value is known.")
+    ethical_interval: tuple[float, float]
+    criterion_scores: Mapping[str, float]
+    points: Mapping[str, float] = Field(description="By weighted criterion; they add up to the score.")
+    unknown: list[str] = Field(description="Criteria of which nothing is known; each counts as 0.")
+    points_by_level: Mapping[EvidenceLevel, float]
+
+
+class DifferenceView(BaseModel):
+    """How the upper dataset of a pair differs from the lower one in one criterion."""
+
+    criterion_name: str
+    weight: float = Field(description="As given, or 0.")
+    above: float
+    below: float
+    points: float = Field(description="By how many points of the score the upper dataset is ahead.")
+    reversing_weight: float | None = Field(
+        description="The weight beyond which the lower dataset is first, the other weights unchanged; null if there is "
+        "none."
+    )
+
+
+class ReversalView(BaseModel):
+    """The smallest change of a single weight that reverses a pair."""
+
+    criterion_name: str
+    weight: float = Field(description="The weight beyond which the lower dataset is first.")
+    weight_before: float
+    change: float = Field(description="0 if both have the same score, so that the name decides.")
+
+
+class PairView(BaseModel):
+    """Two datasets by their ids, and why one of them is above the other."""
+
+    above: int
+    below: int
+    lead: float = Field(ge=0, description="The difference of the two scores.")
+    differences: list[DifferenceView] = Field(description="All twelve criteria; their points add up to the lead.")
+    reversal: ReversalView | None = Field(description="Null if no weight can reverse the pair.")
+
+
+class ComparisonView(RankingContext):
+    """Two to five datasets in the order of the ranking, and every two of them compared."""
+
+    datasets: list[ComparedDatasetView]
+    pairs: list[PairView]
+
+
+class LiftView(BaseModel):
+    """What a dataset would gain if it were established that one of its attributes has its best value."""
+
+    attribute: str
+    value: bool = Field(description="The best value: true, except for `has_missing_values`.")
+    current: bool | None = Field(description="The value at this assurance; null if it is not known.")
+    declared: bool | None = Field(description="The value that is declared.")
+    criteria: list[str] = Field(description="The weighted criteria that would rise.")
+    gain: float = Field(ge=0)
+    score: float = Field(ge=0, le=1)
+    rank: int
+
+
+class LiftedRankView(BaseModel):
+    """The score and rank that a dataset would have with all attributes at their best value."""
+
+    score: float = Field(ge=0, le=1)
+    rank: int
+
+
+class LiftedSetView(LiftedRankView):
+    """Some attributes, and the score and rank that a dataset would have if they had their best value."""
+
+    attributes: list[str]
+
+
+class LiftsView(RankingContext, DatasetName):
+    """What would raise a dataset."""
+
+    score: float = Field(ge=0, le=1)
+    rank: int = Field(description="Among the datasets that match the filters, whether or not this one does.")
+    matches_filters: bool
+    known: int = Field(ge=0, le=10)
+    ethical_interval: tuple[float, float]
+    unknown_ranks: RankRangeView
+    lifts: list[LiftView] = Field(description="All booleans without their best value, the largest gain first.")
+    all_established: LiftedRankView
+    target_rank: int | None
+    smallest_set: LiftedSetView | None = Field(description="Null without a target, or if no set reaches it.")
+
+
+class OvertakerView(DatasetName):
+    """The nearest dataset after another one that is before it in some samples."""
+
+    rank: int
+    share: float = Field(ge=0, le=1, description="In which share of the samples it is before the other one.")
+
+
+class DatasetStabilityView(DatasetName):
+    """How stable the place of one dataset among the first is."""
+
+    score: float = Field(ge=0, le=1)
+    rank: int
+    share: float = Field(ge=0, le=1, description="The share of the samples in which it is among the first k.")
+    best_rank: int | None = Field(description="Its best rank in any sample; null beyond the first 10 k.")
+    worst_rank: int | None = Field(description="Its worst rank in any sample; null beyond the first 10 k.")
+    overtaken_by: OvertakerView | None
+    verdict: Verdict = Field(description="`robust` from a share of 0.9 on.")
+    unknown_ranks: RankRangeView | None = Field(description="Null unless the request asks for it.")
+
+
+class StabilityView(RankingContext):
+    """How stable the first places of a ranking are."""
+
+    k: int
+    samples: int
+    spread: float
+    seed: int
+    datasets: list[DatasetStabilityView]

@@ -1,0 +1,146 @@
+"""The stability of rankings, against rankings by every sample of weights."""
+
+from collections.abc import Mapping
+from random import Random
+
+import numpy as np
+import pytest
+
+from tests.ranking import by_hand
+from tests.ranking.catalogs import query, row, weights
+from tests.ranking.test_ranking_view import made
+from tests.ranking.test_reasons import _catalogs
+from touchstone.core.evidence import Assurance
+from touchstone.ranking.catalog.catalog import Catalog, Layout
+from touchstone.ranking.catalog.indexed_part import PlanThresholds
+from touchstone.ranking.catalog.view import View
+from touchstone.ranking.columns.segment import CatalogRow
+from touchstone.ranking.criteria import CRITERION_NAMES
+from touchstone.ranking.query.predicates import Query
+from touchstone.ranking.reasons.stability import (
+    RecordStability,
+    StabilityOptions,
+    Verdict,
+    measure_stability,
+    sample_weights,
+)
+from touchstone.ranking.weighted_mean import WeightSets
+
+Weights = Mapping[str, float]
+
+
+def _draw_by_hand(weighting: Weights, options: StabilityOptions) -> list[dict[str, float]]:
+    """Draw the samples one number after the other."""
+    generator = np.random.default_rng(options.seed)
+    names = [name for name in CRITERION_NAMES if weighting.get(name, 0.0) > 0.0]
+    return [
+        {name: weighting[name] * (1 + generator.uniform(-options.spread, options.spread)) for name in names}
+        for _ in range(options.samples)
+    ]
+
+
+def _check_by_hand(
+    rows: list[CatalogRow], predicates: Query, weighting: Weights, options: StabilityOptions, view: View
+) -> list[RecordStability]:
+    """Compare the stability of a ranking with rankings by every sample, and return it."""
+    stabilities = measure_stability(view, predicates, weighting, options)
+    ranking = [id_ for id_, _ in by_hand.rank(rows, predicates, weighting)]
+    samples = [
+        [id_ for id_, _ in by_hand.rank(rows, predicates, sample)] for sample in _draw_by_hand(weighting, options)
+    ]
+    assert len(stabilities) == min(options.k, len(ranking))
+
+    for index, stability in enumerate(stabilities):
+        [id_] = view.ids(np.array([stability.position])).tolist()
+        ranks = [sample.index(id_) + 1 for sample in samples]
+        depth = 10 * options.k
+        assert id_ == ranking[index]
+        assert stability.rank == index + 1
+        assert stability.share == np.mean([rank <= options.k for rank in ranks])
+        assert stability.best_rank == (min(ranks) if min(ranks) <= depth else None)
+        assert stability.worst_rank == (max(ranks) if max(ranks) <= depth else None)
+        assert stability.verdict is (Verdict.ROBUST if stability.share >= 0.9 else Verdict.FRAGILE)
+
+        overtaker = stability.overtaken_by
+        nearest = None
+        for later_id in ranking[index + 1 : depth]:
+            share = float(np.mean([sample.index(later_id) < sample.index(id_) for sample in samples]))
+            if share:
+                nearest = (later_id, ranking.index(later_id) + 1, share)
+                break
+        if overtaker is None:
+            assert nearest is None
+        else:
+            [overtaker_id] = view.ids(np.array([overtaker.position])).tolist()
+            assert (overtaker_id, overtaker.rank, overtaker.share) == nearest
+    return stabilities
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_stability_equals_ranking_by_every_sample(seed: int) -> None:
+    """Without an index, behind one, and with some records beside it, for any filters and weights."""
+    random = Random(seed)
+    rows = [row(random, id_) for id_ in range(1, 121)]
+    for view in _catalogs(rows):
+        options = StabilityOptions(
+            k=random.choice((1, 2, 5, 10)), samples=12, spread=random.choice((0.0, 0.2, 1.0)), seed=random.randrange(99)
+        )
+        _check_by_hand(rows, query(random), weights(random), options, view)
+
+
+@pytest.mark.parametrize("assurance", Assurance)
+def test_rankings_by_many_sets_of_weights_equal_single_rankings(assurance: Assurance) -> None:
+    """The search through the leaves of an index finds the same records in the same order as a ranking by each set."""
+    random = Random(assurance.value)
+    rows = [row(random, id_) for id_ in range(1, 1501)]
+    catalog = Catalog.build(rows, Layout(index_from=1, leaf_words=1, plans=PlanThresholds(gather_up_to=20)))
+    catalog.apply(upserts=[row(random, id_) for id_ in range(1490, 1530)], deleted=[3, 5, 8])
+    view = catalog.view.at(assurance)
+    for _ in range(25):
+        predicates, weighting = query(random), weights(random)
+        sets = sample_weights(weighting, StabilityOptions(samples=7, spread=random.choice((0.1, 0.5))))
+        limit = random.choice((1, 10, 40))
+        for index, positions in enumerate(view.rank_by_sets(predicates, sets, limit=limit)):
+            expected = view.rank(predicates, sets.at(index), skip=0, limit=limit).positions
+            assert positions.tolist() == expected.tolist()
+
+
+def test_a_place_that_a_small_change_of_weights_takes_away_is_fragile() -> None:
+    """Two records whose strengths differ nearly cancel out; a third is far behind."""
+    rows = [made(1, transparency=True), made(2, citations=1000), made(3, citations=10)]
+    view = Catalog.build(rows).view
+    weighting = {"transparency": 0.5, "citations": 0.49}
+    first, second, third = _check_by_hand(rows, (), weighting, StabilityOptions(k=3), view)
+    assert third.share == 1.0
+    assert first.verdict is second.verdict is Verdict.ROBUST  # all three are always among the first three
+    [only] = _check_by_hand(rows, (), weighting, StabilityOptions(k=1), view)
+    assert only.verdict is Verdict.FRAGILE
+    assert only.overtaken_by is not None
+    assert only.overtaken_by.share == pytest.approx(1 - only.share)
+
+
+def test_without_matches_there_is_nothing_to_measure() -> None:
+    """A query that nothing matches gives an empty answer."""
+    assert measure_stability(Catalog.build([]).view, (), {"year": 1.0}, StabilityOptions()) == []
+
+
+def test_huge_weights_are_sampled_without_overflow() -> None:
+    """Weights at the end of the range of floats give the same answer as small ones in the same proportions."""
+    random = Random(1)
+    view = Catalog.build(row(random, id_) for id_ in range(1, 101)).view
+    small = {"ethical_score": 1.0, "year": 0.5}
+    huge = {name: weight * 2.0**1023 for name, weight in small.items()}
+    options = StabilityOptions(k=5)
+    assert measure_stability(view, (), huge, options) == measure_stability(view, (), small, options)
+
+
+def test_sets_of_weights_score_like_each_of_them() -> None:
+    """The matrix of scores agrees bit for bit with rankings by single sets."""
+    random = Random(6)
+    view = Catalog.build(row(random, id_) for id_ in range(1, 101)).view
+    positions = np.arange(100)
+    sets = WeightSets.from_matrix(("ethical_score", "year"), np.array([[0.1, 0.7, 1e308], [0.3, 0.2, 1.7e308]]))
+    scores = sets.score({name: view.criterion(name, positions) for name in sets.names})
+    for index in range(sets.count):
+        ranking = view.rank((), sets.at(index), skip=0, limit=None)
+        assert scores[index][ranking.positions].tolist() == ranking.scores.tolist()

@@ -1,0 +1,228 @@
+"""Comparisons, lifts and stability by HTTP, against rankings of the same catalog."""
+
+import math
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.selection.conftest import client_of, created
+from tests.selection.seeded import random_rows
+from touchstone.ranking.criteria import CRITERION_NAMES
+from touchstone.services.selection.app import Selection
+
+ROWS = random_rows(11, 150)
+WEIGHTS = [{"criterion_name": "ethical_score", "weight": 0.5}, {"criterion_name": "year", "weight": 0.3}]
+
+
+async def ranking(client: httpx2.AsyncClient, query: str = "", **body: Any) -> list[dict[str, Any]]:
+    """Return the explained ranking of all datasets that match."""
+    answer = await client.post(f"/datasets/score?explain=true{query}", json=body)
+    assert answer.status_code == 200
+    items: list[dict[str, Any]] = answer.json()
+    return items
+
+
+async def ask(client: httpx2.AsyncClient, path: str, **body: Any) -> dict[str, Any]:
+    answer = await client.post(path, json=body)
+    assert answer.status_code == 200, answer.text
+    content: dict[str, Any] = answer.json()
+    return content
+
+
+@pytest.mark.parametrize("assurance", ["declared", "documented"])
+async def test_a_comparison_agrees_with_the_ranking(seeded: httpx2.AsyncClient, assurance: str) -> None:
+    """Datasets come in the order of the ranking with its scores and points, and every two of them are compared."""
+    items = {item["id"]: item for item in await ranking(seeded, weights=WEIGHTS, assurance=assurance)}
+    ids = [list(items)[place] for place in (40, 3, 90, 12)]
+    comparison = await ask(seeded, "/datasets/compare", ids=ids, weights=WEIGHTS, assurance=assurance)
+
+    compared_ids = [dataset["id"] for dataset in comparison["datasets"]]
+    assert compared_ids == [list(items)[place] for place in (3, 12, 40, 90)]
+    assert comparison["total_count"] == len(items)
+    assert comparison["assurance"] == assurance
+    for dataset in comparison["datasets"]:
+        assert dataset == {name: items[dataset["id"]][name] for name in dataset}
+
+    assert [(pair["above"], pair["below"]) for pair in comparison["pairs"]] == [
+        (above, below) for index, above in enumerate(compared_ids) for below in compared_ids[index + 1 :]
+    ]
+    for pair in comparison["pairs"]:
+        above, below = items[pair["above"]], items[pair["below"]]
+        assert pair["lead"] == above["score"] - below["score"]
+        assert [difference["criterion_name"] for difference in pair["differences"]] == list(CRITERION_NAMES)
+        assert math.isclose(math.fsum(difference["points"] for difference in pair["differences"]), pair["lead"])
+        for difference in pair["differences"]:
+            assert difference["above"] == above["criterion_scores"][difference["criterion_name"]]
+            assert difference["below"] == below["criterion_scores"][difference["criterion_name"]]
+
+
+async def test_the_reversing_weight_reverses_the_ranking(seeded: httpx2.AsyncClient) -> None:
+    """With the weight moved a little further than the answer says, the lower dataset ranks above the upper one."""
+    first, *_, last = await ranking(seeded, "&limit=10", weights=WEIGHTS)
+    comparison = await ask(seeded, "/datasets/compare", ids=[last["id"], first["id"]], weights=WEIGHTS)
+    [pair] = comparison["pairs"]
+    reversal = pair["reversal"]
+    assert (pair["above"], pair["below"]) == (first["id"], last["id"])
+    assert reversal["change"] == reversal["weight"] - reversal["weight_before"]
+
+    for share, is_reversed in ((0.999, False), (1.001, True)):
+        weights = {"ethical_score": 0.5, "year": 0.3}
+        weights[reversal["criterion_name"]] = reversal["weight_before"] + share * reversal["change"]
+        moved = [{"criterion_name": name, "weight": max(0.0, weight)} for name, weight in weights.items()]
+        ranks = {item["id"]: item["rank"] for item in await ranking(seeded, weights=moved)}
+        assert (ranks[last["id"]] < ranks[first["id"]]) == is_reversed
+
+
+async def test_a_dataset_outside_the_filters_has_no_rank(seeded: httpx2.AsyncClient) -> None:
+    """Filters decide about ranks, and not about what may be compared."""
+    items = await ranking(seeded)
+    inside = await ranking(seeded, filters={"year_min": 2012})
+    outside_id = next(item["id"] for item in items if item["id"] not in {one["id"] for one in inside})
+    comparison = await ask(seeded, "/datasets/compare", ids=[inside[0]["id"], outside_id], filters={"year_min": 2012})
+    ranks = {dataset["id"]: dataset["rank"] for dataset in comparison["datasets"]}
+    assert ranks == {inside[0]["id"]: 1, outside_id: None}
+    assert comparison["total_count"] == len(inside)
+
+
+async def test_datasets_may_be_named_by_uuid(seeded: httpx2.AsyncClient) -> None:
+    """Both ids of a dataset name it."""
+    first, second, *_ = await ranking(seeded)
+    by_uuid = await ask(seeded, "/datasets/compare", ids=[second["dataset_id"], first["id"]])
+    assert by_uuid == await ask(seeded, "/datasets/compare", ids=[first["id"], second["id"]])
+
+
+@pytest.mark.parametrize(
+    ("ids", "location"),
+    [
+        (None, ["body", "ids"]),
+        ([1], ["body", "ids"]),
+        ([1, 2, 3, 4, 5, 6], ["body", "ids"]),
+        ("1,2", ["body", "ids"]),
+        ([1, True], ["body", "ids", 1]),
+        ([1, "x"], ["body", "ids", 1]),
+        ([1, 0], ["body", "ids", 1]),
+        ([7, 7], ["body", "ids", 1]),
+    ],
+)
+async def test_only_two_to_five_different_ids_are_compared(
+    seeded: httpx2.AsyncClient, ids: Any, location: list[Any]
+) -> None:
+    """Anything else is a 422 that names the place."""
+    answer = await seeded.post("/datasets/compare", json={"ids": ids})
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["loc"] == location
+
+
+async def test_a_dataset_that_the_caller_does_not_see_is_not_compared_or_counted(
+    selection: Selection, ada: httpx2.AsyncClient
+) -> None:
+    """A private dataset of somebody else is as missing as one that does not exist, and has no place in any rank."""
+    mine = await created(ada, name="Mine", year=2010)
+    private = await created(ada, name="Private", year=2024, visibility="private")
+    async with client_of(selection, None) as stranger:
+        for other_id in (private["id"], 10**6):
+            answer = await stranger.post("/datasets/compare", json={"ids": [mine["id"], other_id]})
+            assert (answer.status_code, answer.json()["code"]) == (404, "dataset_not_found")
+            answer = await stranger.post(f"/datasets/{other_id}/lifts", json={})
+            assert (answer.status_code, answer.json()["code"]) == (404, "dataset_not_found")
+
+        lifts = await ask(stranger, f"/datasets/{mine['id']}/lifts", weights=WEIGHTS)
+        assert (lifts["rank"], lifts["total_count"]) == (1, 1)
+        stability = await ask(stranger, "/datasets/stability", weights=WEIGHTS)
+        assert [dataset["id"] for dataset in stability["datasets"]] == [mine["id"]]
+    assert (await ask(ada, f"/datasets/{mine['id']}/lifts", weights=WEIGHTS))["rank"] == 2
+
+
+async def test_a_lift_is_what_the_ranking_says_after_the_change(ada: httpx2.AsyncClient) -> None:
+    """If the attribute is then declared, the dataset has the score and the rank that the lift predicted."""
+    await created(ada, name="First", transparency=True, informed_consent=True, user_control=True)
+    subject = await created(ada, name="Subject", informed_consent=False)
+    weights = [{"criterion_name": "ethical_score", "weight": 1}, {"criterion_name": "transparency", "weight": 1}]
+    lifts = await ask(ada, f"/datasets/{subject['id']}/lifts", weights=weights, rank=1)
+
+    assert (lifts["score"], lifts["rank"], lifts["known"], lifts["ethical_interval"]) == (0.0, 2, 1, [0.0, 0.9])
+    assert lifts["unknown_ranks"] == {"best": 1, "worst": 2}
+    best = lifts["lifts"][0]
+    assert (best["attribute"], best["value"], best["current"], best["declared"]) == ("transparency", True, None, None)
+    assert best["criteria"] == ["ethical_score", "transparency"]
+    assert best["gain"] == best["score"]
+    [consent] = [lift for lift in lifts["lifts"] if lift["attribute"] == "informed_consent"]
+    assert (consent["current"], consent["declared"]) == (False, False)
+    assert lifts["target_rank"] == 1
+
+    smallest_set = lifts["smallest_set"]
+    assert len(smallest_set["attributes"]) == 4  # one tenth more than the other dataset, or a tie that the name decides
+    changes = dict.fromkeys(smallest_set["attributes"], True)
+    assert (await ada.patch(f"/datasets/{subject['id']}", json=changes)).status_code == 200
+    [item] = [item for item in await ranking(ada, weights=weights) if item["id"] == subject["id"]]
+    assert (item["score"], item["rank"]) == (smallest_set["score"], smallest_set["rank"])
+
+
+async def test_a_rank_that_no_attribute_reaches_has_no_smallest_set(ada: httpx2.AsyncClient) -> None:
+    """Flags do not raise a ranking by citations."""
+    await created(ada, name="Cited", citations=1000)
+    subject = await created(ada, name="Subject")
+    lifts = await ask(ada, f"/datasets/{subject['id']}/lifts", profile="popularity", rank=1)
+    assert lifts["smallest_set"] is None
+    assert lifts["all_established"] == {"score": 0.0, "rank": 2}
+    assert {lift["gain"] for lift in lifts["lifts"]} == {0.0}
+
+
+async def test_stability_agrees_with_the_ranking_and_repeats(seeded: httpx2.AsyncClient) -> None:
+    """The first k datasets of the ranking; the same seed gives the same answer, another one another."""
+    items = await ranking(seeded, weights=WEIGHTS)
+    body: dict[str, Any] = {"weights": WEIGHTS, "k": 4, "samples": 50, "spread": 0.5, "seed": 3}
+    stability = await ask(seeded, "/datasets/stability", **body)
+    for name in ("k", "samples", "spread", "seed"):
+        assert stability[name] == body[name]
+    assert [(dataset["id"], dataset["rank"], dataset["score"]) for dataset in stability["datasets"]] == [
+        (item["id"], item["rank"], item["score"]) for item in items[:4]
+    ]
+    assert all(dataset["unknown_ranks"] is None for dataset in stability["datasets"])
+    assert all(dataset["verdict"] in ("robust", "fragile") for dataset in stability["datasets"])
+    assert stability == await ask(seeded, "/datasets/stability", **body)
+    assert stability != await ask(seeded, "/datasets/stability", **body | {"seed": 4})
+
+    unmoved = await ask(seeded, "/datasets/stability", weights=WEIGHTS, spread=0, unknown_ranks=True)
+    assert (unmoved["k"], unmoved["samples"], len(unmoved["datasets"])) == (10, 100, 10)
+    for dataset in unmoved["datasets"]:
+        assert dataset["best_rank"] == dataset["worst_rank"] == dataset["rank"]
+        assert dataset["share"] == 1.0
+        assert dataset["unknown_ranks"]["best"] <= dataset["rank"] <= dataset["unknown_ranks"]["worst"]
+
+
+@pytest.mark.parametrize(
+    ("body", "location"),
+    [
+        ({"k": 0}, ["body", "k"]),
+        ({"k": 101}, ["body", "k"]),
+        ({"samples": 501}, ["body", "samples"]),
+        ({"samples": 1.5}, ["body", "samples"]),
+        ({"spread": -0.1}, ["body", "spread"]),
+        ({"spread": 1.1}, ["body", "spread"]),
+        ({"spread": "x"}, ["body", "spread"]),
+        ({"seed": -1}, ["body", "seed"]),
+        ({"sed": 1}, ["body", "sed"]),
+        ({"gates": {}}, ["body", "gates"]),
+        ({"weights": [{"criterion_name": "year", "weight": -1}]}, ["body", "weights", 0]),
+        ({"profile": "x"}, ["body", "profile"]),
+        ([], ["body"]),
+    ],
+)
+async def test_values_out_of_range_are_refused_by_name(
+    seeded: httpx2.AsyncClient, body: Any, location: list[Any]
+) -> None:
+    """Each is a 422 that names the key."""
+    answer = await seeded.post("/datasets/stability", json=body)
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["loc"] == location
+
+
+async def test_the_assurance_may_be_in_the_query_string_but_not_contradict_the_body(seeded: httpx2.AsyncClient) -> None:
+    """As in a request for a ranking."""
+    path = "/datasets/stability?assurance=reviewed"
+    assert (await ask(seeded, path))["assurance"] == "reviewed"
+    assert await ask(seeded, path) == await ask(seeded, "/datasets/stability", assurance="reviewed")
+    answer = await seeded.post(path, json={"assurance": "declared"})
+    assert answer.status_code == 422
