@@ -165,7 +165,8 @@ def create_records(owner: httpx2.Client) -> tuple[Ids, Ids]:
 
 def create_projects(owner: httpx2.Client) -> Ids:
     """Create projects, and return their ids."""
-    projects = [owner.post("/projects", json={"name": "private"}).raise_for_status().json() for _ in range(OWNED)]
+    project = {"name": "private", "choice_reason": "r"}
+    projects = [owner.post("/projects", json=project).raise_for_status().json() for _ in range(OWNED)]
     return Ids.of_uuids([project["id"] for project in projects])
 
 
@@ -234,6 +235,9 @@ def project_routes(projects: Ids, record_numbers: Ids, table_id: int) -> Iterato
     yield Route("PUT project", projects, "PUT", "/projects/{}", lambda _: project)
     yield Route("DELETE project", projects, "DELETE", "/projects/{}")
     yield Route("recommendations", projects, "GET", "/projects/{}/recommendations")
+    yield Route("choices of project", projects, "GET", "/projects/{}/choices")
+    yield Route("snapshots of project", projects, "GET", "/projects/{}/snapshots")
+    yield Route("freeze project", projects, "POST", "/projects/{}/snapshots", lambda _: {"limit": 5})
     yield Route("jobs of project", projects, "GET", "/projects/{}/jobs")
     yield Route("train in project", projects, "POST", "/ml/train", lambda id_: training | {"project_id": id_})
 

@@ -12,7 +12,6 @@ from tests.selection.test_selection_choices import claimed, made
 from touchstone.core.canonical_json import canonical_json
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
-from touchstone.ranking import formula_version
 from touchstone.services.selection.app import Selection
 from touchstone.services.selection.projects.replay import (
     RankedDataset,
@@ -246,8 +245,3 @@ async def test_snapshots_count_towards_the_quota(settings: Settings, database: D
             assert len((await client.get(path)).json()) == statuses.count(201)
     finally:
         await selection.close()
-
-
-def test_the_formula_version_is_in_use() -> None:
-    """The version is a short text that choices and snapshots keep."""
-    assert formula_version.FORMULA_VERSION == "1"

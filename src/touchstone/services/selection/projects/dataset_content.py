@@ -22,6 +22,8 @@ from touchstone.services.selection.evidence.declarations import declarations
 from touchstone.services.selection.evidence.records import ClaimRecord, ClaimSource, ClaimStatus
 from touchstone.services.selection.json_fields import IMPORTED
 
+# Contents are read in batches of so many datasets, each of which takes some tens of milliseconds.
+_BATCH: Final = 100
 # Members of `metadata` that take more bytes as JSON are represented by their digest.
 MAX_MEMBER_BYTES: Final = 1000
 # What an import keeps has ids of claims in it, and why a file was not measured depends on the machine.
@@ -57,7 +59,7 @@ class ContentClaim(msgspec.Struct, frozen=True, kw_only=True):
         """Return a claim of the ledger at the level that it has after its review."""
         return cls(
             attribute=claim.attribute,
-            value=claim.value,
+            value=_whole_as_integer(claim.value),
             not_applicable=claim.is_not_applicable,
             level=claim.effective_level,
             scope=claim.scope,
@@ -111,17 +113,23 @@ async def read_contents(
     connection: Reader, dataset_ids: Sequence[int], viewer: UUID | None
 ) -> dict[int, DatasetContent]:
     """Return what these datasets say now, by the integer id, without those that the viewer may not see."""
-    records = await dataset_store.visible_datasets(connection, dataset_ids, viewer)
-    claims_by_dataset = await evidence_store.read_claims_by_dataset(connection, [record.id for record in records])
+    contents: dict[int, DatasetContent] = {}
     now = datetime.now(UTC)
-    return {record.id: content_of(record, claims_by_dataset.get(record.id, []), now) for record in records}
+    # Other requests run while each batch is read.
+    for start in range(0, len(dataset_ids), _BATCH):
+        batch = dataset_ids[start : start + _BATCH]
+        records = await dataset_store.visible_datasets(connection, batch, viewer)
+        claims_by_dataset = await evidence_store.read_claims_by_dataset(connection, [record.id for record in records])
+        contents |= {record.id: content_of(record, claims_by_dataset.get(record.id, []), now) for record in records}
+
+    return contents
 
 
 def content_of(record: DatasetRecord, claims: Sequence[ClaimRecord], now: datetime) -> DatasetContent:
     """Return what a dataset says at a moment; `claims` are the claims about it in the ledger."""
     active_claims = [claim for claim in claims if claim.status_at(now)[0] is ClaimStatus.ACTIVE]
     presented_claims = [ContentClaim.of(claim) for claim in (*active_claims, *declarations(record, claims))]
-    presented_claims.sort(key=canonical_json)
+    presented_claims.sort(key=msgspec.json.encode)
 
     return DatasetContent(dataset_id=record.dataset_id, record=_record_content(record), claims=presented_claims)
 
@@ -170,8 +178,8 @@ def _metadata_content(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _short_form(member: Any) -> Any:
-    """Return a member of the metadata as it is, or the size and the digest of its canonical JSON if it is large."""
-    byte_count = len(canonical_json(member))
+    """Return a member of the metadata as it is, or its size as JSON and its digest if it is large."""
+    byte_count = len(msgspec.json.encode(member))
     if byte_count <= MAX_MEMBER_BYTES:
         return member
     return {"sha256": canonical_digest(member), "bytes": byte_count}
@@ -187,6 +195,12 @@ def _fields(record: Mapping[str, Any]) -> dict[str, Any]:
             fields[name] = value
 
     return fields
+
+
+def _whole_as_integer(value: ClaimValue) -> ClaimValue:
+    """Return a whole number as an integer, as which canonical JSON writes it, and any other value unchanged."""
+    is_whole = isinstance(value, float) and value.is_integer()
+    return int(value) if is_whole and value is not None else value
 
 
 def _claim_changes(
