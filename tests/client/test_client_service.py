@@ -257,6 +257,35 @@ async def test_the_client_reaches_every_public_route() -> None:
     assert routes - described == set()
 
 
+async def test_a_choice_is_kept_frozen_and_replayed(client: AsyncTouchstone) -> None:
+    """The history, the state of the chosen dataset, snapshots and replays have the types that the client promises."""
+    first, second = await client.create_dataset("A", year=2010), await client.create_dataset("B", year=2020)
+    project = await client.create_project("P", criteria={"dataset_name": "A"})
+    project = await client.update_project(project.id, chosen_dataset_id=first.id, choice_reason="r")
+    assert project.chosen_dataset is not None
+    assert (project.chosen_dataset.state, project.chosen_dataset.name) == ("unchanged", "A")
+    snapshot = await client.create_snapshot(project.id, note="n", limit=5)
+    await client.update_project(project.id, chosen_dataset_id=second.id, choice_reason="s")
+    await client.update_dataset(first.id, year=2011)
+
+    newest, oldest = await client.list_choices(project.id)
+    assert oldest.dataset is not None
+    assert oldest.ranking is not None
+    assert (oldest.reason, oldest.dataset.digest, oldest.ranking.rank) == ("r", project.chosen_dataset.digest, 1)
+    assert (oldest.superseded_at, newest.superseded_at) == (newest.at, None)
+    assert (await client.page_choices(project.id, page_size=1)).choices == [newest]
+    assert await client.get_snapshot(project.id, snapshot.id) == snapshot
+    (summary,) = await client.list_snapshots(project.id)
+    assert (summary.sha256, summary.note) == (snapshot.sha256, "n")
+    replay = await client.replay_snapshot(project.id, snapshot.id)
+    assert (replay.identical, replay.items[0].status, replay.items[0].reason) == (False, "changed", "record")
+    assert {change.field for change in replay.items[0].changes} == {"year"}
+    await client.delete_dataset(second.id)
+    project = await client.get_project(project.id)
+    assert project.chosen_dataset is not None
+    assert project.chosen_dataset.state == "withdrawn"
+
+
 class Placeholders(dict[str, str]):
     def __missing__(self, key: str) -> str:
         return "x"
@@ -309,6 +338,12 @@ def every_call() -> list[Any]:
         catalog_calls.update_project("x"),
         catalog_calls.delete_project("x"),
         catalog_calls.get_recommendations("x"),
+        choice_calls.page_choices("x"),
+        choice_calls.create_snapshot("x"),
+        choice_calls.page_snapshots("x"),
+        choice_calls.get_snapshot("x", "x"),
+        choice_calls.replay_snapshot("x", "x"),
+        choice_calls.get_report("x"),
         evidence_calls.get_evidence("x"),
         evidence_calls.add_claim("x", "transparency", True),
         evidence_calls.review_claim("x", "x", "accept"),

@@ -1,5 +1,6 @@
 """A change of the formulas has a new version, by which choices and snapshots tell it from a change of the data."""
 
+from typing import Any
 from uuid import UUID
 
 from touchstone.core.attributes import ATTRIBUTES
@@ -12,8 +13,8 @@ from touchstone.ranking.weighted_mean import score_segment
 
 # The digest of the criteria and scores of RECORDS under each version. A change of the formulas adds a version.
 DIGESTS = {"1": "d1b926942601c1cb389519abfdc631d15b2bff79c4d13b51f1a0a7fee0864c45"}
-NOTHING = dict.fromkeys(attribute.name for attribute in ATTRIBUTES)
-RECORDS: tuple[dict[str, object], ...] = (
+NOTHING: dict[str, Any] = dict.fromkeys(attribute.name for attribute in ATTRIBUTES)
+RECORDS: tuple[dict[str, Any], ...] = (
     {},
     {"year": 2012, "citations": 40, "instances_number": 1234, "features_number": 7, "is_split": True},
     {"year": 1990, "citations": 1, "instances_number": 10, "features_number": 60, "has_missing_values": False},
@@ -37,7 +38,7 @@ def test_the_formulas_are_those_of_their_version() -> None:
     assert canonical_digest(rounded_columns) == DIGESTS[FORMULA_VERSION]
 
 
-def catalog_row(id_: int, values: dict[str, object]) -> CatalogRow:
+def catalog_row(id_: int, values: dict[str, Any]) -> CatalogRow:
     """Return a record of which only these values are known."""
     attributes = NOTHING | {"dataset_name": f"d{id_}"} | values
     return CatalogRow(

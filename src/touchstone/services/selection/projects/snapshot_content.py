@@ -17,8 +17,6 @@ from touchstone.services.selection.projects.store import ProjectRecord
 from touchstone.services.selection.weights import CriterionWeight
 
 CONTENT_VERSION: Final = 1
-# Sentences are in the language of the request, and say what the other members of an item say.
-_SENTENCE: Final = "sentence"
 
 
 class FrozenProject(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,15 +92,15 @@ class SnapshotContent(msgspec.Struct, frozen=True, kw_only=True):
 def freeze_items(items: Sequence[ScoredItem], contents: Mapping[int, DatasetContent]) -> list[dict[str, Any]]:
     """Return recommended datasets as a snapshot has them; `contents` says what they say, by id.
 
-    A dataset that has been withdrawn since it was ranked is left out.
+    The items have no sentences, because a snapshot has no language. A dataset that has been withdrawn since it was
+    ranked is left out.
     """
     frozen_items: list[dict[str, Any]] = []
     for item in items:
         content = contents.get(item.id)
         if content is not None:
             said = {"digest": content.digest, "record": content.record, "claims": content.claims}
-            explanation = {name: value for name, value in msgspec.to_builtins(item).items() if name != _SENTENCE}
-            frozen_items.append({**explanation, **said})
+            frozen_items.append({**msgspec.to_builtins(item), **said})
 
     return frozen_items
 
