@@ -126,9 +126,9 @@ def test_what_is_all_unknown_has_no_score(visit: Visit, api: httpx2.Client) -> N
     body = {"name": "nothing known", "description": "", "file_path": "", "file_type": "", "visibility": "private"}
     made = api.post("/api/v1/datasets/", json=body).json()["id"]
     weights = "w.citations=50&w.year=20"
-    score = visit(f"/app/compare?pin={made}&pin=1718&{weights}").locator("tr:has(td.score) td.score").first
+    score = visit(f"/app/compare?pin={made}&pin=1718&{weights}").locator(".compare .score").first
     expect(score).to_have_text("–")
-    expect(visit(f"/app/datasets/{made}?{weights}").locator(".big")).to_have_text("–")
+    expect(visit(f"/app/datasets/{made}?{weights}").locator(".big")).to_have_text("– au plus 1,000")
     for view in ("heat", "bars", "table"):
         page = visit(f"/app/?dataset_name=nothing+known&view={view}&{weights}")
         expect(page.locator(f'[data-id="{made}"] .score')).to_have_text("–")

@@ -122,6 +122,34 @@ PAGES: Final[Mapping[str, Text]] = {
         "The service is not responding. This is the previous ranking; your settings are kept.",
     ),
     "rank_problem": ("Un filtre n’est pas valable", "A filter is not valid"),
+    # The gates of the rank page
+    "gates": ("Exigences", "Requirements"),
+    "gates_lead": (
+        "Ce qu’un jeu de données doit remplir. Le score n’en dépend pas et rien ne disparaît : chaque ligne dit ce "
+        "qui est rempli, non rempli ou inconnu.",
+        "What a dataset has to fulfil. The score does not depend on it and nothing disappears: every row says what "
+        "is met, not met or unknown.",
+    ),
+    "gates_set": ("Exigences posées", "Requirements set"),
+    "gates_clear": ("Lever toutes les exigences", "Drop all requirements"),
+    "gate_remove": ("lever cette exigence", "drop this requirement"),
+    "gate_passing_only": ("Ne montrer que ce qui remplit tout", "Show only what meets all of them"),
+    "gate_any": ("pas d’exigence", "not required"),
+    "gate_or": (" ou ", " or "),
+    "gate_words_hint": (
+        "Pour les listes, séparez les mots par des virgules : un seul suffit.",
+        "In lists, separate words by commas: one of them is enough.",
+    ),
+    "gate_passed": ("rempli", "met"),
+    "gate_failed": ("non rempli", "not met"),
+    "gate_unknown": ("inconnu", "unknown"),
+    "gates_empty": ("Aucun jeu de données ne remplit toutes les exigences", "No dataset meets all requirements"),
+    "gates_empty_hint": (
+        "Ce qui est inconnu n’est pas rempli. Montrez tout pour voir qui en est le plus proche.",
+        "What is unknown is not met. Show all datasets to see which come closest.",
+    ),
+    "gates_show_all": ("Tout montrer", "Show all"),
+    "gate_badges": ("Exigences", "Requirements"),
     # The weights of the rank page
     "weights": ("Poids", "Weights"),
     "profiles": ("Profils", "Profiles"),
@@ -183,6 +211,10 @@ PAGES: Final[Mapping[str, Text]] = {
         "Une valeur inconnue ne satisfait aucun filtre : relâchez-en un, ou ajoutez vos propres données.",
         "An unknown value never matches a filter: relax one, or add data of your own.",
     ),
+    "at_most": ("au plus {value}", "at most {value}"),
+    "notes": ("Remarques sur ce classement", "Notes on this ranking"),
+    "tied_with": ("ex æquo avec {count} autres", "tied with {count} others"),
+    "tied_with_one": ("ex æquo avec {count} autre", "tied with {count} other"),
     "moved_up": (
         "{count} {count:place gagnée|places gagnées}",
         "{count} {count:place|places} up",

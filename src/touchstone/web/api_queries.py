@@ -102,16 +102,19 @@ async def fetch_ranking(ctx: PageContext, state: RankState) -> Ranking:
     """Return the page of the ranking that the state describes; an empty ranking if all weights are zero.
 
     Raises:
-        InvalidFilterValue: A filter of the state does not accept its value.
+        InvalidFilterValue: A filter or a gate of the state does not accept its value.
         TouchstoneError: The API refuses the request.
     """
     if not state.weights:
         return EMPTY_RANKING
 
     filters: Any = state.filter_body()
+    gates: Any = state.gate_body()
     return await ctx.api.score_datasets(
         filters,
         weights=state.weight_body(),
+        gates=gates,
+        gate="pass" if state.passing_only else "all",
         limit=PAGE_SIZE,
         skip=(state.page - 1) * PAGE_SIZE,
         explain=True,

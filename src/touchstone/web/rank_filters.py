@@ -95,7 +95,7 @@ def parse_filter(name: str, texts: Sequence[str]) -> FilterValue:
     if filter_input is FilterInput.FLAG:
         return text == "true"
     if filter_input is FilterInput.NUMBER:
-        return _parse_bound(name, text)
+        return parse_bound(name, text)
     return text
 
 
@@ -108,7 +108,7 @@ def is_valid_filter(name: str, texts: Sequence[str]) -> bool:
     return True
 
 
-def _parse_bound(name: str, text: str) -> int | float:
+def parse_bound(name: str, text: str) -> int | float:
     """Return a lower or upper bound as a number.
 
     Readers may write blanks between thousands and, as in French, a decimal comma.

@@ -1,6 +1,6 @@
 """The complete state of the rank page as the query of an address, and back.
 
-It consists of filters, weights, the level of evidence that is required, the view, the page and the pins.
+It consists of filters, gates, weights, the level of evidence that is required, the view, the page and the pins.
 """
 
 import math
@@ -14,6 +14,7 @@ from touchstone.client import Project
 from touchstone.core.evidence import Assurance
 from touchstone.web.forms import is_integer
 from touchstone.web.rank_filters import FILTERS, filters_of_criteria, is_valid_filter, parse_filter
+from touchstone.web.rank_gates import GATE_PREFIX, GATES, gates_of_project, is_valid_gate, parse_gate
 
 VIEWS: Final = ("heat", "bars", "table")
 _DEFAULT_VIEW: Final = "heat"
@@ -23,11 +24,12 @@ PAGE_SIZE: Final = 20
 MAX_PINS: Final = 5
 _MAX_PAGE: Final = 50_000
 _MAX_VALUE_LENGTH: Final = 200
-_SLIDER_MAX: Final = 100
+SLIDER_MAX: Final = 100
 _POSITION_DECIMALS: Final = 4
 _WEIGHT_PREFIX: Final = "w."
 _PREVIOUS_IDS: Final = "previous_ids"  # the parameter with the ids that the previous ranking showed
 _NO_PROFILE: Final = "none"
+_ONLY_PASSING: Final = ("gate", "pass")
 
 Pairs = Iterable[tuple[str, str]]
 Parameters = Mapping[str, list[str]]
@@ -74,7 +76,7 @@ class WeightProfiles:
 def _profile_positions(profile: Mapping[str, Any], criteria: Iterable[str]) -> dict[str, float]:
     """Return the slider positions of a profile that the API describes, in the order of the criteria."""
     weights = {entry["criterion_name"]: entry["weight"] for entry in profile["weights"]}
-    return {name: _round_position(weights[name] * _SLIDER_MAX) for name in criteria if weights.get(name)}
+    return {name: _round_position(weights[name] * SLIDER_MAX) for name in criteria if weights.get(name)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +88,8 @@ class RankState:
     Attributes:
         weight_profiles: The criteria and profiles to choose from.
         filters: The texts of the filters that are set, by name.
+        gates: The text of each gate that is set, by name.
+        passing_only: Whether the ranking leaves out the datasets that do not pass every gate.
         weights: The slider positions in 0-100, by criterion; zeros are left out.
         assurance: The level of evidence that is required; values below it count as unknown.
         view: The way in which the ranking is shown.
@@ -96,6 +100,8 @@ class RankState:
 
     weight_profiles: WeightProfiles
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    gates: Mapping[str, str] = field(default_factory=dict)
+    passing_only: bool = False
     weights: Mapping[str, float] = field(default_factory=dict)
     assurance: Assurance = DEFAULT_ASSURANCE
     view: str = _DEFAULT_VIEW
@@ -118,6 +124,8 @@ class RankState:
         return cls(
             weight_profiles=weight_profiles,
             filters=_read_filters(parameters),
+            gates=_read_gates(parameters),
+            passing_only=_has_flag(parameters, _ONLY_PASSING),
             weights=_read_weights(parameters, weight_profiles),
             assurance=_read_assurance(_first_value(parameters, "assurance")),
             view=view if view in VIEWS else _DEFAULT_VIEW,
@@ -128,7 +136,7 @@ class RankState:
 
     @classmethod
     def of_project(cls, project: Project, weight_profiles: WeightProfiles) -> "RankState":
-        """Return the state that ranks datasets by the filters, the weights and the level of evidence of a project.
+        """Return the state that ranks datasets by the filters, gates, weights and level of evidence of a project.
 
         If the project has no weights, those of the default profile apply. The API ranks for a project without a level
         of evidence at `declared`.
@@ -145,6 +153,7 @@ class RankState:
         return cls(
             weight_profiles=weight_profiles,
             filters=filters_of_criteria(project.criteria),
+            gates=gates_of_project(project.gates),
             weights=positions,
             assurance=project.assurance or Assurance.DECLARED,
         )
@@ -177,6 +186,11 @@ class RankState:
             del filters[name]
         return replace(self, filters=filters, page=1, previous_ids=())
 
+    def without_gate(self, name: str) -> "RankState":
+        """Return the state without a gate, on the first page."""
+        gates = {other_name: text for other_name, text in self.gates.items() if other_name != name}
+        return replace(self, gates=gates, page=1, previous_ids=())
+
     def with_filters_only(self, names: Iterable[str]) -> "RankState":
         """Return the state with no other filters than the named ones."""
         kept_names = frozenset(names)
@@ -198,7 +212,7 @@ class RankState:
 
         Their order is fixed and defaults are left out, so that equal states have equal addresses.
         """
-        pairs = self._filter_pairs() + self._weight_pairs()
+        pairs = self._filter_pairs() + self._gate_pairs() + self._weight_pairs()
         if self.assurance != DEFAULT_ASSURANCE:
             pairs.append(("assurance", self.assurance.value))
         if self.view != _DEFAULT_VIEW:
@@ -217,6 +231,13 @@ class RankState:
         for name in FILTERS:
             texts = self.filters.get(name, ())
             pairs.extend((name, text) for text in texts)
+        return pairs
+
+    def _gate_pairs(self) -> list[tuple[str, str]]:
+        """Return one parameter for each gate, and one more if only datasets that pass all of them are shown."""
+        pairs = [(GATE_PREFIX + name, self.gates[name]) for name in GATES if name in self.gates]
+        if self.passing_only:
+            pairs.append(_ONLY_PASSING)
         return pairs
 
     def _weight_pairs(self) -> list[tuple[str, str]]:
@@ -241,6 +262,11 @@ class RankState:
         """Return the names of the filters that do not accept their value."""
         return tuple(name for name, texts in self.filters.items() if not is_valid_filter(name, texts))
 
+    @property
+    def invalid_gates(self) -> tuple[str, ...]:
+        """Return the names of the gates that do not accept their value."""
+        return tuple(name for name, text in self.gates.items() if not is_valid_gate(name, text))
+
     def filter_body(self) -> dict[str, Any]:
         """Return the filters as the API expects them.
 
@@ -249,13 +275,21 @@ class RankState:
         """
         return {name: parse_filter(name, texts) for name, texts in self.filters.items()}
 
+    def gate_body(self) -> dict[str, Any]:
+        """Return the gates as the API expects them.
+
+        Raises:
+            InvalidFilterValue: A gate does not accept its value.
+        """
+        return {name: parse_gate(name, text) for name, text in self.gates.items()}
+
     def weight_body(self) -> dict[str, float]:
         """Return the weights as the API expects them: in 0-1, by criterion."""
         weights = {}
         for name, position in self.weights.items():
             # The division is decimal, so that 7 becomes 0.07 and not 0.07000000000000001.
             decimal_position = Decimal(repr(position))
-            weights[name] = float(decimal_position / _SLIDER_MAX)
+            weights[name] = float(decimal_position / SLIDER_MAX)
         return weights
 
 
@@ -269,11 +303,11 @@ def slider_positions(weights: Mapping[str, float]) -> dict[str, float]:
     largest_weight = max(positive_weights.values(), default=0.0)
 
     if largest_weight <= 1:
-        scale = float(_SLIDER_MAX)
-    elif largest_weight <= _SLIDER_MAX:
+        scale = float(SLIDER_MAX)
+    elif largest_weight <= SLIDER_MAX:
         scale = 1.0
     else:
-        scale = _SLIDER_MAX / largest_weight
+        scale = SLIDER_MAX / largest_weight
 
     return {name: _round_position(weight * scale) for name, weight in positive_weights.items()}
 
@@ -300,6 +334,17 @@ def _read_filters(parameters: Parameters) -> dict[str, tuple[str, ...]]:
         if name in parameters:
             filters[name] = tuple(dict.fromkeys(parameters[name]))
     return filters
+
+
+def _read_gates(parameters: Parameters) -> dict[str, str]:
+    """Return the texts of the gates that are set, in the order of the form."""
+    return {name: parameters[GATE_PREFIX + name][0] for name in GATES if GATE_PREFIX + name in parameters}
+
+
+def _has_flag(parameters: Parameters, flag: tuple[str, str]) -> bool:
+    """Return whether the parameters contain the name and the value of a flag."""
+    name, value = flag
+    return _first_value(parameters, name) == value
 
 
 def _read_weights(parameters: Parameters, weight_profiles: WeightProfiles) -> dict[str, float]:
@@ -341,7 +386,7 @@ def _read_position(text: str) -> float:
     if math.isnan(position):
         return 0.0
 
-    limited_position = min(max(position, 0.0), float(_SLIDER_MAX))
+    limited_position = min(max(position, 0.0), float(SLIDER_MAX))
     return _round_position(limited_position)
 
 

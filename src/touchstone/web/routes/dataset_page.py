@@ -19,8 +19,9 @@ from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.rank_state import RankState
 from touchstone.web.session_expiry import require_sign_in
 from touchstone.web.views import dataset_view, related_datasets
+from touchstone.web.views.criterion_cell import criterion_cells
 from touchstone.web.views.evidence_view import OTHER_ATTRIBUTES, attribute_details, merely_declared
-from touchstone.web.views.rank_table import criterion_cells, score_text
+from touchstone.web.views.score_range import score_range
 from touchstone.web.views.search_engine_description import (
     fetch_search_engine_description,
     page_address,
@@ -82,7 +83,7 @@ async def dataset_page(ctx: PageContext) -> Response:
         variants=related_datasets.variants_of(dataset),
         # The score.
         scored=score is not None,
-        score=score_text(score, used_criteria, ctx.localizer),
+        score_range=score_range(score, used_criteria, ctx.localizer),
         cells=criterion_cells(score, used_criteria, ctx.localizer) if score else (),
         lowered=await _lowered_score(ctx, state, dataset, evidence, score),
         # The data file.

@@ -1,6 +1,6 @@
 """The rank page, its live updates, and the page with all values of a filter."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
@@ -21,9 +21,11 @@ from touchstone.web.api_queries import (
     load_background,
     read_rank_state,
 )
+from touchstone.web.localizer import Localizer
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.rank_filters import FILTERS, SEARCH, FilterInput
+from touchstone.web.rank_gates import GATE_PREFIX
 from touchstone.web.rank_state import MAX_PINS, RankState, parse_small_integer
 from touchstone.web.views import rank_table, weighted_criteria
 from touchstone.web.views.filter_form import (
@@ -35,6 +37,7 @@ from touchstone.web.views.filter_form import (
     invalid_filter_message,
     list_values,
 )
+from touchstone.web.views.gate_form import GateGroup, gate_chips, gate_groups, invalid_gate_message
 from touchstone.web.views.ranking_patch import layout_digest, ranking_patch
 
 _PANELS: Final = ("weights", "filters")
@@ -48,15 +51,15 @@ class RankedState:
 
     Attributes:
         state: The state, with the number of a page that exists.
-        ranking: The ranking; empty if a filter is invalid.
+        ranking: The ranking; empty if a filter or a gate is invalid.
         invalid_filters: The names of the filters with invalid values.
-        filter_problem: A sentence about the invalid filters; empty if there are none.
+        problem: A sentence about the invalid filters and gates; empty if there are none.
     """
 
     state: RankState
     ranking: Ranking
     invalid_filters: tuple[str, ...] = ()
-    filter_problem: str = ""
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +79,12 @@ class RankPage:
         codebook: The rules of the ethical criteria, by the name of the attribute.
         groups: The filter form; empty if it was not requested.
         chips: The filters that are set.
+        gate_groups: The form of the gates.
+        gate_chips: The gates that are set.
         layout_digest: The digest of what a patch of the ranking cannot change.
         announcement: The sentence that tells screen readers what the ranking shows.
-        filter_problem: A sentence about invalid filters; empty if there are none.
-        field_problems: What is wrong with each invalid filter, by its name.
+        filter_problem: A sentence about invalid filters and gates; empty if there are none.
+        field_problems: What is wrong with each invalid filter and gate, by the name of its field.
         too_many_pins: Whether the address has more pins than can be compared.
     """
 
@@ -95,6 +100,8 @@ class RankPage:
     codebook: Mapping[str, CriterionRule]
     groups: tuple[FilterGroup, ...]
     chips: tuple[FilterChip, ...]
+    gate_groups: tuple[GateGroup, ...]
+    gate_chips: tuple[FilterChip, ...]
     layout_digest: str
     announcement: str
     filter_problem: str
@@ -237,7 +244,7 @@ async def load_rank_page(ctx: PageContext, state: RankState, *, with_filters: bo
     used_criteria = weighted_criteria.criteria_with_weight(criteria)
     background = await load_background(ctx, state, ranked.ranking)
     table = rank_table.build_rank_table(ranked.ranking, criteria, state, localizer, background)
-    announcement = "" if ranked.filter_problem else rank_table.describe_result(table, state, localizer)
+    announcement = "" if ranked.problem else rank_table.describe_result(table, state, localizer)
 
     # The state holds no more pins than can be compared, but the address may.
     pin_count = len(set(ctx.request.query_params.getlist("pin")))
@@ -255,10 +262,12 @@ async def load_rank_page(ctx: PageContext, state: RankState, *, with_filters: bo
         codebook=CODEBOOK,
         groups=groups,
         chips=filter_chips(state, localizer),
+        gate_groups=gate_groups(state, localizer),
+        gate_chips=gate_chips(state, localizer),
         layout_digest=layout_digest(state, used_criteria, table, localizer),
         announcement=announcement,
-        filter_problem=ranked.filter_problem,
-        field_problems={name: invalid_filter_message(name, localizer) for name in ranked.invalid_filters},
+        filter_problem=ranked.problem,
+        field_problems=_field_problems(ranked.invalid_filters, state.invalid_gates, localizer),
         too_many_pins=pin_count > MAX_PINS,
     )
 
@@ -266,13 +275,13 @@ async def load_rank_page(ctx: PageContext, state: RankState, *, with_filters: bo
 async def _fetch_ranked_state(ctx: PageContext, state: RankState) -> RankedState:
     """Request the ranking that a state of the rank page describes, and return it with the state.
 
-    If a filter is invalid, the ranking is empty and the result says what is wrong. If the state has a page number
-    beyond the last page, the result is the last page.
+    If a filter or a gate is invalid, the ranking is empty and the result says what is wrong. If the state has a page
+    number beyond the last page, the result is the last page.
     """
     invalid_filters = state.invalid_filters
-    if invalid_filters:
-        messages = [invalid_filter_message(name, ctx.localizer) for name in invalid_filters]
-        return RankedState(state, EMPTY_RANKING, invalid_filters, filter_problem=" ".join(messages))
+    problems = _field_problems(invalid_filters, state.invalid_gates, ctx.localizer)
+    if problems:
+        return RankedState(state, EMPTY_RANKING, invalid_filters, problem=" ".join(problems.values()))
 
     try:
         ranking = await fetch_ranking(ctx, state)
@@ -281,13 +290,23 @@ async def _fetch_ranked_state(ctx: PageContext, state: RankState) -> RankedState
             raise
         # The API checks the filters more strictly than the page does, and cannot search by words just after its start.
         named_filters = _filters_named_by(error, state)
-        return RankedState(state, EMPTY_RANKING, named_filters, filter_problem=error.detail)
+        return RankedState(state, EMPTY_RANKING, named_filters, problem=error.detail)
 
     is_beyond_last_page = ranking.total_count > 0 and not ranking.datasets
     if is_beyond_last_page:
         state = state.change(page=rank_table.count_pages(ranking))
         ranking = await fetch_ranking(ctx, state)
     return RankedState(state, ranking)
+
+
+def _field_problems(
+    invalid_filters: Iterable[str], invalid_gates: Iterable[str], localizer: Localizer
+) -> dict[str, str]:
+    """Return what is wrong with each invalid filter and gate, by the name of its field in the form."""
+    problems = {name: invalid_filter_message(name, localizer) for name in invalid_filters}
+    for name in invalid_gates:
+        problems[GATE_PREFIX + name] = invalid_gate_message(name, localizer)
+    return problems
 
 
 def _filters_named_by(error: TouchstoneError, state: RankState) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from touchstone.web.views.color_scale import LIGHT
 
 _MEDIA_TYPES: Final = {"csv": "text/csv; charset=utf-8", "svg": "image/svg+xml", "png": "image/png"}
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"  # tells spreadsheets that the file is UTF-8
+_CSV_HEADERS: Final = ("rank", "place", "id", "dataset_id", "dataset_name", "score", "highest_score")
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -53,7 +54,15 @@ async def export_ranking(ctx: PageContext) -> Response:
 async def _fetch_whole_ranking(ctx: PageContext, state: RankState) -> Ranking:
     """Return all ranks that the state describes, not only those of its page."""
     filters: Any = state.filter_body()
-    return await ctx.api.score_datasets(filters, weights=state.weight_body(), explain=True, assurance=state.assurance)
+    gates: Any = state.gate_body()
+    return await ctx.api.score_datasets(
+        filters,
+        weights=state.weight_body(),
+        gates=gates,
+        gate="pass" if state.passing_only else "all",
+        explain=True,
+        assurance=state.assurance,
+    )
 
 
 def _render_svg(ctx: PageContext, page: RankPage) -> str:
@@ -64,17 +73,20 @@ def _render_svg(ctx: PageContext, page: RankPage) -> str:
 def ranking_csv(ranking: Ranking) -> bytes:
     """Return a ranking as a CSV file that spreadsheets open correctly.
 
-    There is one line for each dataset, with the value and the points of each criterion. An unknown value is left empty,
-    because 0 would be a statement about the dataset.
+    There is one line for each dataset, with the value and the points of each criterion, and what each gate says of it.
+    An unknown value is left empty, because 0 would be a statement about the dataset.
     """
     criterion_names = [weight.criterion_name for weight in ranking.effective_weights]
     points_headers = [f"points_{name}" for name in criterion_names]
+    gate_names = list(ranking.datasets[0].gates or {}) if ranking.datasets else []
+    gate_headers = [f"gate_{name}" for name in gate_names]
 
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow(["rank", "id", "dataset_id", "dataset_name", "score", *criterion_names, *points_headers])
+    writer.writerow([*_CSV_HEADERS, *criterion_names, *points_headers, *gate_headers])
     for dataset in ranking.datasets:
-        writer.writerow(_csv_fields(dataset, criterion_names))
+        gate_outcomes = dataset.gates or {}
+        writer.writerow([*_csv_fields(dataset, criterion_names), *(gate_outcomes[name] for name in gate_names)])
 
     return _BYTE_ORDER_MARK + text.getvalue().encode()
 
@@ -88,13 +100,16 @@ def _csv_fields(dataset: ScoredDataset, criterion_names: Sequence[str]) -> list[
     for unknown_name in dataset.unknown or ():
         values.pop(unknown_name, None)
     points = dataset.points or {}
+    best_case = dataset.best_case
 
     return [
         dataset.rank,
+        dataset.place,
         dataset.id,
         dataset.dataset_id,
         _escape_formula(dataset.dataset_name),
         dataset.score,
+        best_case.score if best_case is not None else "",
         *(values.get(name, "") for name in criterion_names),
         *(points.get(name, "") for name in criterion_names),
     ]

@@ -1,7 +1,7 @@
 // What the reader has changed in the form since the last ranking was requested. A new ranking brings the form as it was
 // at the time of its request, so these edits are then made again.
 
-import { fieldKey, isFilter } from "./rank_form.js";
+import { fieldKey, isFilter, isGate } from "./rank_form.js";
 
 export class PendingEdits {
   #form;
@@ -29,10 +29,11 @@ export class PendingEdits {
     this.#edits.set(fieldKey(field), edit);
   }
 
-  /** Forget the edits of a field, by its key or name, or of all filters with the key `filters`. */
+  /** Forget the edits of a field, by its key or name; of all filters or gates with the key `filters` or `gates`. */
   discard(key) {
     for (const [editKey, { name }] of this.#edits) {
-      if (key === editKey || key === name || (key === "filters" && isFilter({ name }))) this.#edits.delete(editKey);
+      const group = isGate({ name }) ? "gates" : isFilter({ name }) && "filters";
+      if ([editKey, name, group].includes(key)) this.#edits.delete(editKey);
     }
   }
 

@@ -15,9 +15,14 @@ export function addressQuery() {
   return query;
 }
 
-/** Return whether a field is a filter, and so neither a pin nor a weight. */
+/** Return whether a field is a filter or a gate, and so neither a pin nor a weight. */
 export function isFilter({ name }) {
   return name !== "pin" && !name.startsWith("w.");
+}
+
+/** Return whether a field belongs to a gate. */
+export function isGate({ name }) {
+  return name === "gate" || name.startsWith("gate.");
 }
 
 /** Return the key of a field: its name, with the value if several check boxes have the same name. */

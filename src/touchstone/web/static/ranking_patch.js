@@ -22,9 +22,10 @@ export function applyPatch({ view, announcement, lowered, rows }) {
   });
 }
 
-/** Update what a row has in every view: its dataset, rank, change of rank and score. */
-function patchRow(rowElement, { id, rank, name, pinLabel, keepLabel, pinned, change, score, ...texts }) {
-  const [pinBox, rankElement, changeElement] = rowElement.querySelector(".place").children;
+/** Update what a row has in every view: its dataset, place, change of rank and score. */
+function patchRow(rowElement, { id, name, pinLabel, keepLabel, pinned, change, ...texts }) {
+  const [pinBox, placeElement, tieElement, changeElement] = rowElement.querySelector(".place").children;
+  const limitElement = rowElement.querySelector(".limit");
   const nameLink = rowElement.querySelector("[id^=name-]");
   const keepLink = rowElement.querySelector(".keep");
 
@@ -43,10 +44,20 @@ function patchRow(rowElement, { id, rank, name, pinLabel, keepLabel, pinned, cha
 
   rowElement.classList.toggle("pinned", pinned);
   pinBox.checked = pinned;
-  setText(rankElement, rank);
-  setText(rowElement.querySelector(".score"), score);
+  setText(placeElement, texts.place);
+  placeElement.title = texts.tie;
+  setText(tieElement, texts.tie);
+  setText(rowElement.querySelector(".score"), texts.score);
+  setText(limitElement, texts.limit);
+  limitElement.title = texts.limitTitle;
   setText(rowElement.querySelector(".known"), texts.evidence);
   setText(rowElement.querySelector(".declarer"), texts.declarer);
+
+  const gateElements = rowElement.querySelectorAll(".gate");
+  texts.gates.forEach(([state, outcome], index) => {
+    gateElements[index].className = `gate state ${state}`;
+    setText(gateElements[index].lastElementChild, `(${outcome})`);
+  });
 
   changeElement.className = change.kind ? `moved ${change.kind}` : "moved";
   changeElement.role = change.label ? "img" : null;
@@ -64,8 +75,11 @@ function patchHeatMapRow(rowElement, { cells }) {
   });
 }
 
-function patchBar(rowElement, { cells, score }) {
-  const segments = rowElement.querySelectorAll(".bar rect");
+function patchBar(rowElement, { cells: [[openX, openWidth], ...cells], score }) {
+  const [openSegment, ...segments] = rowElement.querySelectorAll(".bar rect");
+  setAttribute(openSegment, "x", openX);
+  setAttribute(openSegment, "width", openWidth);
+
   const pointsElements = rowElement.querySelectorAll(".figure");
   cells.forEach(([x, width, isUnknown, pointsText], index) => {
     setAttribute(segments[index], "x", x);
@@ -78,13 +92,23 @@ function patchBar(rowElement, { cells, score }) {
 
 function patchTableRow(rowElement, { cells: [objective, ...facts] }) {
   const factElements = rowElement.querySelectorAll(".fact");
-  setText(rowElement.querySelector("small"), objective);
-  facts.forEach(([text, unknownLabel], index) => {
-    const factElement = factElements[index];
-    factElement.className = unknownLabel ? "fact num hatched" : "fact num";
-    factElement.title = unknownLabel;
+  setText(rowElement.querySelector(".objective"), objective);
+  facts.forEach(([text, limit, unknownLabel], index) => patchFact(factElements[index], text, limit, unknownLabel));
+}
+
+/** Write a number of the table: its text with the highest possible value after it, or the sign of an unknown value. */
+function patchFact(factElement, text, limit, unknownLabel) {
+  factElement.className = unknownLabel ? "fact num hatched" : "fact num";
+  factElement.title = unknownLabel;
+  if (unknownLabel) {
     patchCell(factElement, text, unknownLabel);
-  });
+    return;
+  }
+
+  const limitElement = document.createElement("small");
+  limitElement.className = "limit";
+  limitElement.textContent = limit;
+  factElement.replaceChildren(text, limitElement);
 }
 
 /** Write the text of a cell. An unknown value is a sign with a label for screen readers. */
@@ -93,7 +117,7 @@ function patchCell(cellElement, text, unknownLabel) {
     setText(cellElement, text);
     return;
   }
-  if (cellElement.firstElementChild) return; // the cell shows the sign already
+  if (cellElement.querySelector("[role=img]")) return; // the cell shows the sign already
 
   const sign = document.createElement("span");
   sign.role = "img";

@@ -49,6 +49,7 @@ function replaceResults(fragment) {
   keepFocus((results) => morph(results, fragment.getElementById("results")));
   replacePanel(fragment, "search");
   replacePanel(fragment, "weights");
+  replacePanel(fragment, "gates");
   replacePanel(fragment, "filters");
 }
 

@@ -8,7 +8,8 @@ from touchstone.client import Dataset, Evidence, ScoredDataset
 from touchstone.core.attributes import ATTRIBUTES
 from touchstone.core.evidence import EvidenceLevel
 from touchstone.web.localizer import Localizer
-from touchstone.web.views.rank_table import CriterionCell, criterion_cells, score_text
+from touchstone.web.views.criterion_cell import CriterionCell, criterion_cells
+from touchstone.web.views.score_range import ScoreRange, score_range
 from touchstone.web.views.weighted_criteria import WeightedCriterion, criteria_with_weight
 
 
@@ -49,7 +50,7 @@ class Comparison:
     """Datasets side by side; each dataset has the same position in every row."""
 
     datasets: tuple[Dataset, ...]
-    scores: tuple[str, ...]
+    scores: tuple[ScoreRange, ...]
     criterion_rows: tuple[CriterionRow, ...]
     attribute_rows: tuple[AttributeRow, ...]
 
@@ -83,7 +84,7 @@ def compare(
 
     return Comparison(
         datasets=tuple(compared.dataset for compared in compared_datasets),
-        scores=tuple(score_text(score, used_criteria, localizer) for score in scores),
+        scores=tuple(score_range(score, used_criteria, localizer) for score in scores),
         criterion_rows=_criterion_rows(scores, used_criteria, localizer),
         attribute_rows=tuple(_attribute_row(name, compared_datasets) for name in attribute_names),
     )

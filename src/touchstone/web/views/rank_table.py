@@ -15,78 +15,19 @@ from touchstone.core.text import replace_control_characters
 from touchstone.web.localizer import Localizer
 from touchstone.web.rank_filters import COMPOSITES
 from touchstone.web.rank_state import PAGE_SIZE, RankState
-from touchstone.web.views.color_scale import shade
+from touchstone.web.views.criterion_cell import VALUE_DIGITS, CriterionCell, criterion_cells
+from touchstone.web.views.gate_form import GateBadge, gate_badges
 from touchstone.web.views.ranked_evidence import (
     RankingBackground,
     describe_declarer,
     describe_known_criteria,
     describe_lowered,
 )
-from touchstone.web.views.weighted_criteria import WeightedCriterion, criteria_with_weight, css_percentage
+from touchstone.web.views.score_range import ScoreRange, score_range
+from touchstone.web.views.weighted_criteria import WeightedCriterion, criteria_with_weight
 
 _MAX_OBJECTIVE_LENGTH: Final = 110
 _NO_BACKGROUND: Final = RankingBackground()
-
-
-@dataclass(frozen=True, slots=True)
-class CriterionCell:
-    """The value of one criterion for one dataset.
-
-    Attributes:
-        criterion: The criterion.
-        value: The value in 0-1.
-        points: What the value adds to the score; the points of all cells add up to the score.
-        preceding_points: The sum of the points of the cells before this one.
-        unknown: Whether the dataset has no value for the criterion.
-        localizer: The reader's language.
-    """
-
-    criterion: WeightedCriterion
-    value: float
-    points: float
-    preceding_points: float
-    unknown: bool
-    localizer: Localizer
-
-    @property
-    def text(self) -> str:
-        """Return the value as text; a question mark if it is unknown."""
-        return "?" if self.unknown else self.localizer.number(self.value, digits=2)
-
-    @property
-    def points_text(self) -> str:
-        """Return the points as text; the word for "unknown" if the value is unknown."""
-        return self.localizer.text("unknown") if self.unknown else self.localizer.number(self.points, digits=3)
-
-    @property
-    def title(self) -> str:
-        """Return the tooltip: how the points follow from the value."""
-        if self.unknown:
-            return self.points_text
-        return f"{self.text} × {self.criterion.precise_share_text} = {self.points_text}"
-
-    @property
-    def x(self) -> str:
-        """Return the SVG attribute `x` of the segment in the bar of the score."""
-        return css_percentage(self.preceding_points)
-
-    @property
-    def width(self) -> str:
-        """Return the SVG attribute `width` of the segment in the bar of the score."""
-        return css_percentage(self.points)
-
-    @property
-    def shade(self) -> int:
-        """Return the shade of the value in the sequential palette."""
-        return shade(self.value)
-
-    @property
-    def css_classes(self) -> str:
-        """Return the CSS classes of the cell in the heat map."""
-        background = "hatched" if self.unknown else f"q{self.shade}"
-        if self.criterion.has_vertical_numbers:
-            return f"cell {background} thin"
-        return f"cell {background}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +49,19 @@ _UNCHANGED: Final = RankChange()
 
 
 @dataclass(frozen=True, slots=True)
+class TableFact:
+    """A number of a dataset in the table view.
+
+    Attributes:
+        text: The number as text; None for a composite score of which nothing is known.
+        limit: The highest value that the unknown attributes allow, such as `≤ 1.00`; empty if they leave nothing open.
+    """
+
+    text: str | None
+    limit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class RankedRow:
     """One dataset of the ranking.
 
@@ -116,8 +70,8 @@ class RankedRow:
         cells: One cell for each criterion with a weight.
         pinned: Whether the dataset is among those to compare.
         change: How the dataset has moved since the previous ranking.
-        rank: The rank as text.
-        score: The score as text.
+        score_range: The score, and what the unknown values leave open.
+        gates: What each gate says of the dataset.
         declared_by: Who has declared the record; None for a record of the service.
         localizer: The reader's language.
     """
@@ -126,10 +80,31 @@ class RankedRow:
     cells: tuple[CriterionCell, ...]
     pinned: bool
     change: RankChange
-    rank: str
-    score: str
+    score_range: ScoreRange
+    gates: tuple[GateBadge, ...]
     declared_by: Person | None
     localizer: Localizer
+
+    @property
+    def place(self) -> str:
+        """Return the place as text, with an equals sign if other datasets have the same score: `5 =`."""
+        place = self.localizer.number(self.dataset.place or self.dataset.rank)
+        return f"{place}\u00a0=" if self.dataset.tied_with else place
+
+    @property
+    def tie(self) -> str:
+        """Return in words how many others have the same score; empty if none has."""
+        tied_count = self.dataset.tied_with
+        return self.localizer.counted("tied_with", tied_count) if tied_count else ""
+
+    @property
+    def score(self) -> str:
+        """Return the score as text."""
+        return self.score_range.text
+
+    def limit_text(self, view: str) -> str:
+        """Return the highest score that is possible as a view shows it: in words where there is room for them."""
+        return self.score_range.limit if view == "bars" else self.score_range.sign
 
     @property
     def objective(self) -> str:
@@ -137,15 +112,13 @@ class RankedRow:
         return shorten(self.dataset.objective or "", _MAX_OBJECTIVE_LENGTH, placeholder="…")
 
     @property
-    def facts(self) -> tuple[str | None, ...]:
-        """Return the columns of the table view after the score: the composite scores, instances and features.
-
-        A composite score that is unknown is None.
-        """
-        facts = [self._composite_text(name) for name in COMPOSITES]
-        facts.append(self.localizer.number(self.dataset.instances_number))
-        facts.append(self.localizer.number(self.dataset.features_number))
-        return tuple(facts)
+    def facts(self) -> tuple[TableFact, ...]:
+        """Return the columns of the table view after the score: the composite scores, instances and features."""
+        numbers = (self.dataset.instances_number, self.dataset.features_number)
+        return (
+            *(self._composite_fact(name) for name in COMPOSITES),
+            *(TableFact(self.localizer.number(number)) for number in numbers),
+        )
 
     @property
     def evidence(self) -> str:
@@ -157,11 +130,18 @@ class RankedRow:
         """Return who has declared the record; empty for records of the service."""
         return describe_declarer(self.declared_by, self.localizer)
 
-    def _composite_text(self, name: str) -> str | None:
-        """Return a composite score as text; None if it is unknown."""
+    def _composite_fact(self, name: str) -> TableFact:
+        """Return a composite score, with the highest value that the unknown attributes allow."""
         if self.dataset.unknown and name in self.dataset.unknown:
-            return None
-        return self.localizer.number(getattr(self.dataset, name), digits=2)
+            return TableFact(None)
+
+        text = self.localizer.number(getattr(self.dataset, name), digits=VALUE_DIGITS)
+        best_case = self.dataset.best_case
+        if best_case is None:
+            return TableFact(text)
+
+        best_text = self.localizer.number(best_case.criterion_scores[name], digits=VALUE_DIGITS)
+        return TableFact(text, limit="" if best_text == text else f"≤\u00a0{best_text}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +154,7 @@ class RankTable:
         pages: The number of pages.
         first: The rank of the first row.
         lowered: The sentence about datasets that would be on this page if their declarations counted; else empty.
+        notes: Sentences about criteria that do not tell the datasets of the page apart.
     """
 
     rows: tuple[RankedRow, ...]
@@ -181,6 +162,7 @@ class RankTable:
     pages: int
     first: int
     lowered: str
+    notes: tuple[str, ...]
 
     @property
     def ids(self) -> tuple[int, ...]:
@@ -217,8 +199,8 @@ def build_rank_table(
             cells=criterion_cells(dataset, used_criteria, localizer),
             pinned=dataset.id in state.pins,
             change=changes.get(dataset.id, _UNCHANGED),
-            rank=localizer.number(dataset.rank),
-            score=score_text(dataset, used_criteria, localizer),
+            score_range=score_range(dataset, used_criteria, localizer),
+            gates=gate_badges(dataset, state, localizer),
             declared_by=background.declarers.get(dataset.id),
             localizer=localizer,
         )
@@ -230,6 +212,7 @@ def build_rank_table(
         pages=count_pages(ranking),
         first=ranks_before_page + 1,
         lowered=describe_lowered(ranking, background.declared_ranking, localizer),
+        notes=tuple(note.sentence for note in ranking.notes),
     )
 
 
@@ -276,46 +259,3 @@ def _describe_rank_change(previous_place: int | None, place: int, localizer: Loc
 def count_pages(ranking: Ranking | Recommendations) -> int:
     """Return the number of pages of a ranking; 0 if it is empty."""
     return math.ceil(ranking.total_count / PAGE_SIZE)
-
-
-def criterion_cells(
-    dataset: ScoredDataset, used_criteria: Sequence[WeightedCriterion], localizer: Localizer
-) -> tuple[CriterionCell, ...]:
-    """Return what each criterion with a weight adds to the score of a dataset, in the order of the criteria.
-
-    A criterion that is unknown for the dataset has a cell too, because it takes part in the score as 0.
-    """
-    values = dataset.criterion_scores or {}
-    points_by_name = dataset.points or {}
-    unknown_names = set(dataset.unknown or ())
-
-    cells = []
-    preceding_points = 0.0
-    for criterion in used_criteria:
-        points = points_by_name.get(criterion.name, 0.0)
-        cell = CriterionCell(
-            criterion=criterion,
-            value=values.get(criterion.name, 0.0),
-            points=points,
-            preceding_points=preceding_points,
-            unknown=criterion.name in unknown_names,
-            localizer=localizer,
-        )
-        cells.append(cell)
-        preceding_points += points
-
-    return tuple(cells)
-
-
-def score_text(dataset: ScoredDataset | None, used_criteria: Sequence[WeightedCriterion], localizer: Localizer) -> str:
-    """Return the score of a dataset as every page shows it.
-
-    A dash stands for a missing score. It also replaces the 0 of a dataset for which every weighted criterion is
-    unknown, because that number would look like a judgement.
-    """
-    if dataset is None:
-        return localizer.number(None)
-
-    unknown_names = set(dataset.unknown or ())
-    is_unknown = all(criterion.name in unknown_names for criterion in used_criteria)
-    return localizer.number(None if is_unknown else dataset.score, digits=3)

@@ -43,6 +43,7 @@ def layout_digest(
         "total": table.total,
         "row_count": len(table.rows),
         "pins_outside_page": [pin for pin in state.pins if pin not in table.ids],
+        "notes": table.notes,
         "columns": _COLUMN_LAYOUTS[state.view](used_criteria),
     }
     return hashlib.blake2b(repr(layout).encode(), digest_size=_DIGEST_BYTES).hexdigest()
@@ -70,15 +71,19 @@ def _row_patch(row: RankedRow, view: str, localizer: Localizer) -> dict[str, Any
     name = replace_control_characters(row.dataset.dataset_name)
     return {
         "id": row.dataset.id,
-        "rank": row.rank,
+        "place": row.place,
+        "tie": row.tie,
         "name": name,
         "pinLabel": localizer.text("pin_one", name=name),
         "keepLabel": localizer.text("keep_one", name=name),
         "pinned": row.pinned,
         "change": row.change,
         "score": row.score,
+        "limit": row.limit_text(view),
+        "limitTitle": row.score_range.limit,
         "evidence": row.evidence,
         "declarer": row.declarer,
+        "gates": [(gate.state, gate.outcome) for gate in row.gates],
         "cells": _CELL_PATCHES[view](row, localizer),
     }
 
@@ -89,16 +94,22 @@ def _heat_map_cells(row: RankedRow, _: Localizer) -> JsonArray:
 
 
 def _bar_segments(row: RankedRow, _: Localizer) -> JsonArray:
-    """Return position, width, whether the value is unknown, and points of each segment of the bar."""
-    return [(cell.x, cell.width, cell.unknown, cell.points_text) for cell in row.cells]
+    """Return the hatched remainder of the bar, followed by its segments.
+
+    The remainder has a position and a width; a segment has a position, a width, whether the value is unknown, and its
+    points.
+    """
+    cells: JsonArray = [(row.score_range.x, row.score_range.width)]
+    cells.extend((cell.x, cell.width, cell.unknown, cell.points_text) for cell in row.cells)
+    return cells
 
 
 def _table_cells(row: RankedRow, localizer: Localizer) -> JsonArray:
-    """Return the objective, followed by text and tooltip of each fact; only unknown facts have a tooltip."""
+    """Return the objective, followed by text, limit and tooltip of each fact; only unknown facts have a tooltip."""
     unknown_label = localizer.text("unknown")
     cells: JsonArray = [row.objective]
     for fact in row.facts:
-        cells.append(("?", unknown_label) if fact is None else (fact, ""))
+        cells.append(("?", "", unknown_label) if fact.text is None else (fact.text, fact.limit, ""))
     return cells
 
 

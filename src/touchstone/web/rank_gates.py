@@ -1,0 +1,117 @@
+"""The gates of the rank page: requirements that a dataset passes or fails, and how their texts are read.
+
+Gates are kept apart from the filters, which hide datasets, and from the weights, which make up the score.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, Final
+
+from touchstone.core.attributes import FLAGS
+from touchstone.core.evidence import Assurance
+from touchstone.web.rank_filters import LABELS, InvalidFilterValue, parse_bound
+
+GATE_PREFIX: Final = "gate."
+"""What the parameters of gates begin with, because filters have the same names."""
+WORD_GATES: Final = (*LABELS, "domain", "task")
+RANGE_GATES: Final[Mapping[str, str]] = {
+    "year": "year",
+    "instances": "instances_number",
+    "features": "features_number",
+    "citations": "citations",
+    "missing_values_percentage": "missing_values_percentage",
+}
+"""The ranges that have a gate for each bound, with the attribute that the bound is about."""
+_WORD_SEPARATOR: Final = ","
+
+GateValue = str | list[str] | bool | int | float
+
+
+class GateInput(StrEnum):
+    """How a gate is entered in the form."""
+
+    LEVEL = "level"
+    """The level of evidence at which an attribute must be true."""
+    WORDS = "words"
+    """Words of which one is required, separated by commas."""
+    FLAG = "flag"
+    NUMBER = "number"
+
+
+def _list_gates() -> dict[str, GateInput]:
+    """Return all gates of the API, in the order of the form, each with the way in which readers enter it."""
+    gates = dict.fromkeys(FLAGS, GateInput.LEVEL)
+    gates["trainable"] = GateInput.FLAG
+    gates |= dict.fromkeys(WORD_GATES, GateInput.WORDS)
+    for name in RANGE_GATES:
+        gates |= {f"{name}_min": GateInput.NUMBER, f"{name}_max": GateInput.NUMBER}
+    return gates
+
+
+def _list_aliases() -> dict[str, str]:
+    """Return the gates by the other names under which a project may have stored them."""
+    aliases = {"split": "is_split", "is_anonymized": "anonymization_applied"}
+    for name, attribute in RANGE_GATES.items():
+        aliases |= {f"{attribute}_{bound}": f"{name}_{bound}" for bound in ("min", "max")}
+    return aliases
+
+
+GATES: Final[Mapping[str, GateInput]] = _list_gates()
+_ALIASES: Final[Mapping[str, str]] = _list_aliases()
+
+
+def parse_gate(name: str, text: str) -> GateValue:
+    """Return the value of a gate as the API expects it.
+
+    Raises:
+        InvalidFilterValue: The gate does not accept the text.
+    """
+    gate_input = GATES[name]
+    if gate_input is GateInput.NUMBER:
+        return parse_bound(name, text)
+    if gate_input is GateInput.WORDS:
+        return split_words(text)
+    if gate_input is GateInput.FLAG and text in ("true", "false"):
+        return text == "true"
+    if gate_input is GateInput.LEVEL and text in list(Assurance):
+        return text
+    raise InvalidFilterValue(name)
+
+
+def is_valid_gate(name: str, text: str) -> bool:
+    """Return whether a gate accepts the text."""
+    try:
+        parse_gate(name, text)
+    except InvalidFilterValue:
+        return False
+    return True
+
+
+def split_words(text: str) -> list[str]:
+    """Return the words of a gate, which readers separate by commas."""
+    words = (word.strip() for word in text.split(_WORD_SEPARATOR))
+    return [word for word in words if word]
+
+
+def gates_of_project(stored_gates: Mapping[str, Any]) -> dict[str, str]:
+    """Return the stored gates of a project as texts, in the order of the form; unknown ones are left out."""
+    texts_by_name = {}
+    for stored_name, value in stored_gates.items():
+        name = _ALIASES.get(stored_name, stored_name)
+        text = _gate_text(value)
+        if name in GATES and text:
+            texts_by_name[name] = text
+
+    return {name: texts_by_name[name] for name in GATES if name in texts_by_name}
+
+
+def _gate_text(value: Any) -> str:
+    """Return the stored value of a gate as a reader would have entered it; empty if nothing is stored."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return f"{_WORD_SEPARATOR} ".join(str(word) for word in value)
+    # Fifteen digits are as many as a float holds exactly; integers get no decimal point.
+    return value if isinstance(value, str) else f"{value:.15g}"

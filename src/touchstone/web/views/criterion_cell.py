@@ -1,0 +1,139 @@
+"""The value of one criterion for one dataset, as heat map, bars and tables show it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from touchstone.client import ScoredDataset
+from touchstone.web.localizer import Localizer
+from touchstone.web.views.color_scale import shade
+from touchstone.web.views.weighted_criteria import WeightedCriterion, css_percentage
+
+VALUE_DIGITS: Final = 2
+_POINTS_DIGITS: Final = 3
+_UNKNOWN_PARTS: Final = 10  # the steps in which a cell of the heat map shows how much of its value is unknown
+
+
+@dataclass(frozen=True, slots=True)
+class CriterionCell:
+    """The value of one criterion for one dataset.
+
+    Attributes:
+        criterion: The criterion.
+        value: The value in 0-1.
+        best_value: The value if everything unknown about the dataset were as favourable as possible.
+        points: What the value adds to the score; the points of all cells add up to the score.
+        preceding_points: The sum of the points of the cells before this one.
+        unknown: Whether the dataset has no value for the criterion.
+        localizer: The reader's language.
+    """
+
+    criterion: WeightedCriterion
+    value: float
+    best_value: float
+    points: float
+    preceding_points: float
+    unknown: bool
+    localizer: Localizer
+
+    @property
+    def text(self) -> str:
+        """Return the value as text; a question mark if it is unknown."""
+        return "?" if self.unknown else self.localizer.number(self.value, digits=VALUE_DIGITS)
+
+    @property
+    def points_text(self) -> str:
+        """Return the points as text; the word for "unknown" if the value is unknown."""
+        if self.unknown:
+            return self.localizer.text("unknown")
+        return self.localizer.number(self.points, digits=_POINTS_DIGITS)
+
+    @property
+    def title(self) -> str:
+        """Return the tooltip: how the points follow from the value, and how high the value may still be."""
+        if self.unknown:
+            return self.points_text
+
+        calculation = f"{self.text} × {self.criterion.precise_share_text} = {self.points_text}"
+        return f"{calculation}, {self.limit}" if self.limit else calculation
+
+    @property
+    def limit(self) -> str:
+        """Return the highest value that is possible in words, such as "at most 1.00"; empty if nothing is unknown."""
+        if self.unknown:
+            return ""
+
+        best_text = self.localizer.number(self.best_value, digits=VALUE_DIGITS)
+        return "" if best_text == self.text else self.localizer.text("at_most", value=best_text)
+
+    @property
+    def x(self) -> str:
+        """Return the SVG attribute `x` of the segment in the bar of the score."""
+        return css_percentage(self.preceding_points)
+
+    @property
+    def width(self) -> str:
+        """Return the SVG attribute `width` of the segment in the bar of the score."""
+        return css_percentage(self.points)
+
+    @property
+    def value_width(self) -> str:
+        """Return the SVG attribute `width` of a bar from 0 to the value."""
+        return css_percentage(self.value)
+
+    @property
+    def unknown_width(self) -> str:
+        """Return the SVG attribute `width` of the hatched remainder between the value and the highest possible one."""
+        return css_percentage(max(0.0, self.best_value - self.value))
+
+    @property
+    def shade(self) -> int:
+        """Return the shade of the value in the sequential palette."""
+        return shade(self.value)
+
+    @property
+    def unknown_part(self) -> int:
+        """Return how many tenths of the value are unknown, rounded up; 0 if the value is unknown as a whole."""
+        return 0 if not self.limit else max(1, round((self.best_value - self.value) * _UNKNOWN_PARTS))
+
+    @property
+    def css_classes(self) -> str:
+        """Return the CSS classes of the cell in the heat map."""
+        css_classes = ["cell", "hatched" if self.unknown else f"q{self.shade}"]
+        if self.unknown_part:
+            css_classes.append(f"open{self.unknown_part}")
+        if self.criterion.has_vertical_numbers:
+            css_classes.append("thin")
+        return " ".join(css_classes)
+
+
+def criterion_cells(
+    dataset: ScoredDataset, used_criteria: Sequence[WeightedCriterion], localizer: Localizer
+) -> tuple[CriterionCell, ...]:
+    """Return what each criterion with a weight adds to the score of a dataset, in the order of the criteria.
+
+    A criterion that is unknown for the dataset has a cell too, because it takes part in the score as 0.
+    """
+    values = dataset.criterion_scores or {}
+    best_values = dataset.best_case.criterion_scores if dataset.best_case is not None else values
+    points_by_name = dataset.points or {}
+    unknown_names = set(dataset.unknown or ())
+
+    cells = []
+    preceding_points = 0.0
+    for criterion in used_criteria:
+        value = values.get(criterion.name, 0.0)
+        points = points_by_name.get(criterion.name, 0.0)
+        cell = CriterionCell(
+            criterion=criterion,
+            value=value,
+            best_value=best_values.get(criterion.name, value),
+            points=points,
+            preceding_points=preceding_points,
+            unknown=criterion.name in unknown_names,
+            localizer=localizer,
+        )
+        cells.append(cell)
+        preceding_points += points
+
+    return tuple(cells)
