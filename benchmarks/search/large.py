@@ -139,7 +139,7 @@ def _measure(view: View, question: Question, text: str) -> str:
 
 
 def _time_ms(view: View, question: Question, query: Query) -> float:
-    """Return the wall time of one answer in milliseconds."""
-    start = time.perf_counter()
+    """Return the processor time of one answer in milliseconds."""
+    start = time.process_time()
     question.ask(view, query)
-    return (time.perf_counter() - start) * 1000
+    return (time.process_time() - start) * 1000

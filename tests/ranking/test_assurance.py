@@ -183,6 +183,25 @@ def test_a_catalog_without_evidence_stores_nothing_more() -> None:
     assert stricter[Assurance.DOCUMENTED] is stricter[Assurance.REVIEWED]
 
 
+def test_records_without_evidence_take_nothing_above_declared() -> None:
+    """The columns of an assurance end with the last leaf about which something is known there."""
+    measured = AttributeEvidence(level=EvidenceLevel.MEASURED, documented=7, reviewed=7)
+    rows = [
+        made(id_, instances_number=7, evidence={"instances_number": measured} if id_ % 10 == 0 else None)
+        for id_ in range(1, 1000)
+    ]
+    index = Catalog.build(rows, INDEXED).index
+    assert index is not None
+
+    stricter = index.columns.stricter[Assurance.DOCUMENTED]
+    assert len(stricter.codes["instances_number"]) <= 2 * 64
+    assert stricter.criteria.grades.shape[1] <= 2 * 64
+    assert stricter.criteria.upper.shape[1] == 2
+    numbers = index.at(Assurance.DOCUMENTED).numbers("instances_number", np.arange(999))
+    assert np.count_nonzero(numbers == 7) == 99
+    assert np.isnan(numbers[2 * 64 :]).all()
+
+
 def test_planes_of_texts_and_visibility_are_shared(tmp_path: Path) -> None:
     """The bitmaps of an index are one array for all assurances, in memory and in a snapshot."""
     random = Random(19)

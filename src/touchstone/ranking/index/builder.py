@@ -31,6 +31,7 @@ from touchstone.ranking.index.index_columns import (
     StricterColumns,
     TextColumn,
     UuidColumn,
+    without_trailing_zeros,
 )
 from touchstone.ranking.index.ordered_records import OrderedRecords
 from touchstone.ranking.index.plane_builder import PlaneWriter
@@ -149,8 +150,11 @@ def _build_stricter_columns(
     stricter_numbers = {
         name: NumberColumn(number.values, codes[name], STRICTER_EDGES) for name, number in numbers.items()
     }
-    plane_rows = planes.add_assured(records, stricter_numbers)
-    return StricterColumns(plane_rows, _build_criteria(records), codes)
+    return StricterColumns(
+        plane_rows=planes.add_assured(records, stricter_numbers),
+        criteria=_build_criteria(records).without_trailing_zeros(),
+        codes={name: without_trailing_zeros(number_codes) for name, number_codes in codes.items()},
+    )
 
 
 def _build_levels(records: OrderedRecords) -> StoredLevels:

@@ -5,7 +5,7 @@ The names of the fields are part of the format of snapshots: whoever renames one
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 import numpy as np
@@ -49,6 +49,23 @@ def ethical_plane(count: int) -> str:
     return f"ethical:{count}"
 
 
+def without_trailing_zeros(values: NDArray[Any]) -> NDArray[Any]:
+    """Return a copy of a column, or of one with several rows, without the zeros that all rows end in."""
+    places = np.flatnonzero(values.reshape(-1, values.shape[-1]).any(axis=0))
+    end = int(places[-1]) + 1 if len(places) else 0
+    return values[..., :end].copy()
+
+
+def with_trailing_zeros(values: NDArray[Any], length: int) -> NDArray[Any]:
+    """Return a column, or one with several rows, with zeros at the end up to some length.
+
+    The zeros are only ever read, and the operating system reserves no memory for them.
+    """
+    extended = np.zeros((*values.shape[:-1], length), values.dtype)
+    extended[..., : values.shape[-1]] = values
+    return extended
+
+
 @dataclass(frozen=True, slots=True)
 class Planes:
     """The planes of an index: bitmaps of the records that have some property.
@@ -88,6 +105,19 @@ class CriterionColumns:
     upper: Floats
     lower: Floats
     known_ethical: NDArray[np.uint8]
+
+    def without_trailing_zeros(self) -> "CriterionColumns":
+        """Return the same columns without the zeros at the end of each."""
+        arrays = {field.name: without_trailing_zeros(getattr(self, field.name)) for field in fields(self)}
+        return CriterionColumns(**arrays)
+
+    def with_trailing_zeros(self, declared: "CriterionColumns") -> "CriterionColumns":
+        """Return the same columns with zeros at the end of each, so that they are as long as those at `declared`."""
+        arrays = {
+            field.name: with_trailing_zeros(getattr(self, field.name), getattr(declared, field.name).shape[-1])
+            for field in fields(self)
+        }
+        return CriterionColumns(**arrays)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,10 +252,12 @@ class UuidColumn:
 class StricterColumns:
     """What differs at an assurance above `declared`; everything else is shared.
 
+    The records about which something is known come first in an index, so most columns end in zeros, which are left out.
+
     Attributes:
         plane_rows: The rows of the planes of numbers, flags and ethical criteria.
-        criteria: The criteria of single records and of whole leaves.
-        codes: By number attribute, the code of each record; the distinct numbers are those of all assurances.
+        criteria: The criteria of records, blocks and leaves, without trailing zeros.
+        codes: By number attribute, the code of each record, without trailing zeros; all assurances share the numbers.
     """
 
     plane_rows: Mapping[str, int]
@@ -272,37 +304,24 @@ class IndexColumns:
     def at(self, assurance: Assurance) -> "IndexColumns":
         """Return the columns of the same records with what is known at an assurance above `declared`."""
         stricter = self.stricter.get(assurance) or self._nothing_known()
-        numbers = {
-            name: NumberColumn(self.numbers[name].values, stricter.codes[name], STRICTER_EDGES) for name in NUMBERS
-        }
+        codes = {name: with_trailing_zeros(stricter.codes[name], self.size) for name in NUMBERS}
+        numbers = {name: NumberColumn(self.numbers[name].values, codes[name], STRICTER_EDGES) for name in NUMBERS}
         return replace(
             self,
             planes=replace(self.planes, rows={**self.planes.rows, **stricter.plane_rows}),
-            criteria=stricter.criteria,
+            criteria=stricter.criteria.with_trailing_zeros(self.criteria),
             numbers=numbers,
             assurance=assurance,
         )
 
     def _nothing_known(self) -> StricterColumns:
-        """Return the columns for an assurance at which nothing is known about any record.
-
-        They consist of zeros that are only ever read, for which the operating system reserves no memory.
-        """
+        """Return the columns for an assurance at which nothing is known about any record."""
         declared = self.criteria
-        criteria = CriterionColumns(
-            grades=np.zeros(declared.grades.shape, np.uint8),
-            flag_bytes=np.zeros(self.size, np.uint8),
-            block_grades=np.zeros(declared.block_grades.shape, np.uint8),
-            block_flag_bytes=np.zeros(self.word_count, np.uint8),
-            ethical_by_grade=declared.ethical_by_grade,
-            upper=np.zeros(declared.upper.shape),
-            lower=np.zeros(declared.lower.shape),
-            known_ethical=np.zeros(self.size, np.uint8),
-        )
+        no_criteria = {field.name: getattr(declared, field.name)[..., :0] for field in fields(declared)}
         return StricterColumns(
             plane_rows=dict.fromkeys(_assured_planes(), EMPTY_PLANE_ROW),
-            criteria=criteria,
-            codes={name: np.zeros(self.size, number.codes.dtype) for name, number in self.numbers.items()},
+            criteria=CriterionColumns(**no_criteria),
+            codes={name: number.codes[:0] for name, number in self.numbers.items()},
         )
 
     def plane_rows(self, assurance: Assurance) -> Mapping[str, int]:
