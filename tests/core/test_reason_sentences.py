@@ -115,11 +115,11 @@ def test_robustness_is_a_verdict_with_its_counts() -> None:
     facts = StabilityFacts("A", 10, 100, 0.2, 0.97, 1, 4, "B")
     assert stability_sentence(facts, "en") == (
         "The place of “A” is robust: if the weights vary by up to ±20%, it is among the first 10 in 97 of 100 samples, "
-        "from rank 1 to rank 4; “B” is the first to overtake it."
+        "from rank 1 to rank 4; of those that overtake it then, “B” is the nearest."
     )
     assert as_typed(stability_sentence(facts, "fr")) == (
         "La place de « A » est solide : si l’on varie les poids jusqu’à ±20 %, il est parmi les 10 premiers dans 97 "
-        "des 100 essais, du rang 1 au rang 4 ; c’est « B » qui le dépasse le plus tôt."
+        "des 100 essais, du rang 1 au rang 4 ; de ceux qui le dépassent alors, « B » est le plus proche."
     )
 
 

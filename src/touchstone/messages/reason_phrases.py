@@ -99,8 +99,8 @@ REASON_PHRASES: Final[Mapping[str, Text]] = {
     ),
     "stability_beyond": (", toujours au-delà du rang {limit}", ", always beyond rank {limit}"),
     "stability_overtaken": (
-        " ; c’est « {name} » qui le dépasse le plus tôt",
-        "; “{name}” is the first to overtake it",
+        " ; de ceux qui le dépassent alors, « {name} » est le plus proche",
+        "; of those that overtake it then, “{name}” is the nearest",
     ),
     # What would raise a dataset.
     "lifts": (
