@@ -121,3 +121,38 @@ def test_a_report_is_written_to_a_file(address: str, tmp_path: Path, monkeypatch
     assert digest in run("project", "report", project, "-o", "-").output
     refused = run("project", "report", project, "--format", "docx")
     assert (refused.exit_code, "docx" in refused.output) == (1, True)
+
+
+def test_two_datasets_are_compared_in_a_table_and_a_sentence(address: str) -> None:
+    """The table has the points of each criterion, and the sentence the weight that would reverse the order."""
+    items = answer("rank", *NEED)["datasets"]
+    ids = [str(items[0]["id"]), items[2]["dataset_id"]]
+    comparison = answer("compare", *ids, *NEED)
+    assert [dataset["dataset_name"] for dataset in comparison["datasets"]] == ["Alpha", "Gamma"]
+
+    shown = " ".join(run("compare", *ids, *NEED, "--table").stdout.split())
+    assert "+ transparency" in shown
+    assert comparison["pairs"][0]["sentence"] in shown
+    assert run("compare", ids[0]).exit_code == 1
+
+
+def test_lifts_are_listed_with_what_reaches_a_rank(address: str) -> None:
+    """Attributes that gain nothing are left out of the table, but not of the JSON."""
+    gamma = str(answer("rank", *NEED)["datasets"][2]["id"])
+    lifts = answer("lifts", gamma, *NEED, "--rank", "3")
+    assert lifts["sentence"] == "“Gamma” is already at rank 3."
+    assert len(lifts["lifts"]) > 1
+
+    shown = " ".join(run("lifts", gamma, *NEED, "--rank", "1", "--table").stdout.split())
+    assert "Transparency" in shown
+    assert "Informed consent" not in shown
+    assert "Whatever were established about “Gamma” (rank 3), it would not reach rank 1." in shown
+
+
+def test_stability_is_shown_with_its_verdicts(address: str) -> None:
+    """Each of the first datasets has a verdict and a sentence."""
+    stability = answer("stability", *NEED, "--k", "2", "--samples", "10", "--spread", "0.1", "--seed", "3")
+    assert (stability["samples"], stability["spread"], stability["seed"]) == (10, 0.1, 3)
+    shown = " ".join(run("stability", *NEED, "--k", "2", "--table").stdout.split())
+    assert shown.count("robust") >= 2
+    assert "it is among the first 2 in 100 of 100 samples" in shown

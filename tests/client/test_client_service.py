@@ -22,6 +22,7 @@ from touchstone.client import (
     evidence_calls,
     import_calls,
     job_calls,
+    reason_calls,
     record_of,
 )
 from touchstone.client.document_calls import ExportFormat
@@ -358,6 +359,9 @@ def every_call() -> list[Any]:
         choice_calls.get_snapshot("x", "x"),
         choice_calls.replay_snapshot("x", "x"),
         choice_calls.get_report("x"),
+        reason_calls.compare_datasets([]),
+        reason_calls.get_lifts("x"),
+        reason_calls.get_stability(),
     ]
 
 

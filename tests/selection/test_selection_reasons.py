@@ -226,3 +226,41 @@ async def test_the_assurance_may_be_in_the_query_string_but_not_contradict_the_b
     assert await ask(seeded, path) == await ask(seeded, "/datasets/stability", assurance="reviewed")
     answer = await seeded.post(path, json={"assurance": "declared"})
     assert answer.status_code == 422
+
+
+async def test_every_reason_comes_with_a_sentence_in_the_language_of_the_request(ada: httpx2.AsyncClient) -> None:
+    """The sentences name the datasets, the criteria and the weights that the answers contain."""
+    alpha = await created(ada, name="Alpha", transparency=True, year=2000)
+    beta = await created(ada, name="Beta", year=2012)
+    weights = {"transparency": 3, "year": 1}
+    body = {"weights": [{"criterion_name": name, "weight": weight} for name, weight in weights.items()]}
+
+    async def answers(language: str) -> list[str]:
+        headers = {"Accept-Language": language}
+        compared = await ada.post("/datasets/compare", json={"ids": [beta["id"], alpha["id"]], **body}, headers=headers)
+        lifted = await ada.post(f"/datasets/{beta['id']}/lifts", json={"rank": 1, **body}, headers=headers)
+        stable = await ada.post("/datasets/stability", json={"k": 1, **body}, headers=headers)
+        sentences = [
+            compared.json()["pairs"][0]["sentence"],
+            lifted.json()["sentence"],
+            stable.json()["datasets"][0]["sentence"],
+        ]
+        return [sentence.replace("\u00a0", " ").replace("\u202f", " ") for sentence in sentences]
+
+    assert await answers("en") == [
+        "“Alpha” (0.750) ranks above “Beta” (0.125) because of “Transparency” (+0.75), although “Beta” is better in "
+        "“Novelty” (−0.125); the order would be reversed if the weight of “Transparency” fell from 3 to below 0.5.",
+        "“Beta” would rise from rank 2 to rank 1 if “Transparency” (yes) were established.",
+        "The place of “Alpha” is robust: if the weights vary by up to ±20%, it ranks first in 100 of 100 samples, "
+        "always at rank 1.",
+    ]
+    assert await answers("fr") == [
+        "« Alpha » (0,750) est devant « Beta » (0,125) grâce à « Transparence » (+0,75), bien que « Beta » soit "
+        "meilleur pour « Nouveauté » (−0,125) ; l’ordre s’inverserait si le poids de « Transparence » passait de 3 à "
+        "moins de 0,5.",
+        "« Beta » passerait du rang 2 au rang 1 si l’on établissait « Transparence » (oui).",
+        "La place de « Alpha » est solide : si l’on varie les poids jusqu’à ±20 %, il est premier dans 100 des 100 "
+        "essais, toujours au rang 1.",
+    ]
+    without_target = await ask(ada, f"/datasets/{beta['id']}/lifts", **body)
+    assert without_target["sentence"] is None

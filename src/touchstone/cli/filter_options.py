@@ -144,3 +144,19 @@ ASSURANCE_OPTION: Final = Option(
     "assurance", str, "The weakest evidence that counts: declared (the default), documented or reviewed."
 )
 ASSURANCE: Final = OptionGroup((ASSURANCE_OPTION,), build=_assurance, help_panel="Evidence")
+
+
+def _parse_ranking(given_options: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments with which the client describes a ranking: its filters, weights and level of evidence.
+
+    Raises:
+        typer.BadParameter: The weights do not fit.
+    """
+    filter_names = {option.name for option in FILTERS.options}
+    filters = {name: value for name, value in given_options.items() if name in filter_names}
+    return {"filters": filters, "weights": _parse_weights(given_options), "assurance": _assurance(given_options)}
+
+
+RANKING: Final = OptionGroup(
+    (*FILTERS.options, *WEIGHTS.options, ASSURANCE_OPTION), build=_parse_ranking, help_panel="Ranking"
+)

@@ -36,10 +36,13 @@ from touchstone.services.selection.reasons.schemas import (
     ReversalView,
     StabilityView,
 )
+from touchstone.services.selection.reasons.sentences import describe_lifts, describe_pair, describe_stabilities
 
 
-def answer_comparison(view: View, query: Query, scoring: ScoringRequest, ids: Sequence[int]) -> ComparisonView:
-    """Return the comparison of some datasets in the ranking of those that match a query.
+def answer_comparison(
+    view: View, query: Query, scoring: ScoringRequest, ids: Sequence[int], locale: str
+) -> ComparisonView:
+    """Return the comparison of some datasets in the ranking of those that match a query, with sentences in a language.
 
     Raises:
         DatasetNotFound: the view does not have one of the datasets.
@@ -48,12 +51,12 @@ def answer_comparison(view: View, query: Query, scoring: ScoringRequest, ids: Se
     lookup = RankLookup.of_query(view, query, scoring.weights)
     datasets = _describe_compared_datasets(view, positions, lookup, scoring.weights)
 
-    id_by_position = dict(zip(positions.tolist(), view.ids(positions).tolist(), strict=True))
+    dataset_by_position = dict(zip(positions.tolist(), datasets, strict=True))
     pairs = compare_records(view, positions, scoring.weights)
     return ComparisonView(
         **_ranking_context(view, scoring, len(lookup)),
         datasets=datasets,
-        pairs=[_pair_view(pair, id_by_position) for pair in pairs],
+        pairs=[_pair_view(pair, dataset_by_position, locale) for pair in pairs],
     )
 
 
@@ -88,7 +91,7 @@ def _describe_compared_datasets(
     return datasets
 
 
-def _pair_view(pair: PairComparison, id_by_position: Mapping[int, int]) -> PairView:
+def _pair_view(pair: PairComparison, dataset_by_position: Mapping[int, ComparedDatasetView], locale: str) -> PairView:
     """Return the comparison of two datasets as it is answered."""
     differences = [
         DifferenceView(
@@ -111,17 +114,19 @@ def _pair_view(pair: PairComparison, id_by_position: Mapping[int, int]) -> PairV
             change=pair.reversal.change,
         )
 
+    above, below = dataset_by_position[pair.above], dataset_by_position[pair.below]
     return PairView(
-        above=id_by_position[pair.above],
-        below=id_by_position[pair.below],
+        above=above.id,
+        below=below.id,
         lead=pair.lead,
         differences=differences,
         reversal=reversal,
+        sentence=describe_pair(pair, above, below, locale),
     )
 
 
-def answer_lifts(view: View, query: Query, request: LiftsRequest, dataset_id: int) -> LiftsView:
-    """Return what would raise a dataset in the ranking of those that match a query.
+def answer_lifts(view: View, query: Query, request: LiftsRequest, dataset_id: int, locale: str) -> LiftsView:
+    """Return what would raise a dataset in the ranking of those that match a query, with a sentence in a language.
 
     Raises:
         DatasetNotFound: the view does not have the dataset.
@@ -145,6 +150,7 @@ def answer_lifts(view: View, query: Query, request: LiftsRequest, dataset_id: in
         all_established=LiftedRankView(score=report.all_established.score, rank=report.all_established.rank),
         target_rank=request.target_rank,
         smallest_set=_lifted_set_view(report.smallest_set),
+        sentence=describe_lifts(items.dataset_name[0], report, request.target_rank, locale),
     )
 
 
@@ -155,8 +161,8 @@ def _lifted_set_view(lifted: LiftedRecord | None) -> LiftedSetView | None:
     return LiftedSetView(attributes=list(lifted.attributes), score=lifted.score, rank=lifted.rank)
 
 
-def answer_stability(view: View, query: Query, request: StabilityRequest) -> StabilityView:
-    """Return how stable the first places in the ranking of the datasets that match a query are."""
+def answer_stability(view: View, query: Query, request: StabilityRequest, locale: str) -> StabilityView:
+    """Return how stable the first places in the ranking of the datasets that match a query are, with sentences."""
     weights = request.scoring.weights
     stabilities = measure_stability(view, query, weights, request.options)
     positions = np.array([stability.position for stability in stabilities], np.int64)
@@ -165,21 +171,26 @@ def answer_stability(view: View, query: Query, request: StabilityRequest) -> Sta
     if request.includes_unknown_ranks:
         unknown_ranks = find_unknown_ranks(view, query, weights, positions)
 
+    sentences = describe_stabilities(view, stabilities, request.options, locale)
     return StabilityView(
         **_ranking_context(view, request.scoring, view.count(query)),
         **request.options._asdict(),
-        datasets=_describe_stable_datasets(view, stabilities, unknown_ranks),
+        datasets=_describe_stable_datasets(view, stabilities, unknown_ranks, sentences),
     )
 
 
 def _describe_stable_datasets(
-    view: View, stabilities: Sequence[RecordStability], unknown_ranks: Sequence[RankRange | None]
+    view: View,
+    stabilities: Sequence[RecordStability],
+    unknown_ranks: Sequence[RankRange | None],
+    sentences: Sequence[str],
 ) -> list[DatasetStabilityView]:
     """Return what is answered about the place of each dataset."""
     items = view.items(np.array([stability.position for stability in stabilities], np.int64))
 
     datasets = []
-    for index, (stability, rank_range) in enumerate(zip(stabilities, unknown_ranks, strict=True)):
+    rows = zip(stabilities, unknown_ranks, sentences, strict=True)
+    for index, (stability, rank_range, sentence) in enumerate(rows):
         dataset = DatasetStabilityView(
             **_dataset_name(items, index),
             score=stability.score,
@@ -190,6 +201,7 @@ def _describe_stable_datasets(
             overtaken_by=_overtaker_view(view, stability),
             verdict=stability.verdict,
             unknown_ranks=rank_range and _rank_range_view(rank_range),
+            sentence=sentence,
         )
         datasets.append(dataset)
     return datasets

@@ -42,7 +42,7 @@ async def compare_datasets(request: Request) -> Response:
     ids = [(await ctx.load_record(key)).id for key in comparison.keys]
 
     answer = await evaluate_in_thread(
-        ctx.catalog, lambda view: answer_comparison(view, query, comparison.scoring, ids), assurance
+        ctx.catalog, lambda view: answer_comparison(view, query, comparison.scoring, ids, ctx.locale), assurance
     )
 
     return JsonResponse(answer.model_dump(mode="json"))
@@ -64,7 +64,9 @@ async def measure_stability(request: Request) -> Response:
     assurance = _request_assurance(ctx, stability.scoring)
     query = build_query(stability.scoring.filters, ctx.viewer)
 
-    answer = await evaluate_in_thread(ctx.catalog, lambda view: answer_stability(view, query, stability), assurance)
+    answer = await evaluate_in_thread(
+        ctx.catalog, lambda view: answer_stability(view, query, stability, ctx.locale), assurance
+    )
 
     return JsonResponse(answer.model_dump(mode="json"))
 
@@ -86,7 +88,9 @@ async def find_lifts(request: Request, dataset_id: DatasetKey) -> Response:
     assurance = _request_assurance(ctx, lifts.scoring)
     query = build_query(lifts.scoring.filters, ctx.viewer)
 
-    answer = await evaluate_in_thread(ctx.catalog, lambda view: answer_lifts(view, query, lifts, record.id), assurance)
+    answer = await evaluate_in_thread(
+        ctx.catalog, lambda view: answer_lifts(view, query, lifts, record.id, ctx.locale), assurance
+    )
 
     return JsonResponse(answer.model_dump(mode="json"))
 

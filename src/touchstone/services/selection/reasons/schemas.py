@@ -81,6 +81,7 @@ class PairView(BaseModel):
     lead: float = Field(ge=0, description="The difference of the two scores.")
     differences: list[DifferenceView] = Field(description="All twelve criteria; their points add up to the lead.")
     reversal: ReversalView | None = Field(description="Null if no weight can reverse the pair.")
+    sentence: str = Field(description="The reason in one sentence, French or English by Accept-Language.")
 
 
 class ComparisonView(RankingContext):
@@ -129,6 +130,7 @@ class LiftsView(RankingContext, DatasetName):
     all_established: LiftedRankView
     target_rank: int | None
     smallest_set: LiftedSetView | None = Field(description="Null without a target, or if no set reaches it.")
+    sentence: str | None = Field(description="What would bring the dataset to the target; null without one.")
 
 
 class OvertakerView(DatasetName):
@@ -149,6 +151,7 @@ class DatasetStabilityView(DatasetName):
     overtaken_by: OvertakerView | None
     verdict: Verdict = Field(description="`robust` from a share of 0.9 on.")
     unknown_ranks: RankRangeView | None = Field(description="Null unless the request asks for it.")
+    sentence: str = Field(description="The verdict with its reason in one sentence, by Accept-Language.")
 
 
 class StabilityView(RankingContext):

@@ -1,0 +1,86 @@
+"""The sentences of answers about a ranking, built from the same figures that the answers contain."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from touchstone.messages.reasons import (
+    ComparisonFacts,
+    EstablishedValue,
+    LiftsFacts,
+    StabilityFacts,
+    WeightChange,
+    comparison_sentence,
+    lifts_sentence,
+    stability_sentence,
+)
+from touchstone.ranking.catalog.view import View
+from touchstone.ranking.criteria import CRITERION_LABELS
+from touchstone.ranking.reasons.comparison import PairComparison, Reversal
+from touchstone.ranking.reasons.lifts import LiftReport
+from touchstone.ranking.reasons.stability import RecordStability, StabilityOptions
+from touchstone.services.selection.reason_labels import ATTRIBUTE_LABELS, labeled_points
+from touchstone.services.selection.reasons.schemas import ComparedDatasetView
+
+
+def describe_pair(pair: PairComparison, above: ComparedDatasetView, below: ComparedDatasetView, locale: str) -> str:
+    """Return the sentence that says why one dataset is above another."""
+    points = {difference.criterion: difference.points for difference in pair.differences}
+    facts = ComparisonFacts(
+        above=above.dataset_name,
+        below=below.dataset_name,
+        above_score=above.score,
+        below_score=below.score,
+        differences=labeled_points(points),
+        reversal=_weight_change(pair.reversal),
+    )
+    return comparison_sentence(facts, locale)
+
+
+def _weight_change(reversal: Reversal | None) -> WeightChange | None:
+    """Return the change of a weight that reverses a pair with the label of its criterion."""
+    if reversal is None:
+        return None
+    return WeightChange(CRITERION_LABELS[reversal.criterion], reversal.weight_before, reversal.weight)
+
+
+def describe_lifts(name: str, report: LiftReport, target_rank: int | None, locale: str) -> str | None:
+    """Return the sentence that says what would bring a dataset to a rank; None without such a rank."""
+    if target_rank is None:
+        return None
+
+    attributes = None
+    if report.smallest_set is not None:
+        best_values = {lift.attribute: lift.value for lift in report.lifts}
+        attributes = [
+            EstablishedValue(ATTRIBUTE_LABELS[attribute], best_values[attribute])
+            for attribute in report.smallest_set.attributes
+        ]
+    return lifts_sentence(LiftsFacts(name, report.rank, target_rank, attributes), locale)
+
+
+def describe_stabilities(
+    view: View, stabilities: Sequence[RecordStability], options: StabilityOptions, locale: str
+) -> list[str]:
+    """Return for each dataset the sentence that says how stable its place is."""
+    sentences = []
+    for stability in stabilities:
+        overtaker = stability.overtaken_by
+        facts = StabilityFacts(
+            name=_name_at(view, stability.position),
+            k=options.k,
+            samples=options.samples,
+            spread=options.spread,
+            share=stability.share,
+            best_rank=stability.best_rank,
+            worst_rank=stability.worst_rank,
+            overtaken_by=None if overtaker is None else _name_at(view, overtaker.position),
+        )
+        sentences.append(stability_sentence(facts, locale))
+    return sentences
+
+
+def _name_at(view: View, position: int) -> str:
+    """Return the name of the dataset at a position of a view."""
+    [name] = view.names(np.array([position]))
+    return name
