@@ -144,11 +144,12 @@ async def test_the_report_says_what_was_chosen_and_why_not_the_runner_up(ada: ht
     english = plain_text((await report_of(ada, project, lang="en")).content)
     assert f"Reason given: {REASON}" in english
     assert "Why not the first of the ranking?" in english
-    assert "“Cohort A” is ahead in: Ethical (+0.020)" in english
+    assert "“Cohort B” (0.733) ranks above “Cohort A” (0.687) because of “Novelty” (+0.067)" in english
+    assert "although “Cohort A” is better in “Ethical” (−0.02)" in english
     assert "in spite of this ranking" in english
     french = plain_text((await report_of(ada, project, lang="fr")).content)
     assert "Pourquoi pas le premier du classement ?" in french
-    assert "« Cohort A », au rang 2 sur 2, avec un score de 0,687." in french
+    assert "« Cohort A » est en 2e position sur 2 avec un score de 0,687" in french
 
 
 async def test_the_language_follows_the_request(ada: httpx2.AsyncClient) -> None:
@@ -322,10 +323,11 @@ async def test_gates_ties_and_notes_are_reported(ada: httpx2.AsyncClient) -> Non
     assert report["need"]["gates"] == gates
     assert report["choice"]["standing"]["gates"] == {"transparency": "failed", "informed_consent": "unknown"}
     assert [note["code"] for note in report["ranking"]["notes"]] == ["criterion_equal"]
-    assert "“Twin A”, at rank 1 = of 2" in page
+    assert "“Twin A” shares 1st place of 2 with 1 other" in page
+    assert "1 = of 2" in page
     assert "Transparency: failed Informed consent: unknown" in page
     assert "does not distinguish the datasets shown" in page
-    assert "they are in alphabetical order" in page
+    assert "their order is merely alphabetical" in page
     for locale in LOCALES:
         await report_of(ada, project, format="pdf", lang=locale)
 
@@ -373,3 +375,31 @@ async def test_a_changed_record_is_named_with_its_fields(ada: httpx2.AsyncClient
     assert (report["choice"]["state"], report["choice"]["changed_fields"]) == ("changed", ["year"])
     assert "has changed since the choice" in page
     assert "Changed fields: Year" in page
+
+
+async def test_the_report_says_what_would_change_the_ranking(ada: httpx2.AsyncClient) -> None:
+    """Moving the reversing weight reverses the two datasets, and establishing the smallest set raises the lower one."""
+    project = await project_with_choice(ada)
+
+    report = await facts_of(ada, project)
+
+    comparison, robustness = report["comparison"], report["robustness"]
+    reversal = comparison["reversal"]
+    weights = {weight["criterion_name"]: weight["weight"] for weight in report["need"]["weights"]}
+    beyond = reversal["weight"] + 0.01 * (1 if reversal["weight"] > reversal["weight_before"] else -1)
+    weights[reversal["criterion_name"]] = beyond
+    listed = [{"criterion_name": name, "weight": weight} for name, weight in weights.items()]
+    reversed_ranking = (await ada.post("/datasets/score", json={"weights": listed})).json()
+    assert [item["id"] for item in reversed_ranking] == [comparison["below"]["id"], comparison["above"]["id"]]
+
+    assert (robustness["k"], robustness["samples"], robustness["spread"]) == (10, 100, 0.2)
+    assert [place["share"] for place in robustness["places"]] == [1.0, 1.0]
+    above, below = report["prospects"]
+    assert (above["target_rank"], below["target_rank"]) == (None, 1)
+    for attribute in below["smallest_set"]:
+        await ada.patch(f"/datasets/{project['chosen_dataset_id']}", json={attribute: True})
+    assert (await facts_of(ada, project))["choice"]["standing"]["rank"] == 1
+
+    page = plain_text((await report_of(ada, project, lang="en")).content)
+    assert "if the weights vary by up to ±20%" in page
+    assert "What would raise" in page

@@ -26,10 +26,7 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     # The first page
     "summary": ("En bref", "In brief"),
     "what_chosen": ("Qu’est-ce qui a été choisi ?", "What was chosen?"),
-    "chosen_ranked": (
-        "« {name} », au rang {rank} sur {total}, avec un score de {score}.",
-        "“{name}”, at rank {rank} of {total}, with a score of {score}.",
-    ),
+    "chosen": ("« {name} »", "“{name}”"),
     "chosen_unranked": (
         "« {name} », qui ne satisfait pas aux filtres du projet et n’a donc pas de rang.",
         "“{name}”, which does not satisfy the filters of the project and therefore has no rank.",
@@ -57,17 +54,6 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     "why_not_second": ("Pourquoi pas le deuxième ?", "Why not the runner-up?"),
     "why_not_first": ("Pourquoi pas le premier du classement ?", "Why not the first of the ranking?"),
     "why_this_order": ("Pourquoi cet ordre ?", "Why this order?"),
-    "lead": (
-        "« {above} » a {lead} de plus que « {below} » ({above_score} contre {below_score}).",
-        "“{above}” scores {lead} more than “{below}” ({above_score} against {below_score}).",
-    ),
-    "lead_none": (
-        "« {above} » et « {below} » ont le même score, {above_score} ; l’ordre entre eux est alphabétique.",
-        "“{above}” and “{below}” have the same score, {above_score}; they are in alphabetical order.",
-    ),
-    "lead_for": ("« {above} » est devant pour : {criteria}.", "“{above}” is ahead in: {criteria}."),
-    "lead_against": ("« {below} » est devant pour : {criteria}.", "“{below}” is ahead in: {criteria}."),
-    "criterion_points": ("{criterion} ({points})", "{criterion} ({points})"),
     "chosen_in_spite": (
         "Le projet a choisi « {below} » malgré ce classement ; seule la raison donnée dit pourquoi.",
         "The project chose “{below}” in spite of this ranking; only the reason given says why.",
@@ -102,6 +88,16 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     ),
     "nothing_to_know": ("Il n’y a pas de fiche à examiner.", "There is no record to examine."),
     "what_changes": ("Qu’est-ce qui changerait le choix ?", "What would change the choice?"),
+    "nothing_to_change": (
+        "Sans un second jeu de données, rien ne peut être comparé.",
+        "Without a second dataset, nothing can be compared.",
+    ),
+    "reversal_hint": (
+        "Les poids qui inverseraient l’ordre sont dans la partie « Le choix », les attributs à établir dans « Ce qui "
+        "changerait le classement ».",
+        "The weights that would reverse the order are in the part “The choice”, the attributes to be established in "
+        "“What would change the ranking”.",
+    ),
     # The need
     "need": ("Le besoin", "The need"),
     "need_lead": (
@@ -181,6 +177,43 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     ),
     "difference": ("Différence", "Difference"),
     "total": ("Score", "Score"),
+    "reversing_weight": ("Poids qui inverse", "Reversing weight"),
+    "reversing_weight_hint": (
+        "Poids qui inverse : si ce seul poids passait au-delà de cette valeur, l’ordre des deux jeux de données "
+        "s’inverserait. Un tiret : aucun poids de ce critère ne l’inverse.",
+        "Reversing weight: if this weight alone moved past that value, the order of the two datasets would be "
+        "reversed. A dash: no weight of this criterion reverses it.",
+    ),
+    # What would change the ranking
+    "changes": ("Ce qui changerait le classement", "What would change the ranking"),
+    "robustness_lead": (
+        "Les poids sont une appréciation. Le classement a donc été refait {samples} fois avec des poids tirés au "
+        "hasard, chacun jusqu’à {spread} au-dessus ou au-dessous du sien. Une place est solide si le jeu de données "
+        "reste parmi les {k} premiers dans neuf tirages sur dix.",
+        "Weights are a matter of judgement. The ranking was therefore repeated {samples} times with weights drawn at "
+        "random, each up to {spread} above or below its own. A place is robust if the dataset stays among the first "
+        "{k} in nine of ten draws.",
+    ),
+    "robustness_caption": ("Solidité des premières places", "Robustness of the first places"),
+    "share_of_samples": ("Parmi les {k} premiers", "Among the first {k}"),
+    "sampled_ranks": ("Rangs", "Ranks"),
+    "beyond": ("> {limit}", "> {limit}"),
+    "overtaken_by": ("Dépassé d’abord par", "First overtaken by"),
+    "verdict": ("Verdict", "Verdict"),
+    "verdict_robust": ("solide", "robust"),
+    "verdict_fragile": ("fragile", "fragile"),
+    "lifts_caption": (
+        "Ce qui ferait monter « {name} », si on l’établissait",
+        "What would raise “{name}” if it were established",
+    ),
+    "lifts_nothing": (
+        "Aucun attribut ne ferait monter « {name} » avec ces poids.",
+        "No attribute would raise “{name}” with these weights.",
+    ),
+    "established_value": ("Valeur à établir", "Value to establish"),
+    "gain": ("Gain", "Gain"),
+    "new_score": ("Score", "Score"),
+    "new_rank": ("Rang", "Rank"),
     # The evidence
     "evidence": ("Les preuves", "The evidence"),
     "evidence_lead": (

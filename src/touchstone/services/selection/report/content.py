@@ -13,6 +13,7 @@ import msgspec
 
 from touchstone.core.canonical_json import canonical_digest
 from touchstone.core.evidence import Assurance, ClaimValue, EvidenceLevel
+from touchstone.ranking.reasons.stability import Verdict
 from touchstone.services.selection.datasets.ranking_response import ExplainedItem
 from touchstone.services.selection.evidence.records import ClaimSource, Decision
 from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetState
@@ -131,21 +132,98 @@ class ReportedDecision(msgspec.Struct, frozen=True, kw_only=True):
     superseded_at: datetime | None
 
 
-class CriterionDifference(msgspec.Struct, frozen=True):
-    """The points of two datasets for one criterion, and how much more the first one has."""
+class ReportedDifference(msgspec.Struct, frozen=True, kw_only=True):
+    """How two datasets differ in one criterion.
+
+    Attributes:
+        weight: the weight of the criterion.
+        above_points, below_points: what it adds to the scores of the two.
+        difference: how many points more the upper one has.
+        reversing_weight: the weight beyond which the lower one would be first; None if no weight reverses the two.
+    """
 
     criterion_name: str
+    weight: float
     above_points: float
     below_points: float
     difference: float
+    reversing_weight: float | None
+
+
+class ReportedReversal(msgspec.Struct, frozen=True):
+    """The smallest change of a single weight that reverses two datasets."""
+
+    criterion_name: str
+    weight_before: float
+    weight: float
 
 
 class ReportedComparison(msgspec.Struct, frozen=True, kw_only=True):
-    """A dataset with the one that comes next, or that comes before it if it was chosen in spite of it."""
+    """Two datasets of the ranking, why one of them is above the other, and what would reverse them."""
 
     above: ExplainedItem
     below: ExplainedItem
-    differences: Sequence[CriterionDifference]
+    differences: Sequence[ReportedDifference]
+    reversal: ReportedReversal | None
+
+
+class ReportedPlace(msgspec.Struct, frozen=True, kw_only=True):
+    """How a dataset among the first k fares when the weights vary.
+
+    Attributes:
+        share: the share of the samples in which it stays among the first k.
+        best_rank, worst_rank: its best and its worst rank in any sample; None beyond the first 10 k.
+        overtaken_by: the name of the nearest dataset that overtakes it in a sample; None if none does.
+    """
+
+    dataset_id: int
+    name: str
+    rank: int
+    share: float
+    best_rank: int | None
+    worst_rank: int | None
+    overtaken_by: str | None
+    verdict: Verdict
+
+
+class ReportedRobustness(msgspec.Struct, frozen=True, kw_only=True):
+    """How the first k places fare when each weight varies by up to `spread`; the same seed gives the same samples."""
+
+    k: int
+    samples: int
+    spread: float
+    seed: int
+    places: Sequence[ReportedPlace]
+
+
+class ReportedLift(msgspec.Struct, frozen=True):
+    """What a dataset would gain if an attribute had a value, with the score and the rank that it would then have."""
+
+    attribute: str
+    value: bool
+    gain: float
+    score: float
+    rank: int
+
+
+class ReportedProspects(msgspec.Struct, frozen=True, kw_only=True):
+    """What could change the rank of a dataset.
+
+    Attributes:
+        best_rank: its rank if all its unknown ethical attributes were true.
+        worst_rank: its rank if those of all other datasets were.
+        lifts: the attributes that would raise it, the largest gain first.
+        target_rank: a rank to reach, and `smallest_set` the fewest attributes that reach it together; None if none do.
+    """
+
+    dataset_id: int
+    name: str
+    rank: int
+    best_rank: int
+    worst_rank: int
+    lifts: Sequence[ReportedLift]
+    target_rank: int | None
+    smallest_set: Sequence[str] | None
 
 
 class ReportedReview(msgspec.Struct, frozen=True, kw_only=True):
@@ -282,7 +360,10 @@ class ReportContent(msgspec.Struct, frozen=True, kw_only=True):
             if nothing is chosen.
         history: the choices for this project, the newest first, at most fifty.
         comparison: the chosen dataset and the runner-up, or the first of the ranking and the chosen dataset, with the
-            differences of their points.
+            differences of their points and the smallest change of a weight that reverses them.
+        robustness: how the first ten places fare when the weights vary.
+        prospects: for each of the two datasets that are compared the ranks that unknown attributes allow, and the
+            attributes that would raise it.
         evidence: what is known about the chosen dataset, or about the first of the ranking if nothing is chosen, by
             attribute with the claims that count, and by points of law.
         trainings, explanations: the newest five of each that have succeeded in this project.
@@ -296,6 +377,8 @@ class ReportContent(msgspec.Struct, frozen=True, kw_only=True):
     choice: ReportedChoice | None
     history: Sequence[ReportedDecision]
     comparison: ReportedComparison | None
+    robustness: ReportedRobustness | None
+    prospects: Sequence[ReportedProspects]
     evidence: ReportedEvidence | None
     trainings: Sequence[ReportedTraining]
     explanations: Sequence[ReportedExplanation]

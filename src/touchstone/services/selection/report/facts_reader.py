@@ -3,22 +3,10 @@
 import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Final, NamedTuple
-
-import numpy as np
 
 from touchstone.core.errors import DatasetNotFound
 from touchstone.database.engine import Database
-from touchstone.ranking.catalog.results import RankedWindow
-from touchstone.ranking.catalog.view import View
-from touchstone.ranking.query.predicates import Query
-from touchstone.ranking.reasons.notes import NoteCollector
-from touchstone.services.selection.catalog_query import build_query
-from touchstone.services.selection.datasets.ranking_response import ExplainedItem, RankingResult
-from touchstone.services.selection.datasets.scoring_request import (
-    RankingOptions,
-    ScoringRequest,
-)
+from touchstone.services.selection.datasets.scoring_request import ScoringRequest
 from touchstone.services.selection.evidence.editor import EvidenceEditor
 from touchstone.services.selection.live_catalog import LiveCatalog
 from touchstone.services.selection.projects.project_ranking import ProjectNeed
@@ -26,14 +14,11 @@ from touchstone.services.selection.projects.store import ProjectRecord
 from touchstone.services.selection.report.choice_facts import ChoiceFacts, load_choice_facts
 from touchstone.services.selection.report.content import (
     VERSION,
-    CriterionDifference,
     ReportContent,
     ReportedChoice,
-    ReportedComparison,
     ReportedDataset,
     ReportedEvidence,
     ReportedNeed,
-    ReportedNote,
     ReportedProject,
     ReportedRanking,
     ReportedTraining,
@@ -43,19 +28,8 @@ from touchstone.services.selection.report.evidence_facts import current_evidence
 from touchstone.services.selection.report.job_facts import load_explanations, load_trainings
 from touchstone.services.selection.report.legal_points import ReportPart
 from touchstone.services.selection.report.limitations import find_limitations
-
-MAX_ITEMS: Final = 10
-"""How many datasets of the ranking a report shows."""
-_OPTIONS: Final = RankingOptions(skip=0, limit=MAX_ITEMS, explain=True)
-
-
-class _ProjectRanking(NamedTuple):
-    """The ranking of a project in one state of the catalog, and the part of it that a report shows."""
-
-    view: View
-    query: Query
-    scoring: ScoringRequest
-    reported: ReportedRanking
+from touchstone.services.selection.report.ranking_facts import ProjectRanking, find_standing, rank_for_report
+from touchstone.services.selection.report.reason_facts import compare_with_rival, find_prospects, measure_robustness
 
 
 class ReportReader:
@@ -79,9 +53,9 @@ class ReportReader:
             trainings = await load_trainings(connection, project)
             explanations = await load_explanations(connection, project)
 
-        ranking = await self._rank(project, scoring)
+        ranking = await rank_for_report(self._catalog, scoring, project.assurance, project.user_id)
         choice = await self._read_choice(project, choice_facts, ranking)
-        comparison = _compare_with_rival(ranking.reported.items, choice)
+        comparison = await asyncio.to_thread(compare_with_rival, ranking, choice)
         parts = _present_parts(ranking.reported, choice, trainings)
         evidence = await self._read_evidence(project, ranking.reported, choice_facts, parts)
 
@@ -93,30 +67,16 @@ class ReportReader:
             choice=choice,
             history=choice_facts.history,
             comparison=comparison,
+            robustness=await asyncio.to_thread(measure_robustness, ranking),
+            prospects=await asyncio.to_thread(find_prospects, ranking, comparison, choice),
             evidence=evidence,
             trainings=trainings,
             explanations=explanations,
             limitations=find_limitations(need, ranking.reported, choice, evidence, trainings),
         )
 
-    async def _rank(self, project: ProjectRecord, scoring: ScoringRequest) -> _ProjectRanking:
-        """Rank the datasets that satisfy the filters of a project by its weights, at its assurance."""
-        query = build_query(scoring.filters, project.user_id)
-        view, window = await self._catalog.rank(
-            query, scoring.weights, skip=0, limit=MAX_ITEMS, assurance=project.assurance
-        )
-
-        notes = NoteCollector(view, scoring.weights)
-        notes.add(window.positions)
-        reported = ReportedRanking(
-            total_count=window.total_count,
-            items=_explained_items(view, window, scoring),
-            notes=[ReportedNote(note.code, note.criterion_name, note.value) for note in notes.notes()],
-        )
-        return _ProjectRanking(view, query, scoring, reported)
-
     async def _read_choice(
-        self, project: ProjectRecord, facts: ChoiceFacts, ranking: _ProjectRanking
+        self, project: ProjectRecord, facts: ChoiceFacts, ranking: ProjectRanking
     ) -> ReportedChoice | None:
         """Return the choice of a project; None if nothing is chosen."""
         chosen = facts.chosen
@@ -137,7 +97,7 @@ class ReportReader:
             state=chosen.state,
             changed_fields=[change.field for change in chosen.changes],
             reason=project.choice_reason,
-            standing=await asyncio.to_thread(_find_standing, ranking, chosen.id),
+            standing=await asyncio.to_thread(find_standing, ranking, chosen.id),
         )
 
     async def _read_evidence(
@@ -189,55 +149,6 @@ def _reported_need(project: ProjectRecord, scoring: ScoringRequest) -> ReportedN
         has_own_weights=bool(project.weights),
         assurance=project.assurance,
     )
-
-
-def _explained_items(view: View, window: RankedWindow, scoring: ScoringRequest) -> list[ExplainedItem]:
-    """Return the datasets of a part of a ranking, with their explanations and what the gates say of them."""
-    result = RankingResult(view, window, scoring.weights, _OPTIONS, scoring.gates)
-    return [item for records in window.chunks() for item in result.items(records) if isinstance(item, ExplainedItem)]
-
-
-def _find_standing(ranking: _ProjectRanking, dataset_id: int) -> ExplainedItem | None:
-    """Return a dataset as an item of a ranking, at whatever rank it is; None if it does not satisfy the filters.
-
-    This ranks all records if the dataset is not among the first, so it runs in a thread.
-    """
-    for item in ranking.reported.items:
-        if item.id == dataset_id:
-            return item
-
-    view, query, scoring, _ = ranking
-    positions = view.rank(query, scoring.weights, skip=0, limit=None).positions
-    indexes = np.flatnonzero(view.ids(positions) == dataset_id)
-    if len(indexes) == 0:
-        return None
-
-    window = view.rank(query, scoring.weights, skip=int(indexes[0]), limit=1)
-    return _explained_items(view, window, scoring)[0]
-
-
-def _compare_with_rival(items: Sequence[ExplainedItem], choice: ReportedChoice | None) -> ReportedComparison | None:
-    """Compare the chosen dataset with its rival: the runner-up if it is the first, and otherwise the first.
-
-    If nothing is chosen, the first two datasets are compared. The result is None if one of the two does not exist.
-    """
-    if choice is None:
-        pair = items[:2]
-    elif choice.standing is None:
-        return None
-    elif choice.standing.rank == 1:
-        pair = [choice.standing, *items[1:2]]
-    else:
-        pair = [items[0], choice.standing]
-    if len(pair) < 2:
-        return None
-
-    above, below = pair
-    differences = [
-        CriterionDifference(name, points, below.points[name], points - below.points[name])
-        for name, points in above.points.items()
-    ]
-    return ReportedComparison(above=above, below=below, differences=differences)
 
 
 def _present_parts(

@@ -7,6 +7,7 @@ from typing import Final
 from touchstone.services.selection.report.content import ReportContent
 from touchstone.services.selection.report.document import ReportDocument, Section
 from touchstone.services.selection.report.language import ReportLanguage
+from touchstone.services.selection.report.sections.changes import changes_section
 from touchstone.services.selection.report.sections.choice import choice_section
 from touchstone.services.selection.report.sections.evidence import evidence_section
 from touchstone.services.selection.report.sections.law import law_section
@@ -20,6 +21,7 @@ SECTIONS: Final[tuple[Callable[[ReportContent, ReportLanguage], Section], ...]] 
     need_section,
     ranking_section,
     choice_section,
+    changes_section,
     evidence_section,
     law_section,
     trials_section,

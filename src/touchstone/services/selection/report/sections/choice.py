@@ -45,7 +45,10 @@ def choice_section(content: ReportContent, language: ReportLanguage) -> Section:
     else:
         blocks.append(FactList(_choice_facts(content, content.choice, language)))
     if content.comparison is not None:
-        blocks.append(_comparison_table(content.comparison, language))
+        blocks += [
+            _comparison_table(content.comparison, language),
+            paragraph(language.text("reversing_weight_hint"), Style.MUTED),
+        ]
     if content.history:
         blocks.append(_history_table(content.history, language))
     return Section("choice", language.text("choice"), blocks)
@@ -142,6 +145,8 @@ def _comparison_table(comparison: ReportedComparison, language: ReportLanguage) 
         Column(above.dataset_name, is_number=True, width=1.5),
         Column(below.dataset_name, is_number=True, width=1.5),
         Column(language.text("difference"), is_number=True),
+        Column(language.text("weight"), is_number=True),
+        Column(language.text("reversing_weight"), is_number=True, width=1.5),
     ]
     rows = [
         Row(
@@ -150,9 +155,12 @@ def _comparison_table(comparison: ReportedComparison, language: ReportLanguage) 
                 text_cell(language.decimal(difference.above_points)),
                 text_cell(language.decimal(difference.below_points)),
                 text_cell(language.signed(difference.difference)),
+                text_cell(language.number(difference.weight)),
+                text_cell(language.number(difference.reversing_weight)),
             ]
         )
         for difference in comparison.differences
+        if difference.weight > 0 or difference.reversing_weight is not None
     ]
     total = Row(
         [
@@ -160,6 +168,8 @@ def _comparison_table(comparison: ReportedComparison, language: ReportLanguage) 
             text_cell(language.decimal(above.score), Style.STRONG),
             text_cell(language.decimal(below.score), Style.STRONG),
             text_cell(language.signed(above.score - below.score), Style.STRONG),
+            text_cell(""),
+            text_cell(""),
         ],
         is_emphasised=True,
     )

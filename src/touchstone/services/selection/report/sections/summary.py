@@ -3,18 +3,32 @@
 from collections.abc import Iterator
 
 from touchstone.core.attributes import ETHICAL
+from touchstone.messages.reasons import (
+    comparison_sentence,
+    known_ranks_sentence,
+    lifts_sentence,
+    rank_sentence,
+    stability_sentence,
+)
 from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetState
-from touchstone.services.selection.report.content import ReportContent, ReportedComparison
+from touchstone.services.selection.report.content import ReportContent
 from touchstone.services.selection.report.document import Answer, Line, Section, Style
 from touchstone.services.selection.report.language import ReportLanguage
+from touchstone.services.selection.report.sentence_facts import (
+    comparison_facts,
+    known_ranks_facts,
+    lifts_facts,
+    stability_facts,
+)
 
 
 def summary_section(content: ReportContent, language: ReportLanguage) -> Section:
-    """Return the section that answers what was chosen, why not another dataset, what is unknown and what would help."""
+    """Return the section that answers what was chosen, why not another, what is unknown, and what would change that."""
     answers = [
         Answer(language.text("what_chosen"), list(_what_was_chosen(content, language))),
         Answer(_rival_question(content, language), list(_why_not_the_rival(content, language))),
         Answer(language.text("what_unknown"), list(_what_is_unknown(content, language))),
+        Answer(language.text("what_changes"), list(_what_would_change_it(content, language))),
     ]
     return Section("summary", language.text("summary"), answers)
 
@@ -32,16 +46,9 @@ def _what_was_chosen(content: ReportContent, language: ReportLanguage) -> Iterat
     elif choice.standing is None:
         yield Line(language.text("chosen_unranked", name=choice.dataset.name), Style.STRONG)
     else:
-        yield Line(
-            language.text(
-                "chosen_ranked",
-                name=choice.dataset.name,
-                rank=language.rank(choice.standing),
-                total=content.ranking.total_count,
-                score=language.decimal(choice.standing.score),
-            ),
-            Style.STRONG,
-        )
+        facts = choice.standing.rank_facts(content.ranking.total_count)
+        yield Line(language.text("chosen", name=choice.dataset.name), Style.STRONG)
+        yield Line(rank_sentence(facts, language.locale))
 
     if choice.reason:
         yield Line(language.text("reason_given", reason=choice.reason))
@@ -76,50 +83,11 @@ def _why_not_the_rival(content: ReportContent, language: ReportLanguage) -> Iter
         yield Line(language.text("rival_unranked" if is_unranked else "no_rival"))
         return
 
-    yield Line(lead_sentence(comparison, language), Style.STRONG)
-    above, below = comparison.above.dataset_name, comparison.below.dataset_name
-    criteria_for = _criteria_with_points(comparison, language, sign=1)
-    if criteria_for:
-        yield Line(language.text("lead_for", above=above, criteria=criteria_for))
-    criteria_against = _criteria_with_points(comparison, language, sign=-1)
-    if criteria_against:
-        yield Line(language.text("lead_against", below=below, criteria=criteria_against))
+    yield Line(comparison_sentence(comparison_facts(comparison), language.locale), Style.STRONG)
 
     choice = content.choice
     if choice is not None and choice.dataset.id == comparison.below.id:
-        yield Line(language.text("chosen_in_spite", below=below))
-
-
-def lead_sentence(comparison: ReportedComparison, language: ReportLanguage) -> str:
-    """Return the sentence that says by how much one dataset is ahead of another."""
-    above, below = comparison.above, comparison.below
-    return language.text(
-        "lead" if above.score > below.score else "lead_none",
-        above=above.dataset_name,
-        below=below.dataset_name,
-        lead=language.decimal(above.score - below.score),
-        above_score=language.decimal(above.score),
-        below_score=language.decimal(below.score),
-    )
-
-
-def _criteria_with_points(comparison: ReportedComparison, language: ReportLanguage, *, sign: int) -> str:
-    """Return the criteria in which one dataset is ahead, with the points, the most decisive first.
-
-    With the sign 1 they are those in which the first dataset is ahead, with -1 those of the second.
-    """
-    leading = [difference for difference in comparison.differences if difference.difference * sign > 0]
-    leading.sort(key=lambda difference: -abs(difference.difference))
-    return language.enumeration(
-        [
-            language.text(
-                "criterion_points",
-                criterion=language.criterion(difference.criterion_name),
-                points=language.signed(abs(difference.difference)),
-            )
-            for difference in leading
-        ]
-    )
+        yield Line(language.text("chosen_in_spite", below=comparison.below.dataset_name))
 
 
 def _what_is_unknown(content: ReportContent, language: ReportLanguage) -> Iterator[Line]:
@@ -149,6 +117,10 @@ def _what_is_unknown(content: ReportContent, language: ReportLanguage) -> Iterat
             language.text("ethical_bounds", low=language.decimal(low, digits=1), high=language.decimal(high, digits=1))
         )
 
+    for prospects in content.prospects:
+        if prospects.dataset_id == evidence.dataset.id:
+            yield Line(known_ranks_sentence(known_ranks_facts(prospects), language.locale))
+
     unknown_criteria = _unknown_weighted_criteria(content)
     if unknown_criteria:
         names = language.enumeration([language.criterion(name) for name in unknown_criteria])
@@ -168,3 +140,23 @@ def _unknown_weighted_criteria(content: ReportContent) -> list[str]:
 
     weighted = [weight.criterion_name for weight in content.need.weights]
     return [name for name in weighted if name in item.unknown]
+
+
+def _what_would_change_it(content: ReportContent, language: ReportLanguage) -> Iterator[Line]:
+    """Yield what would put the rival in the place of the chosen dataset, and how robust that place is."""
+    if content.comparison is None or content.robustness is None:
+        yield Line(language.text("nothing_to_change"))
+        return
+
+    above, below = content.comparison.above, content.comparison.below
+    for prospects in content.prospects:
+        if prospects.target_rank is not None:
+            yield Line(lifts_sentence(lifts_facts(prospects), language.locale))
+
+    subject = below if content.choice and content.choice.dataset.id == below.id else above
+    places = {place.dataset_id: place for place in content.robustness.places}
+    if subject.id in places:
+        facts = stability_facts(places[subject.id], content.robustness)
+        yield Line(stability_sentence(facts, language.locale))
+    if content.comparison.reversal is not None:
+        yield Line(language.text("reversal_hint"), Style.MUTED)

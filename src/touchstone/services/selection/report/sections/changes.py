@@ -1,0 +1,107 @@
+"""The section of a report about what would change the ranking: other weights, and attributes that become known."""
+
+from typing import Final
+
+from touchstone.ranking.reasons.stability import Verdict
+from touchstone.services.selection.report.content import (
+    ReportContent,
+    ReportedPlace,
+    ReportedProspects,
+    ReportedRobustness,
+)
+from touchstone.services.selection.report.document import (
+    Block,
+    Column,
+    Row,
+    Section,
+    Style,
+    Table,
+    paragraph,
+    text_cell,
+)
+from touchstone.services.selection.report.language import DASH, ReportLanguage
+
+MAX_LIFTS: Final = 5
+"""How many attributes that would raise a dataset are listed; JSON has all of them."""
+_VERDICT_STYLES: Final = {Verdict.ROBUST: Style.GOOD, Verdict.FRAGILE: Style.UNKNOWN}
+
+
+def changes_section(content: ReportContent, language: ReportLanguage) -> Section:
+    """Return the section with the robustness of the first places, and what would raise the datasets compared."""
+    title = language.text("changes")
+    if content.robustness is None:
+        return Section("changes", title, [paragraph(language.text("nothing_matches"))])
+
+    robustness = content.robustness
+    lead = language.text(
+        "robustness_lead", k=robustness.k, samples=robustness.samples, spread=language.percent(robustness.spread)
+    )
+    blocks: list[Block] = [paragraph(lead), _robustness_table(content, robustness, language)]
+    for prospects in content.prospects:
+        if prospects.rank > 1:
+            blocks += _prospects_blocks(prospects, language)
+    return Section("changes", title, blocks)
+
+
+def _robustness_table(content: ReportContent, robustness: ReportedRobustness, language: ReportLanguage) -> Table:
+    """Return how the first places fare when the weights vary."""
+    columns = [
+        Column(language.text("rank"), is_number=True),
+        Column(language.text("dataset"), width=3),
+        Column(language.text("share_of_samples", k=robustness.k), is_number=True, width=1.5),
+        Column(language.text("sampled_ranks"), is_number=True),
+        Column(language.text("overtaken_by"), width=2),
+        Column(language.text("verdict")),
+    ]
+    chosen_id = content.choice.dataset.id if content.choice else None
+    rows = [
+        _place_row(place, robustness, language, is_chosen=place.dataset_id == chosen_id) for place in robustness.places
+    ]
+    return Table(language.text("robustness_caption"), columns, rows)
+
+
+def _place_row(
+    place: ReportedPlace, robustness: ReportedRobustness, language: ReportLanguage, *, is_chosen: bool
+) -> Row:
+    """Return how one place fares when the weights vary."""
+    limit = language.text("beyond", limit=10 * robustness.k)
+    best = limit if place.best_rank is None else language.integer(place.best_rank)
+    worst = limit if place.worst_rank is None else language.integer(place.worst_rank)
+    return Row(
+        [
+            text_cell(language.integer(place.rank)),
+            text_cell(place.name, Style.STRONG if is_chosen else Style.PLAIN),
+            text_cell(language.percent(place.share)),
+            text_cell(best if best == worst else f"{best} – {worst}"),
+            text_cell(place.overtaken_by or DASH),
+            text_cell(language.text(f"verdict_{place.verdict}"), _VERDICT_STYLES[place.verdict]),
+        ],
+        is_emphasised=is_chosen,
+    )
+
+
+def _prospects_blocks(prospects: ReportedProspects, language: ReportLanguage) -> list[Block]:
+    """Return the attributes that would raise one dataset most."""
+    if not prospects.lifts:
+        return [paragraph(language.text("lifts_nothing", name=prospects.name), Style.MUTED)]
+
+    columns = [
+        Column(language.text("attribute"), width=3),
+        Column(language.text("established_value"), is_number=True, width=1.5),
+        Column(language.text("gain"), is_number=True),
+        Column(language.text("new_score"), is_number=True),
+        Column(language.text("new_rank"), is_number=True),
+    ]
+    rows = [
+        Row(
+            [
+                text_cell(language.attribute(lift.attribute)),
+                text_cell(language.claim_value(lift.value)),
+                text_cell(language.signed(lift.gain)),
+                text_cell(language.decimal(lift.score)),
+                text_cell(language.integer(lift.rank)),
+            ]
+        )
+        for lift in prospects.lifts[:MAX_LIFTS]
+    ]
+    return [Table(language.text("lifts_caption", name=prospects.name), columns, rows)]

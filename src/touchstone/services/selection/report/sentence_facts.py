@@ -1,0 +1,75 @@
+"""What the sentences in `messages.reasons` are made of, taken from what a report states."""
+
+from touchstone.messages.reasons import (
+    ComparisonFacts,
+    EstablishedValue,
+    LiftsFacts,
+    RankRangeFacts,
+    StabilityFacts,
+    WeightChange,
+)
+from touchstone.ranking.criteria import CRITERION_LABELS
+from touchstone.services.selection.reason_labels import ATTRIBUTE_LABELS, labeled_points
+from touchstone.services.selection.report.content import (
+    ReportedComparison,
+    ReportedPlace,
+    ReportedProspects,
+    ReportedRobustness,
+)
+
+
+def comparison_facts(comparison: ReportedComparison) -> ComparisonFacts:
+    """Return what the sentence about two datasets is made of."""
+    differences = {item.criterion_name: item.difference for item in comparison.differences}
+    reversal = comparison.reversal
+    change = None
+    if reversal is not None:
+        change = WeightChange(CRITERION_LABELS[reversal.criterion_name], reversal.weight_before, reversal.weight)
+
+    return ComparisonFacts(
+        above=comparison.above.dataset_name,
+        below=comparison.below.dataset_name,
+        above_score=comparison.above.score,
+        below_score=comparison.below.score,
+        differences=labeled_points(differences),
+        reversal=change,
+    )
+
+
+def stability_facts(place: ReportedPlace, robustness: ReportedRobustness) -> StabilityFacts:
+    """Return what the sentence about the robustness of a place is made of."""
+    return StabilityFacts(
+        name=place.name,
+        k=robustness.k,
+        samples=robustness.samples,
+        spread=robustness.spread,
+        share=place.share,
+        best_rank=place.best_rank,
+        worst_rank=place.worst_rank,
+        overtaken_by=place.overtaken_by,
+    )
+
+
+def lifts_facts(prospects: ReportedProspects) -> LiftsFacts:
+    """Return what the sentence about the attributes that would raise a dataset to a rank is made of."""
+    values = {lift.attribute: lift.value for lift in prospects.lifts}
+    attributes = None
+    if prospects.smallest_set is not None:
+        attributes = [EstablishedValue(ATTRIBUTE_LABELS[name], values[name]) for name in prospects.smallest_set]
+
+    return LiftsFacts(
+        name=prospects.name,
+        rank=prospects.rank,
+        target_rank=prospects.target_rank or prospects.rank,
+        attributes=attributes,
+    )
+
+
+def known_ranks_facts(prospects: ReportedProspects) -> RankRangeFacts:
+    """Return what the sentence about the ranks that unknown attributes allow is made of."""
+    return RankRangeFacts(
+        name=prospects.name,
+        rank=prospects.rank,
+        best_rank=prospects.best_rank,
+        worst_rank=prospects.worst_rank,
+    )
