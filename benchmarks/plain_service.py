@@ -88,6 +88,8 @@ class RankedDataset(BaseModel):
     rank: int
     known: int
     ethical_interval: tuple[float, float]
+    place: int
+    tied_with: int
 
 
 class Weight(BaseModel):
@@ -239,6 +241,8 @@ async def score_datasets(request: ScoringRequest, limit: int = 20) -> Any:
             "technical_score": float(scores.technical[index]),
             "popularity_score": float(scores.popularity[index]),
             "rank": rank,
+            "place": 1 + int(np.count_nonzero(balanced > balanced[index])),
+            "tied_with": int(np.count_nonzero(balanced == balanced[index])) - 1,
             **known_ethics(rows[index], float(scores.ethical[index])),
         }
         for rank, index in enumerate(best, 1)
