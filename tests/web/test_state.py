@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from touchstone.client import Project, Weight
 from touchstone.core.evidence import Assurance
+from touchstone.services.selection.gates import GATES as API_GATES
 from touchstone.web.rank_filters import FILTERS, FilterInput, InvalidFilterValue
+from touchstone.web.rank_gates import GATES, GateInput
 from touchstone.web.rank_state import VIEWS, RankState, WeightProfiles, slider_positions
 
 WEIGHT_PROFILES = WeightProfiles(
@@ -22,9 +24,40 @@ WEIGHT_PROFILES = WeightProfiles(
     },
     default="balanced",
 )
-names = st.sampled_from([*FILTERS, "view", "page", "pin", "previous_ids", "profile", "nonsense"])
+names = st.sampled_from(
+    [
+        *FILTERS,
+        *(f"gate.{name}" for name in GATES),
+        "gate",
+        "robustness",
+        "view",
+        "page",
+        "pin",
+        "previous_ids",
+        "profile",
+        "nonsense",
+    ]
+)
 names |= st.sampled_from(WEIGHT_PROFILES.criteria).map("w.{}".format)
-values = st.sampled_from(["", "true", "12", "12.5", "-1", "nan", "1e999", "table", "ethical", "none", "3.4.5", "1.x"])
+values = st.sampled_from(
+    [
+        "",
+        "true",
+        "pass",
+        "yes",
+        "reviewed",
+        "12",
+        "12.5",
+        "-1",
+        "nan",
+        "1e999",
+        "table",
+        "ethical",
+        "none",
+        "3.4.5",
+        "1.x",
+    ]
+)
 pairs = st.lists(st.tuples(names, values | st.text(max_size=20)), max_size=12)
 
 
@@ -136,3 +169,41 @@ def test_only_stored_lists_are_parted_at_their_commas() -> None:
     criteria = {"objective": "Income, of adults", "file_type": "csv,parquet"}
     state = RankState.of_project(project(criteria=criteria), WEIGHT_PROFILES)
     assert state.filters == {"objective": ("Income, of adults",), "file_type": ("csv", "parquet")}
+
+
+def test_the_pages_have_every_gate_of_the_api() -> None:
+    """The form of the gates has all names, and enters each as the API expects it."""
+    assert set(GATES) == {gate.parameter.name for gate in API_GATES}
+    examples = {GateInput.LEVEL: "reviewed", GateInput.WORDS: "a, b", GateInput.FLAG: "true", GateInput.NUMBER: "12,5"}
+    bodies = {GateInput.LEVEL: "reviewed", GateInput.WORDS: ["a", "b"], GateInput.FLAG: True, GateInput.NUMBER: 12.5}
+    for name, gate_input in GATES.items():
+        state = read(f"?gate.{name}={examples[gate_input]}")
+        assert state.gate_body() == {name: bodies[gate_input]}
+        assert state.without_gate(name).gates == {}
+
+
+def test_what_a_gate_cannot_take_is_named() -> None:
+    """Levels that do not exist and bounds in words are reported, and kept so that readers can correct them."""
+    state = read("?gate.transparency=hearsay&gate.year_min=abc&gate.license=MIT&gate.nonsense=1")
+    assert state.invalid_gates == ("transparency", "year_min")
+    with pytest.raises(InvalidFilterValue):
+        state.gate_body()
+
+
+def test_stored_gates_are_shown_under_their_own_names() -> None:
+    """A project opens with its gates, whatever names of the API it was stored with."""
+    gates = {"instances_number_min": 1000, "is_anonymized": "documented", "license": ["MIT", "CC-BY-*"], "domain": None}
+    state = RankState.of_project(project(gates=gates), WEIGHT_PROFILES)
+    assert state.gates == {
+        "anonymization_applied": "documented",
+        "license": "MIT, CC-BY-*",
+        "instances_min": "1000",
+    }
+    assert state.gate_body()["license"] == ["MIT", "CC-BY-*"]
+
+
+def test_a_slider_is_moved_to_another_position() -> None:
+    """The link to a reversed ranking keeps the other weights and their order."""
+    state = read("?w.year=20&w.ethical_score=50&page=3")
+    assert state.with_position("technical_score", 30).query() == "?w.ethical_score=50&w.technical_score=30&w.year=20"
+    assert state.with_position("year", 0).weights == {"ethical_score": 50}

@@ -247,12 +247,53 @@ PAGES: Final[Mapping[str, Text]] = {
     "pinned_one": ("{count} jeu de données épinglé", "{count} dataset pinned"),
     "pins_clear": ("Tout désépingler", "Unpin all"),
     "compare": ("Comparer", "Compare"),
+    # How robust the ranking is
+    "robustness": ("Robustesse", "Robustness"),
+    "robustness_hint": (
+        "Les premiers rangs tiennent-ils si les poids changent un peu ?",
+        "Do the first ranks hold if the weights change a little?",
+    ),
+    "robustness_summary": (
+        "{robust} {robust:rang|rangs} sur les {count} premiers {robust:est robuste|sont robustes}. Chaque poids varie "
+        "au hasard de ± {spread}, {samples} fois ; un rang est robuste si le jeu de données reste dans les {k} "
+        "premiers au moins 9 fois sur 10.",
+        "{robust} of the first {count} {robust:rank is|ranks are} robust. Every weight varies at random by ± {spread}, "
+        "{samples} times; a rank is robust if the dataset stays in the top {k} at least 9 times out of 10.",
+    ),
+    "robustness_of_all": (
+        "Mesuré parmi tous les jeux de données, y compris ceux qui ne remplissent pas les exigences.",
+        "Measured among all datasets, including those that do not meet the requirements.",
+    ),
+    "robustness_row": (
+        "{verdict} : {ranks}, {share} dans les {k} premiers",
+        "{verdict}: {ranks}, {share} in the top {k}",
+    ),
+    "verdict_robust": ("robuste", "robust"),
+    "verdict_fragile": ("fragile", "fragile"),
+    "ranks_single": ("rang {rank}", "rank {rank}"),
+    "ranks_range": ("rangs {best} à {worst}", "ranks {best} to {worst}"),
+    "ranks_open": ("rangs {best} à plus de {limit}", "ranks {best} to beyond {limit}"),
     # Comparison
     "compare_title": ("Comparer", "Compare"),
     "compare_lead": (
         "Les mêmes poids s’appliquent à tous. La barre dorée marque la meilleure valeur connue, ≠ les lignes "
         "qui diffèrent.",
         "The same weights apply to all. The golden bar marks the best known value, ≠ the rows that differ.",
+    ),
+    "compare_all": ("Critère par critère", "Criterion by criterion"),
+    "pairs_title": ("Pourquoi l’un avant l’autre", "Why one ranks above the other"),
+    "pairs_lead": (
+        "Pour chaque paire : les points qui les séparent, et le plus petit changement d’un seul poids qui inverserait "
+        "leur ordre.",
+        "For each pair: the points between them, and the smallest change of a single weight that would reverse their "
+        "order.",
+    ),
+    "pair_title": ("{above} avant {below}", "{above} above {below}"),
+    "pair_points": ("Écart en points", "Difference in points"),
+    "pair_lead": ("Avance", "Lead"),
+    "pair_try": (
+        "Voir le classement inversé : {name} à {position} sur 100",
+        "Show the reversed ranking: {name} at {position} of 100",
     ),
     "compare_few": ("Épinglez au moins deux jeux de données", "Pin at least two datasets"),
     "compare_back": ("Retour au classement", "Back to the ranking"),

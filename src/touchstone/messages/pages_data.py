@@ -6,6 +6,33 @@ from typing import Final
 from touchstone.messages.locales import Text
 
 DATA_PAGES: Final[Mapping[str, Text]] = {
+    # What would raise a dataset
+    "lifts_title": ("Ce qui l’élèverait", "What would raise it"),
+    "lifts_rank": ("Rang {rank} sur {total}.", "Rank {rank} of {total}."),
+    "lifts_rank_outside": (
+        "Ce jeu de données ne passe pas les filtres du classement ; il y aurait le rang {rank} sur {total}.",
+        "This dataset does not pass the filters of the ranking; it would have rank {rank} of {total} there.",
+    ),
+    "rank_range": (
+        "Selon ce que l’on apprendra des attributs éthiques inconnus, ce sera un rang entre {best} et {worst}.",
+        "Depending on what is found out about unknown ethical attributes, the rank is between {best} and {worst}.",
+    ),
+    "lifts_attribute": ("Si ceci était établi", "If this were established"),
+    "lifts_now": ("Aujourd’hui", "Today"),
+    "lifts_gain": ("Gain", "Gain"),
+    "lifts_declared": ("seulement déclaré", "only declared"),
+    "lifts_set_hint": (
+        "Les lignes marquées d’un trait doré suffisent ensemble pour atteindre le rang {rank}.",
+        "The rows with a golden bar are enough together to reach rank {rank}.",
+    ),
+    "lifts_without_effect": (
+        "{count} autres attributs ne changeraient rien au score avec ces poids.",
+        "{count} further attributes would not change the score with these weights.",
+    ),
+    "lifts_without_effect_one": (
+        "{count} autre attribut ne changerait rien au score avec ces poids.",
+        "{count} further attribute would not change the score with these weights.",
+    ),
     # Page of a dataset
     "private": ("privé", "private"),
     "train_start": ("Entraîner un modèle", "Train a model"),

@@ -5,7 +5,18 @@ import itertools
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-from touchstone.client import Dataset, Evidence, Job, Project, Ranking, Recommendations, ScoredDataset, TouchstoneError
+from touchstone.client import (
+    Dataset,
+    Evidence,
+    Job,
+    Lifts,
+    Project,
+    Ranking,
+    Recommendations,
+    ScoredDataset,
+    Stability,
+    TouchstoneError,
+)
 from touchstone.client.evidence_models import Person
 from touchstone.client.models import Kind
 from touchstone.core.attributes import ATTRIBUTES
@@ -17,10 +28,12 @@ from touchstone.web.rank_state import PAGE_SIZE, RankState
 from touchstone.web.views.evidence_view import Reader, values_at
 from touchstone.web.views.ranked_evidence import RankingBackground
 from touchstone.web.views.record_changes import ChangeDescriber
+from touchstone.web.views.robustness import describe_robustness, robustness_by_id
 from touchstone.web.views.weighted_criteria import criterion_labels
 
 _JOB_KINDS: Final[tuple[Kind, ...]] = ("train", "explain")
 _RECENT_JOBS: Final = 50
+TARGET_RANK: Final = 10  # the rank that the page of a dataset says how to reach
 _SIMILAR_DATASETS: Final = 1000  # datasets on one page when the score of a single one is searched for
 EMPTY_RANKING: Final = Ranking(datasets=[], total_count=0, effective_weights=[])
 
@@ -122,17 +135,65 @@ async def fetch_ranking(ctx: PageContext, state: RankState) -> Ranking:
     )
 
 
+async def fetch_ranked(ctx: PageContext, state: RankState, lifts: Lifts) -> ScoredDataset | None:
+    """Return a dataset as it stands in the ranking of a state; None if it does not pass the filters.
+
+    Args:
+        ctx: The request.
+        state: The filters, the weights and the level of evidence that is required.
+        lifts: What would raise the dataset, which says its rank.
+    """
+    if not lifts.matches_filters:
+        return None
+
+    filters: Any = state.with_valid_filters().filter_body()
+    ranking = await ctx.api.score_datasets(
+        filters,
+        weights=state.weight_body(),
+        limit=1,
+        skip=lifts.rank - 1,
+        explain=True,
+        assurance=state.assurance,
+    )
+    # A write between the two requests may have moved the dataset.
+    return next((dataset for dataset in ranking.datasets if dataset.id == lifts.id), None)
+
+
 async def load_background(ctx: PageContext, state: RankState, ranking: Ranking | Recommendations) -> RankingBackground:
-    """Return what a page shows about the evidence behind a ranking: the ranking of declarations, and who declares."""
+    """Return what a page shows beside a ranking: the ranking of declarations, who declares, and how robust it is."""
     if not ranking.datasets:
         return RankingBackground()
 
     declarers = await find_declarers(ctx, [dataset.id for dataset in ranking.datasets])
-    if state.assurance is Assurance.DECLARED or isinstance(ranking, Recommendations):
+    if isinstance(ranking, Recommendations):
         return RankingBackground(declarers=declarers)
 
-    declared_ranking = await fetch_ranking(ctx, state.change(assurance=Assurance.DECLARED))
-    return RankingBackground(declared_ranking, declarers)
+    stability = await fetch_stability(ctx, state) if state.with_robustness else None
+    is_declared = state.assurance is Assurance.DECLARED
+    declared_state = state.change(assurance=Assurance.DECLARED)
+    return RankingBackground(
+        declared_ranking=None if is_declared else await fetch_ranking(ctx, declared_state),
+        declarers=declarers,
+        robustness=robustness_by_id(stability, ctx.localizer),
+        robustness_summary=describe_robustness(stability, ctx.localizer),
+    )
+
+
+async def fetch_stability(ctx: PageContext, state: RankState) -> Stability:
+    """Return how robust the first ranks are under the weights that a state describes."""
+    filters: Any = state.filter_body()
+    return await ctx.api.get_stability(filters, weights=state.weight_body(), assurance=state.assurance)
+
+
+async def fetch_lifts(ctx: PageContext, state: RankState, dataset: Dataset) -> Lifts | None:
+    """Return what would raise a dataset in the ranking of a state; None if all weights are zero."""
+    if not state.weights:
+        return None
+
+    filters: Any = state.with_valid_filters().filter_body()
+    return await ctx.api.get_lifts(
+        dataset.id, filters=filters, weights=state.weight_body(), assurance=state.assurance, rank=TARGET_RANK
+    )
 
 
 async def find_declarers(ctx: PageContext, dataset_ids: Collection[int]) -> dict[int, Person | None]:

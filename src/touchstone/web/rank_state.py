@@ -30,6 +30,7 @@ _WEIGHT_PREFIX: Final = "w."
 _PREVIOUS_IDS: Final = "previous_ids"  # the parameter with the ids that the previous ranking showed
 _NO_PROFILE: Final = "none"
 _ONLY_PASSING: Final = ("gate", "pass")
+_ROBUSTNESS: Final = ("robustness", "yes")
 
 Pairs = Iterable[tuple[str, str]]
 Parameters = Mapping[str, list[str]]
@@ -95,6 +96,7 @@ class RankState:
         view: The way in which the ranking is shown.
         page: The page of the ranking, from 1.
         pins: The ids of the datasets to compare.
+        with_robustness: Whether the page shows how robust the first ranks are.
         previous_ids: The ids that the previous ranking showed, in order, to compare the ranks with.
     """
 
@@ -107,6 +109,7 @@ class RankState:
     view: str = _DEFAULT_VIEW
     page: int = 1
     pins: tuple[int, ...] = ()
+    with_robustness: bool = False
     previous_ids: tuple[int, ...] = ()
 
     @classmethod
@@ -131,6 +134,7 @@ class RankState:
             view=view if view in VIEWS else _DEFAULT_VIEW,
             page=min(page, _MAX_PAGE),
             pins=_read_ids(parameters.get("pin", []), limit=MAX_PINS),
+            with_robustness=_has_flag(parameters, _ROBUSTNESS),
             previous_ids=_read_ids(previous_ids, limit=PAGE_SIZE),
         )
 
@@ -191,11 +195,22 @@ class RankState:
         gates = {other_name: text for other_name, text in self.gates.items() if other_name != name}
         return replace(self, gates=gates, page=1, previous_ids=())
 
+    def with_position(self, criterion: str, position: float) -> "RankState":
+        """Return the state with another position of one slider, on the first page."""
+        positions = {**self.weights, criterion: position}
+        weights = {name: positions[name] for name in self.weight_profiles.criteria if positions.get(name, 0.0) > 0}
+        return replace(self, weights=weights, page=1, previous_ids=())
+
     def with_filters_only(self, names: Iterable[str]) -> "RankState":
         """Return the state with no other filters than the named ones."""
         kept_names = frozenset(names)
         filters = {name: texts for name, texts in self.filters.items() if name in kept_names}
         return replace(self, filters=filters)
+
+    def with_valid_filters(self) -> "RankState":
+        """Return the state without the filters that do not accept their value."""
+        invalid_names = self.invalid_filters
+        return self.with_filters_only(name for name in self.filters if name not in invalid_names)
 
     def query(self, **changes: Any) -> str:
         """Return the canonical query of the state (`?...` or empty).
@@ -221,6 +236,8 @@ class RankState:
             pairs.append(("page", str(self.page)))
         for dataset_id in self.pins:
             pairs.append(("pin", str(dataset_id)))
+        if self.with_robustness:
+            pairs.append(_ROBUSTNESS)
         if self.previous_ids:
             pairs.append((_PREVIOUS_IDS, ".".join(map(str, self.previous_ids))))
         return pairs

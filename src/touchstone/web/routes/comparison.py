@@ -1,24 +1,28 @@
 """The page that compares the pinned datasets."""
 
 import asyncio
-from typing import Final
+from typing import Any, Final
 
 from starlette.responses import Response
 from starlette.routing import Route
 
-from touchstone.client import Dataset
+from touchstone.client import Comparison, Dataset
 from touchstone.web.api_queries import fetch_score, find_datasets, read_rank_state
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.rank_state import RankState
 from touchstone.web.views.comparison import ComparedDataset, compare
+from touchstone.web.views.pair_view import pair_views
 from touchstone.web.views.weighted_criteria import weighted_criteria
+
+_MIN_COMPARED: Final = 2
 
 
 async def comparison_page(ctx: PageContext) -> Response:
-    """Show the pinned datasets side by side, with their scores under the weights in the address.
+    """Show the pinned datasets side by side, and for each pair of them why one ranks above the other.
 
-    Datasets that no longer exist are left out, and the page says how many they are.
+    Their scores follow from the weights in the address. Datasets that no longer exist are left out, and the page says
+    how many they are.
     """
     requested_state = await read_rank_state(ctx)
     datasets = await find_datasets(ctx, requested_state.pins)
@@ -27,9 +31,26 @@ async def comparison_page(ctx: PageContext) -> Response:
 
     compared_datasets = await asyncio.gather(*(_load_compared(ctx, state, dataset) for dataset in datasets))
     criteria = weighted_criteria(await ctx.criteria(), state, ctx.localizer)
-    comparison = compare(compared_datasets, criteria, ctx.localizer)
+    comparison = await _fetch_comparison(ctx, state)
 
-    return await ctx.render("compare.html", state=state, compared=comparison, gone=missing_count)
+    return await ctx.render(
+        "compare.html",
+        state=state,
+        compared=compare(compared_datasets, criteria, ctx.localizer),
+        pairs=pair_views(comparison, criteria, state, ctx.localizer) if comparison is not None else (),
+        gone=missing_count,
+    )
+
+
+async def _fetch_comparison(ctx: PageContext, state: RankState) -> Comparison | None:
+    """Return the comparison of the pinned datasets; None if there are fewer than two, or if all weights are zero."""
+    if len(state.pins) < _MIN_COMPARED or not state.weights:
+        return None
+
+    filters: Any = state.with_valid_filters().filter_body()
+    return await ctx.api.compare_datasets(
+        state.pins, weights=state.weight_body(), filters=filters, assurance=state.assurance
+    )
 
 
 async def _load_compared(ctx: PageContext, state: RankState, dataset: Dataset) -> ComparedDataset:

@@ -11,7 +11,7 @@ from touchstone.core.attributes import ETHICAL
 from touchstone.core.errors import NotFound
 from touchstone.core.evidence import Assurance, EvidenceLevel
 from touchstone.metadata.writers.formats import FORMATS
-from touchstone.web.api_queries import fetch_score, load_reader, read_rank_state
+from touchstone.web.api_queries import TARGET_RANK, fetch_lifts, fetch_ranked, fetch_score, load_reader, read_rank_state
 from touchstone.web.flash_messages import FlashMessage
 from touchstone.web.forms import text_field
 from touchstone.web.page_context import PageContext
@@ -21,6 +21,7 @@ from touchstone.web.session_expiry import require_sign_in
 from touchstone.web.views import dataset_view, related_datasets
 from touchstone.web.views.criterion_cell import criterion_cells
 from touchstone.web.views.evidence_view import OTHER_ATTRIBUTES, attribute_details, merely_declared
+from touchstone.web.views.lifts_view import lifts_view
 from touchstone.web.views.score_range import score_range
 from touchstone.web.views.search_engine_description import (
     fetch_search_engine_description,
@@ -60,7 +61,9 @@ async def dataset_page(ctx: PageContext) -> Response:
     evidence = await ctx.api.get_evidence(dataset.id)
 
     state = await read_rank_state(ctx)
-    score = await fetch_score(ctx, state, dataset, evidence)
+    lifts = await fetch_lifts(ctx, state, dataset)
+    ranked = await fetch_ranked(ctx, state, lifts) if lifts is not None else None
+    score = ranked or await fetch_score(ctx, state, dataset, evidence)
     criteria = weighted_criteria(await ctx.criteria(), state, ctx.localizer)
     used_criteria = criteria_with_weight(criteria)
 
@@ -84,6 +87,9 @@ async def dataset_page(ctx: PageContext) -> Response:
         # The score.
         scored=score is not None,
         score_range=score_range(score, used_criteria, ctx.localizer),
+        ranked=ranked,
+        lifts=lifts_view(lifts, ctx.localizer) if lifts is not None else None,
+        target_rank=TARGET_RANK,
         cells=criterion_cells(score, used_criteria, ctx.localizer) if score else (),
         lowered=await _lowered_score(ctx, state, dataset, evidence, score),
         # The data file.

@@ -45,13 +45,20 @@ function patchRow(rowElement, { id, name, pinLabel, keepLabel, pinned, change, .
   rowElement.classList.toggle("pinned", pinned);
   pinBox.checked = pinned;
   setText(placeElement, texts.place);
-  placeElement.title = texts.tie;
+  placeElement.title = texts.reason;
   setText(tieElement, texts.tie);
   setText(rowElement.querySelector(".score"), texts.score);
   setText(limitElement, texts.limit);
   limitElement.title = texts.limitTitle;
   setText(rowElement.querySelector(".known"), texts.evidence);
   setText(rowElement.querySelector(".declarer"), texts.declarer);
+
+  if (texts.robustness) {
+    const robustnessElement = rowElement.querySelector(".robustness");
+    robustnessElement.className = `robustness state ${texts.robustness.state}`;
+    robustnessElement.title = texts.robustness.sentence;
+    setText(robustnessElement, texts.robustness.text);
+  }
 
   const gateElements = rowElement.querySelectorAll(".gate");
   texts.gates.forEach(([state, outcome], index) => {

@@ -23,6 +23,7 @@ from touchstone.web.views.ranked_evidence import (
     describe_known_criteria,
     describe_lowered,
 )
+from touchstone.web.views.robustness import RowRobustness
 from touchstone.web.views.score_range import ScoreRange, score_range
 from touchstone.web.views.weighted_criteria import WeightedCriterion, criteria_with_weight
 
@@ -72,6 +73,7 @@ class RankedRow:
         change: How the dataset has moved since the previous ranking.
         score_range: The score, and what the unknown values leave open.
         gates: What each gate says of the dataset.
+        robustness: How robust the rank is; None if that was not requested, or not for this rank.
         declared_by: Who has declared the record; None for a record of the service.
         localizer: The reader's language.
     """
@@ -82,6 +84,7 @@ class RankedRow:
     change: RankChange
     score_range: ScoreRange
     gates: tuple[GateBadge, ...]
+    robustness: RowRobustness | None
     declared_by: Person | None
     localizer: Localizer
 
@@ -96,6 +99,11 @@ class RankedRow:
         """Return in words how many others have the same score; empty if none has."""
         tied_count = self.dataset.tied_with
         return self.localizer.counted("tied_with", tied_count) if tied_count else ""
+
+    @property
+    def reason(self) -> str:
+        """Return in one sentence why the dataset has its place, as a tooltip."""
+        return replace_control_characters(self.dataset.sentence or self.tie)
 
     @property
     def score(self) -> str:
@@ -155,6 +163,7 @@ class RankTable:
         first: The rank of the first row.
         lowered: The sentence about datasets that would be on this page if their declarations counted; else empty.
         notes: Sentences about criteria that do not tell the datasets of the page apart.
+        robustness: The summary of how robust the first ranks are; empty if that was not requested.
     """
 
     rows: tuple[RankedRow, ...]
@@ -163,6 +172,7 @@ class RankTable:
     first: int
     lowered: str
     notes: tuple[str, ...]
+    robustness: str
 
     @property
     def ids(self) -> tuple[int, ...]:
@@ -201,6 +211,7 @@ def build_rank_table(
             change=changes.get(dataset.id, _UNCHANGED),
             score_range=score_range(dataset, used_criteria, localizer),
             gates=gate_badges(dataset, state, localizer),
+            robustness=background.robustness.get(dataset.id),
             declared_by=background.declarers.get(dataset.id),
             localizer=localizer,
         )
@@ -213,6 +224,7 @@ def build_rank_table(
         first=ranks_before_page + 1,
         lowered=describe_lowered(ranking, background.declared_ranking, localizer),
         notes=tuple(note.sentence for note in ranking.notes),
+        robustness=background.robustness_summary,
     )
 
 

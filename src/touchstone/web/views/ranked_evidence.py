@@ -11,6 +11,7 @@ from touchstone.core.attributes import ETHICAL
 from touchstone.core.evidence import EvidenceLevel
 from touchstone.core.text import replace_control_characters
 from touchstone.web.localizer import Localizer
+from touchstone.web.views.robustness import RowRobustness
 
 _MAX_LOWERED_NAMES: Final = 3  # named in the sentence about datasets that rank lower
 _MAX_LOWERED_NAME_LENGTH: Final = 60
@@ -18,15 +19,19 @@ _MAX_LOWERED_NAME_LENGTH: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class RankingBackground:
-    """What a page shows about the evidence behind a ranking, beside the ranking itself.
+    """What a page shows beside a ranking: the evidence behind it, and how robust it is.
 
     Attributes:
         declared_ranking: The same page of the ranking in which every declaration counts; None if it is the ranking.
         declarers: Who has declared each dataset, by its id; None for a record of the service.
+        robustness: How robust the ranks of datasets are, by id; empty if that was not requested.
+        robustness_summary: The same for all of them in a sentence.
     """
 
     declared_ranking: Ranking | None = None
     declarers: Mapping[int, Person | None] = field(default_factory=dict)
+    robustness: Mapping[int, RowRobustness] = field(default_factory=dict)
+    robustness_summary: str = ""
 
 
 def describe_known_criteria(dataset: ScoredDataset, localizer: Localizer) -> str:

@@ -44,6 +44,7 @@ def layout_digest(
         "row_count": len(table.rows),
         "pins_outside_page": [pin for pin in state.pins if pin not in table.ids],
         "notes": table.notes,
+        "robustness": (table.robustness, [row.robustness is not None for row in table.rows]),
         "columns": _COLUMN_LAYOUTS[state.view](used_criteria),
     }
     return hashlib.blake2b(repr(layout).encode(), digest_size=_DIGEST_BYTES).hexdigest()
@@ -73,6 +74,7 @@ def _row_patch(row: RankedRow, view: str, localizer: Localizer) -> dict[str, Any
         "id": row.dataset.id,
         "place": row.place,
         "tie": row.tie,
+        "reason": row.reason,
         "name": name,
         "pinLabel": localizer.text("pin_one", name=name),
         "keepLabel": localizer.text("keep_one", name=name),
@@ -84,6 +86,7 @@ def _row_patch(row: RankedRow, view: str, localizer: Localizer) -> dict[str, Any
         "evidence": row.evidence,
         "declarer": row.declarer,
         "gates": [(gate.state, gate.outcome) for gate in row.gates],
+        "robustness": row.robustness,
         "cells": _CELL_PATCHES[view](row, localizer),
     }
 

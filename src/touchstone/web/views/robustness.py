@@ -1,0 +1,72 @@
+"""How robust the first ranks are, as the rank page shows it: a summary above the ranking, and a verdict in each row."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from touchstone.client import DatasetStability, Stability
+from touchstone.core.text import replace_control_characters
+from touchstone.web.localizer import Localizer
+
+_VERDICT_STATES: Final = {"robust": "yes", "fragile": "no"}
+
+
+@dataclass(frozen=True, slots=True)
+class RowRobustness:
+    """How robust the rank of one dataset is.
+
+    Attributes:
+        state: The CSS class with the sign and the colour of the verdict.
+        text: The verdict with the ranks and the share of samples that it follows from.
+        sentence: The same in a whole sentence, with the dataset that overtakes it.
+    """
+
+    state: str
+    text: str
+    sentence: str
+
+
+def robustness_by_id(stability: Stability | None, localizer: Localizer) -> Mapping[int, RowRobustness]:
+    """Return how robust the rank of each dataset is, by its id; empty if that was not requested."""
+    if stability is None:
+        return {}
+    return {dataset.id: _row_robustness(dataset, stability.k, localizer) for dataset in stability.datasets}
+
+
+def _row_robustness(dataset: DatasetStability, k: int, localizer: Localizer) -> RowRobustness:
+    """Return how robust the rank of a dataset among the first k is."""
+    text = localizer.text(
+        "robustness_row",
+        verdict=localizer.text(f"verdict_{dataset.verdict}"),
+        ranks=_ranks_text(dataset, k, localizer),
+        share=localizer.percent(dataset.share),
+        k=k,
+    )
+    sentence = replace_control_characters(dataset.sentence or text)
+    return RowRobustness(_VERDICT_STATES[dataset.verdict], text, sentence)
+
+
+def _ranks_text(dataset: DatasetStability, k: int, localizer: Localizer) -> str:
+    """Return the best and the worst rank of a dataset; ranks beyond 10 k are not counted."""
+    best_rank = localizer.number(dataset.best_rank)
+    if dataset.worst_rank is None:
+        return localizer.text("ranks_open", best=best_rank, limit=10 * k)
+    if dataset.worst_rank == dataset.best_rank:
+        return localizer.text("ranks_single", rank=best_rank)
+    return localizer.text("ranks_range", best=best_rank, worst=localizer.number(dataset.worst_rank))
+
+
+def describe_robustness(stability: Stability | None, localizer: Localizer) -> str:
+    """Return the summary above the ranking: how many of the first ranks are robust, and what that means."""
+    if stability is None or not stability.datasets:
+        return ""
+
+    robust_count = sum(dataset.verdict == "robust" for dataset in stability.datasets)
+    return localizer.text(
+        "robustness_summary",
+        robust=robust_count,
+        count=len(stability.datasets),
+        k=stability.k,
+        samples=stability.samples,
+        spread=localizer.percent(stability.spread),
+    )

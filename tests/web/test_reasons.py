@@ -1,0 +1,148 @@
+"""Reasons on the pages: why one dataset ranks above another, what would raise one, and how robust the ranks are."""
+
+import re
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import httpx2
+import pytest
+from playwright.sync_api import expect
+
+from tests.web.conftest import Visit
+from tests.web.page_checks import check_looks
+from tests.web.test_ranking import DRAWN, PORTRAIT, STANDING, go, move, number, scored
+
+BALANCED = {"ethical_score": 0.4, "technical_score": 0.4, "popularity_score": 0.2}
+VERDICTS = {"robust": "yes", "fragile": "no"}
+
+
+def ask(api: httpx2.Client, path: str, **body: Any) -> dict[str, Any]:
+    """Return the answer of the API to a question about the ranking that the pages show by default."""
+    headers = {"Accept-Language": "en"}
+    response = api.post(f"/api/v1/datasets/{path}", json={"assurance": "documented", **body}, headers=headers)
+    assert response.status_code == 200, response.text
+    answer: dict[str, Any] = response.json()
+    return answer
+
+
+def test_the_first_ranks_say_how_robust_they_are(visit: Visit, api: httpx2.Client) -> None:
+    """On request, each of the first ten rows has the API's verdict, and a sentence above counts the robust ones."""
+    stability = ask(api, "stability")
+    page = visit("/app/", language="en")
+    assert page.locator(".robustness").count() == 0
+    with page.expect_response(re.compile("/app/parts/ranking")):
+        page.locator("#show-robustness").click()
+
+    robust_count = sum(dataset["verdict"] == "robust" for dataset in stability["datasets"])
+    expect(page.locator("#robustness")).to_contain_text(f"{robust_count} of the first 10 ranks")
+    for dataset in stability["datasets"]:
+        badge = page.locator(f'[data-id="{dataset["id"]}"] .robustness')
+        expect(badge).to_have_class(re.compile(VERDICTS[dataset["verdict"]]))
+        expect(badge).to_contain_text(f"{dataset['share']:.0%} in the top 10")
+    assert page.locator(".robustness").count() == len(stability["datasets"])
+    assert "robustness=yes" in page.url
+
+    with page.expect_response(re.compile("/app/parts/ranking")):
+        page.locator("#show-robustness").click()
+    expect(page.locator(".robustness")).to_have_count(0)
+
+
+@pytest.mark.parametrize("view", ["heat", "table"])
+def test_verdicts_follow_the_weights(visit: Visit, view: str) -> None:
+    """Moving a slider updates them as the server would draw them."""
+    page = visit(f"/app/?w.ethical_score=30&w.year=50&w.citations=40&robustness=yes&view={view}", language="en")
+    page.evaluate(PORTRAIT)
+    for position in (51, 60, 90):
+        with page.expect_response(re.compile("/app/parts/ranking")) as met:
+            move(page, "year", position)
+        page.wait_for_url(f"**{met.value.headers['x-address']}")
+        question = re.sub("&layout=[^&]*", "", met.value.url)
+        assert page.evaluate(STANDING) == page.evaluate(DRAWN, f"{question}&panel=weights")
+
+
+def test_robustness_is_shown_without_scripts(visit: Visit) -> None:
+    """The button is a link, and submitting the form keeps what it shows."""
+    page = visit("/app/", scripts=False)
+    go(page, "#show-robustness")
+    assert page.locator(".robustness").count() == 10
+    go(page, "#profile-technical")
+    assert page.locator(".robustness").count() == 10
+    check = visit("/app/?robustness=yes", theme="auto")
+    check_looks(check)
+
+
+def test_each_pair_says_why_one_is_above_the_other(visit: Visit, api: httpx2.Client) -> None:
+    """The differences in points are those of the API, add up to the lead, and come with the sentence to quote."""
+    ids = [item["id"] for item in scored(api, BALANCED)[:12:5]]
+    comparison = ask(api, "compare", ids=ids)
+    page = visit("/app/compare?" + "&".join(f"pin={dataset_id}" for dataset_id in ids), language="en")
+    assert page.locator(".pair").count() == len(comparison["pairs"]) == 3
+    for pair in comparison["pairs"]:
+        section = page.locator(f"#pair-{pair['above']}-{pair['below']}")
+        if section.get_attribute("open") is None:
+            section.locator("summary").click()
+        points = [number(text.replace("−", "-").replace("+", "")) for text in _column(section, 4)]
+        expected = [item["points"] for item in pair["differences"] if item["weight"] > 0]
+        assert sorted(points) == pytest.approx(sorted(expected), abs=5.1e-4)
+        assert sum(points) == pytest.approx(number(section.locator("tfoot .score").inner_text()), abs=0.0021)
+        if pair.get("sentence"):
+            expect(section.locator(".sentence")).to_have_text(pair["sentence"])
+
+
+def _column(section: Any, position: int) -> list[str]:
+    """Return the texts of a column of the table in a section."""
+    texts: list[str] = section.locator(f"tbody tr > :nth-child({position})").all_inner_texts()
+    return texts
+
+
+def test_the_reversed_ranking_is_one_click_away(visit: Visit, api: httpx2.Client) -> None:
+    """With the one weight moved as the comparison says, the lower dataset has the higher score."""
+    ids = [item["id"] for item in scored(api, BALANCED)[:2]]
+    page = visit(f"/app/compare?pin={ids[0]}&pin={ids[1]}", language="en")
+    go(page, ".pair a.button")
+    moved = {name: value for name, value in parse_qsl(urlsplit(page.url).query) if name.startswith("w.")}
+    weights = {name.removeprefix("w."): float(value) / 100 for name, value in moved.items()}
+    changed = [name for name in {*weights, *BALANCED} if weights.get(name, 0) != BALANCED.get(name, 0)]
+    assert len(changed) == 1
+
+    order = [dataset["id"] for dataset in ask(api, "compare", ids=ids, weights=_weight_list(weights))["datasets"]]
+    assert order == ids[::-1]
+
+
+def _weight_list(weights: dict[str, float]) -> list[dict[str, Any]]:
+    """Return weights as the API expects them."""
+    return [{"criterion_name": name, "weight": weight} for name, weight in weights.items()]
+
+
+def test_a_dataset_says_what_would_raise_it(visit: Visit, api: httpx2.Client) -> None:
+    """The page names the attributes with score and rank if they were established, and the smallest set for rank 10."""
+    dataset_id = scored(api, BALANCED)[-1]["id"]
+    lifts = ask(api, f"{dataset_id}/lifts", rank=10)
+    page = visit(f"/app/datasets/{dataset_id}", language="en")
+    section = page.locator("section[aria-labelledby=lifts-title]")
+    expect(section).to_contain_text(f"Rank {lifts['rank']:,} of {lifts['total_count']:,}.")
+    expect(section).to_contain_text(f"between {lifts['unknown_ranks']['best']} and ")
+
+    raising = [lift for lift in lifts["lifts"] if lift["gain"] > 0]
+    assert raising
+    assert [number(text) for text in _column(section, 4)] == [round(lift["score"], 3) for lift in raising]
+    assert [number(text) for text in _column(section, 5)] == [lift["rank"] for lift in raising]
+    assert section.locator(".in-set").count() == len(lifts["smallest_set"]["attributes"])
+
+
+def test_a_dataset_outside_of_the_ranking_says_so(visit: Visit, api: httpx2.Client) -> None:
+    """Where the filters of the ranking leave it out, the page says which rank it would have."""
+    dataset_id = scored(api, BALANCED)[0]["id"]
+    page = visit(f"/app/datasets/{dataset_id}?dataset_name=zzzzzz", language="en")
+    expect(page.locator("section[aria-labelledby=lifts-title]")).to_contain_text("does not pass the filters")
+    expect(page.locator(".big")).to_be_visible()
+
+
+def test_reasons_need_weights(visit: Visit, api: httpx2.Client) -> None:
+    """Without any weight nothing ranks above anything else, and the pages show the rest."""
+    ids = [item["id"] for item in scored(api, BALANCED)[:2]]
+    page = visit(f"/app/compare?profile=none&pin={ids[0]}&pin={ids[1]}")
+    assert page.locator(".pair").count() == 0
+    assert page.locator(".compare thead th").count() == 2
+    assert visit(f"/app/datasets/{ids[0]}?profile=none").locator("#lifts-title").count() == 0
+    assert visit("/app/?profile=none&robustness=yes").locator("#show-robustness").count() == 0
