@@ -155,7 +155,7 @@ def test_the_report_is_shown_and_saved_in_both_languages(
     report = page.frame_locator("iframe.report")
     expect(report.locator("html")).to_have_attribute("lang", "en")
     expect(report.locator("body")).to_contain_text("The most recent one.")
-    page.get_by_role("link", name="in French", exact=True).click()
+    page.get_by_role("link", name="View in French").click()
     expect(report.locator("html")).to_have_attribute("lang", "fr")
 
     digest = json.loads(page.request.get(f"{project}/report.json").body())["sha256"]
