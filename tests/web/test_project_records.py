@@ -101,6 +101,31 @@ def test_a_deleted_dataset_leaves_its_name_and_digest(
     choose(page, records[1]["name"], "The only one left.")
 
 
+def test_requirements_are_kept_in_the_project_and_in_its_history(
+    visit: Visit, api: httpx2.Client, email: str, records: list[dict[str, Any]]
+) -> None:
+    """What the rank page requires is saved with the ranking; every dataset offered says whether it meets it."""
+    page = visit(
+        f"/app/?dataset_name={email}&gate.transparency=declared&gate.year_min=2020&assurance=declared",
+        language="en",
+        theme="auto",
+    )
+    page.get_by_role("link", name="Keep in a project", exact=True).click()
+    page.get_by_label("Name of the project").fill("Strict")
+    page.get_by_role("button", name="Create a project").click()
+
+    (project,) = [project for project in api.get("/api/v1/projects").json() if project["name"] == "Strict"]
+    assert project["gates"] == {"transparency": "declared", "year_min": 2020}
+    expect(page.locator("#need-title ~ .chips", has_text="Transparency")).to_contain_text("declared")
+    newer, older = (page.locator(".bars li", has_text=record["name"]) for record in records)
+    expect(newer.locator(".gate.yes")).to_have_count(2)
+    expect(older.locator(".gate.no")).to_contain_text("Year ≥ 2020")
+    check_looks(page)
+
+    choose(page, records[0]["name"], "It meets everything.")
+    expect(page.locator(".past-choices > li")).to_contain_text("Requirements: Transparency declared, Year ≥ 2020.")
+
+
 @pytest.mark.parametrize("scripts", [True, False])
 def test_a_snapshot_says_what_has_changed_since(
     visit: Visit, api: httpx2.Client, project: str, records: list[dict[str, Any]], scripts: bool

@@ -29,6 +29,12 @@ WEIGHTS = [{"criterion_name": "ethical_score", "weight": 2.5}, {"criterion_name"
         ("claims.year", [], "Year: claims", "no value"),
         ("weights", WEIGHTS, "Weights", "Ethical 2.5, Novelty 1"),
         ("gates", {"transparency": "reviewed", "license": ["CC-BY-*"]}, None, "Transparency reviewed, Licence CC-BY-*"),
+        (
+            "gates",
+            {"instances_min": 1000, "trainable": True},
+            None,
+            "Instances ≥ 1,000, Readable table, usable for training yes",
+        ),
         ("description", "x" * 400, "Description", "x" * 300 + "…"),
     ],
 )

@@ -9,8 +9,8 @@ PROJECT_PAGES: Final[Mapping[str, Text]] = {
     # The list of projects, and the forms that save one
     "project": ("Projet", "Project"),
     "projects_lead": (
-        "Un besoin, ses poids, le jeu de données choisi et la raison du choix.",
-        "A need, its weights, the chosen dataset and the reason for the choice.",
+        "Un besoin, ses exigences, ses poids, le jeu de données choisi et la raison du choix.",
+        "A need, its requirements and weights, the chosen dataset and the reason for the choice.",
     ),
     "projects_none": ("Pas encore de projet", "No project yet"),
     "projects_none_hint": (
@@ -27,12 +27,12 @@ PROJECT_PAGES: Final[Mapping[str, Text]] = {
     ),
     "project_update": ("Mettre à jour un projet", "Update a project"),
     "project_update_choice_hint": (
-        "Ses filtres, ses poids et son choix seront remplacés par ceux-ci.",
-        "Its filters, weights and choice will be replaced by these.",
+        "Ses filtres, ses exigences, ses poids et son choix seront remplacés par ceux-ci.",
+        "Its filters, requirements, weights and choice will be replaced by these.",
     ),
     "project_update_hint": (
-        "Ses filtres et ses poids seront remplacés par ceux-ci ; son choix est conservé.",
-        "Its filters and weights will be replaced by these; its choice is kept.",
+        "Ses filtres, ses exigences et ses poids seront remplacés par ceux-ci ; son choix est conservé.",
+        "Its filters, requirements and weights will be replaced by these; its choice is kept.",
     ),
     "need_title": ("Ce qui compte", "What matters"),
     "need_no_filter": ("Aucun filtre : tout le catalogue est retenu.", "No filter: the whole catalog is included."),
@@ -92,6 +92,7 @@ PROJECT_PAGES: Final[Mapping[str, Text]] = {
         "Preuves exigées : {assurance}. Parts du score : {shares}.",
         "Evidence required: {assurance}. Shares of the score: {shares}.",
     ),
+    "history_gates": ("Exigences : {gates}.", "Requirements: {gates}."),
     # Snapshots of the ranking
     "snapshots": ("Instantanés du classement", "Snapshots of the ranking"),
     "snapshots_hint": (

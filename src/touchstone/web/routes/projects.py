@@ -18,6 +18,7 @@ from touchstone.web.api_queries import (
 )
 from touchstone.web.flash_messages import FlashMessage
 from touchstone.web.forms import id_field, invalid_field, is_integer, text_field
+from touchstone.web.localizer import Localizer
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.rank_filters import InvalidFilterValue
@@ -25,6 +26,7 @@ from touchstone.web.rank_state import RankState
 from touchstone.web.views.choice_history import RECENT_CHOICES, choice_entries
 from touchstone.web.views.dataset_view import is_trainable
 from touchstone.web.views.filter_form import filter_chips, invalid_filter_message
+from touchstone.web.views.gate_form import gate_chips, invalid_gate_message
 from touchstone.web.views.job_view import job_timing
 from touchstone.web.views.project_timeline import project_timeline
 from touchstone.web.views.rank_table import build_rank_table
@@ -48,8 +50,9 @@ async def projects_page(ctx: PageContext) -> Response:
 async def new_project_page(ctx: PageContext) -> Response:
     """Show the form that saves a ranking in a project; on POST, save it and redirect to the project.
 
-    The filters and weights of the ranking are in the address. The reader saves them in a new or an existing project. If
-    the address also names a dataset, it becomes the chosen dataset of that project, and the reader gives a reason.
+    The filters, gates and weights of the ranking are in the address. The reader saves them in a new or an existing
+    project. If the address also names a dataset, it becomes the chosen dataset of that project, and the reader gives a
+    reason.
     """
     state = RankState.from_pairs(ctx.query_pairs, await ctx.weight_profiles())
     dataset = await _dataset_to_choose(ctx)
@@ -63,7 +66,7 @@ async def new_project_page(ctx: PageContext) -> Response:
             project = await _save_need(ctx, state, form, dataset)
             return ctx.redirect(_PROJECT.format(project_id=project.id))
         except InvalidFilterValue as error:
-            form_error = invalid_field(invalid_filter_message(str(error), ctx.localizer))
+            form_error = invalid_field(_invalid_need_message(state, str(error), ctx.localizer))
         except TouchstoneError as error:
             if error.status != Invalid.status:
                 raise
@@ -154,15 +157,16 @@ async def _dataset_to_choose(ctx: PageContext) -> Dataset | None:
 async def _save_need(ctx: PageContext, state: RankState, form: FormData, dataset: Dataset | None) -> Project:
     """Save a need in the project that the form names, or in a new one, and return the project.
 
-    A need consists of filters, weights and the required level of evidence and, if the reader has chosen one, a dataset
-    with the reason for the choice.
+    A need consists of filters, gates, weights and the required level of evidence and, if the reader has chosen one, a
+    dataset with the reason for the choice.
 
     Raises:
-        InvalidFilterValue: A filter does not accept its value.
+        InvalidFilterValue: A filter or a gate does not accept its value.
         TouchstoneError: The reason for the choice is missing, or the API refuses the project.
     """
     need: dict[str, Any] = {
         "criteria": state.filter_body(),
+        "gates": state.gate_body(),
         "weights": state.weight_body(),
         "assurance": state.assurance,
     }
@@ -179,14 +183,22 @@ async def _save_need(ctx: PageContext, state: RankState, form: FormData, dataset
     return await ctx.api.create_project(name, description=description, **need)
 
 
+def _invalid_need_message(state: RankState, name: str, localizer: Localizer) -> str:
+    """Return what to enter into the filter or the gate of this name, which does not accept its value."""
+    if name in state.invalid_filters:
+        return invalid_filter_message(name, localizer)
+    return invalid_gate_message(name, localizer)
+
+
 def _need_variables(ctx: PageContext, state: RankState, criteria: tuple[WeightedCriterion, ...]) -> dict[str, Any]:
-    """Return the template variables that show a need, which consists of filters and weights."""
+    """Return the template variables that show a need, which consists of filters, gates and weights."""
     used_criteria = criteria_with_weight(criteria)
     return {
         "state": state,
         "used": used_criteria,
         "shares_text": describe_shares(used_criteria, ctx.localizer),
         "chips": filter_chips(state, ctx.localizer),
+        "gate_chips": gate_chips(state, ctx.localizer),
     }
 
 

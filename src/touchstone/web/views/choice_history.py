@@ -19,7 +19,7 @@ class ChoiceEntry:
         choice: The choice.
         is_current: Whether no later choice has replaced it.
         rank: The rank and the score of the dataset when it was chosen, as text; empty if they were not recorded.
-        need: The level of evidence and the weights at that time, as text; empty if they were not recorded.
+        need: The level of evidence, the weights and the gates at that time, as text; empty if they were not recorded.
     """
 
     choice: Choice
@@ -58,13 +58,18 @@ def _rank_text(ranking: ChoiceRanking | None, describer: ChangeDescriber) -> str
 
 
 def _need_text(ranking: ChoiceRanking | None, describer: ChangeDescriber) -> str:
-    """Return the level of evidence and the shares of the criteria in a ranking."""
+    """Return the level of evidence, the shares of the criteria and the gates of a ranking."""
     if ranking is None:
         return ""
 
     localizer = describer.localizer
     assurance = localizer.text(f"assurance_{ranking.assurance.value}")
-    return localizer.text("history_need", assurance=assurance, shares=_shares_text(ranking.weights, describer))
+    need = localizer.text("history_need", assurance=assurance, shares=_shares_text(ranking.weights, describer))
+    if not ranking.gates:
+        return need
+
+    gates = localizer.text("history_gates", gates=describer.value_text(ranking.gates))
+    return f"{need} {gates}"
 
 
 def _shares_text(weights: Sequence[Weight], describer: ChangeDescriber) -> str:

@@ -9,11 +9,15 @@ from touchstone.core.attributes import BY_NAME
 from touchstone.core.evidence import Assurance, EvidenceLevel
 from touchstone.web.localizer import Localizer
 from touchstone.web.rank_filters import LABELS
+from touchstone.web.rank_gates import RANGE_GATES
 
 _EVIDENCE_PREFIX: Final = "evidence."
 _CLAIMS_PREFIX: Final = "claims."
 _METADATA_PREFIX: Final = "metadata."
 _MAX_TEXT_LENGTH: Final = 300
+_YEARS: Final = frozenset({"year", "year_min", "year_max"})
+# What the names of filters and gates end with that are bounds, and the sign of each.
+_BOUND_SIGNS: Final = {"_min": "≥", "_max": "≤"}
 # The texts that name the fields of records and of projects which are not attributes.
 _FIELD_TEXTS: Final[Mapping[str, str]] = {
     "description": "description",
@@ -73,7 +77,7 @@ class ChangeDescriber:
             return self._level_text(value)
         if field.startswith(_CLAIMS_PREFIX):
             return self._claims_text(value, field.removeprefix(_CLAIMS_PREFIX))
-        return self._attribute_text(value, field)
+        return self._named_text(value, field)
 
     def _field_label(self, field: str) -> str:
         """Return the label of a field; the support of an attribute is named after the attribute."""
@@ -90,20 +94,25 @@ class ChangeDescriber:
         return self._name_label(field)
 
     def _name_label(self, name: str) -> str:
-        """Return the label of an attribute, a criterion or a filter; any other name stays as it is."""
-        if name in BY_NAME:
-            return self.localizer.attribute(name)
+        """Return the label of an attribute, a criterion, a filter or a gate; any other name stays as it is."""
+        for suffix, sign in _BOUND_SIGNS.items():
+            if name.endswith(suffix):
+                return f"{self._name_label(name.removesuffix(suffix))} {sign}"
+
+        attribute = RANGE_GATES.get(name, name)
+        if attribute in BY_NAME:
+            return self.localizer.attribute(attribute)
         if name in self.criterion_labels:
             return self.criterion_labels[name]
-        return self.localizer.text(f"rank_{name}") if name in LABELS else name
+        return self.localizer.text(f"rank_{name}") if name in (*LABELS, "trainable") else name
 
-    def _attribute_text(self, value: Any, name: str) -> str:
-        """Return the value of an attribute as text; the digits of a year are not grouped."""
-        if name == "year" and isinstance(value, int):
+    def _named_text(self, value: Any, name: str) -> str:
+        """Return the value of an attribute, a filter or a gate as text; the digits of a year are not grouped."""
+        if name in _YEARS and isinstance(value, int):
             return str(value)
-        return self._value_text(value)
+        return self.value_text(value)
 
-    def _value_text(self, value: Any) -> str:
+    def value_text(self, value: Any) -> str:
         """Return a value as text: a truth value, a number, a list, or the members of an object."""
         if value is None or value in ("", [], {}):
             return self.localizer.text("change_nothing")
@@ -114,7 +123,7 @@ class ChangeDescriber:
         if isinstance(value, list):
             return ", ".join(self._item_text(item) for item in value)
         if isinstance(value, Mapping):
-            return ", ".join(f"{self._name_label(name)} {self._value_text(item)}" for name, item in value.items())
+            return ", ".join(f"{self._name_label(name)} {self._named_text(item, name)}" for name, item in value.items())
         return self._word_text(str(value))
 
     def _word_text(self, word: str) -> str:
@@ -128,7 +137,7 @@ class ChangeDescriber:
         if isinstance(item, Mapping) and "criterion_name" in item:
             name = item["criterion_name"]
             return f"{self.criterion_labels.get(name, name)} {self.localizer.number(item['weight'])}"
-        return self._value_text(item)
+        return self.value_text(item)
 
     def _level_text(self, evidence: Any) -> str:
         """Return the level of the evidence for an attribute."""
@@ -145,7 +154,7 @@ class ChangeDescriber:
 
     def _claim_text(self, claim: Mapping[str, Any], attribute: str) -> str:
         """Return one claim as text, such as "yes (documented)"."""
-        value = self._attribute_text(claim["value"], attribute)
+        value = self._named_text(claim["value"], attribute)
         if claim.get("not_applicable"):
             value = self.localizer.text("not_applicable")
 
