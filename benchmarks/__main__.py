@@ -9,6 +9,7 @@ NAMES: Final = (
     "long_answers",
     "ranking",
     "assurance",
+    "reasons",
     "learning",
     "jobs",
     "beside_training",

@@ -219,6 +219,7 @@ def dataset_routes(id_kind: str, ids: Ids) -> Iterator[Route]:
     """Yield the routes that take the id of a record, which is a number or a UUID."""
     yield Route(f"GET dataset by {id_kind}", ids, "GET", "/datasets/{}")
     yield Route(f"GET evidence by {id_kind}", ids, "GET", "/datasets/{}/evidence")
+    yield Route(f"lifts by {id_kind}", ids, "POST", "/datasets/{}/lifts", lambda _: {})
     yield Route(f"PATCH dataset by {id_kind}", ids, "PATCH", "/datasets/{}", lambda _: {"year": 2000})
     yield Route(f"DELETE dataset by {id_kind}", ids, "DELETE", "/datasets/{}")
     yield Route(f"train by {id_kind}", ids, "POST", "/ml/train", lambda id_: {"dataset_id": id_, "target": "x"})

@@ -27,7 +27,7 @@ from touchstone.ranking.index.facet_counts import count_index
 from touchstone.ranking.index.index_columns import PUBLIC_PLANE
 from touchstone.ranking.index.query_translator import TranslatedQuery
 from touchstone.ranking.index.word_index import WordIndex
-from touchstone.ranking.kernels import bits, filter_kernels, order_kernels, score_kernels, tie_kernels, top_kernels
+from touchstone.ranking.kernels import bits, filter_kernels, order_kernels, tie_kernels, top_kernels
 from touchstone.ranking.kernels.bits import BITS_PER_WORD, Words
 from touchstone.ranking.kernels.inputs import KernelQuery, KernelWeights
 from touchstone.ranking.kernels.order_kernels import ScoreKeys
@@ -117,20 +117,16 @@ class IndexedPart:
         return IndexedPart(index, self._thresholds, self._alive)
 
     def find_position(self, dataset_id: int) -> int | None:
-        """Return the position of the live record with an integer id, found by binary search; None if there is none."""
-        by_id = self._columns.positions_by_id
-        place = bisect_left(by_id, dataset_id, key=lambda position: int(self.index.integers("id", position)))
-        if place == self.span:
-            return None
-
-        position = int(by_id[place])
-        if int(self.index.integers("id", position)) != dataset_id:
-            return None
-        return position if read_bit(self._alive.bitmap, position) else None
+        """Return the position of the live record with an integer id; None if there is none."""
+        position = self.index.find_position(dataset_id)
+        is_alive = position is not None and read_bit(self._alive.bitmap, position)
+        return position if is_alive else None
 
     def warm_up(self) -> None:
         """Answer one query of each kind, so that every kernel is compiled before the first caller needs it."""
         weights = {"technical_score": 1.0}
+        sets = WeightSets.from_matrix(tuple(weights), np.ones((1, 2)))
+        first_record = np.zeros(1, np.int64)
         with_substring = (Contains("dataset_name", "warm"),)
         with_ranges = (Range("technical_score", 0.5), Range("year", 1.5))
 
@@ -142,9 +138,10 @@ class IndexedPart:
             self.count_facets(query, FacetCounter())
             self.sort(query, "year", descending=True, skip=0, limit=1)
 
-            # `rank` chooses between several ways to answer, and may not have chosen these two.
+            # `rank` chooses between several ways to answer, and may not have chosen these.
             translated = self._translate(query)
             if translated:
+                rank_best_first_by_sets(self.index, translated.kernel_query, sets, first_record, end=1)
                 self._rank_fully(translated.kernel_query, kernel_weights(weights), end=None)
                 self._rank_gathered(translated.kernel_query, kernel_weights(weights), end=1)
 
@@ -202,9 +199,7 @@ class IndexedPart:
         positions = np.empty(match_count, np.int64)
         bits.list_set_bits(matches, positions)
 
-        scores = np.empty(match_count)
-        score_kernels.fill_scores(self._kernel_columns, weights, positions, scores)
-
+        scores = self.index.scores(positions, weights)
         alphabetical_ranks = self._columns.names.places[positions]
         best = select_window((-scores, alphabetical_ranks), skip=0, limit=end)
         return PartRanking(positions[best], scores[best], "gather", count_among(scores))
@@ -418,6 +413,10 @@ class IndexedPart:
     def criterion(self, name: str, positions: NDArray[Any]) -> Floats:
         """Return the value of a criterion for the records at some positions."""
         return self.index.criterion(name, positions)
+
+    def scores(self, positions: NDArray[Any], weights: Mapping[str, float]) -> Floats:
+        """Return the scores of the records at some positions."""
+        return self.index.scores(positions, kernel_weights(weights))
 
     def packed_levels(self, positions: NDArray[Any]) -> NDArray[np.uint64]:
         """Return the levels of the evidence about the records at some positions, two bits for each attribute."""

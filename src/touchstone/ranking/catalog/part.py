@@ -105,6 +105,9 @@ class CatalogPart(Protocol):
     def criterion(self, name: str, positions: NDArray[Any]) -> Floats:
         """Return the value of a criterion for the records at some positions."""
 
+    def scores(self, positions: NDArray[Any], weights: Mapping[str, float]) -> Floats:
+        """Return the scores of the records at some positions."""
+
     def packed_levels(self, positions: NDArray[Any]) -> NDArray[np.uint64]:
         """Return the levels of the evidence about the records at some positions, two bits for each attribute."""
 

@@ -210,6 +210,10 @@ class UnindexedPart:
         """Return the value of a criterion for the records at some positions."""
         return np.asarray(self._segment.criteria[name][positions])
 
+    def scores(self, positions: NDArray[Any], weights: Mapping[str, float]) -> Floats:
+        """Return the scores of the records at some positions."""
+        return score_segment(self._segment, positions, weights)
+
     def packed_levels(self, positions: NDArray[Any]) -> NDArray[np.uint64]:
         """Return the levels of the evidence about the records at some positions, two bits for each attribute."""
         return self._segment.evidence.packed_levels(self._segment.assurance).at(positions)

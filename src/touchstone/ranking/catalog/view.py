@@ -256,8 +256,12 @@ class View:
 
     def known_ethical(self, positions: NDArray[Any]) -> list[int]:
         """Return of how many ethical attributes it is known whether they are true or false, for each record."""
-        counts: list[int] = self._fact(KNOWN_ETHICAL, positions, np.uint8).tolist()
+        counts: list[int] = self.known_ethical_counts(positions).tolist()
         return counts
+
+    def known_ethical_counts(self, positions: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the same as `known_ethical`, as an array."""
+        return np.asarray(self._fact(KNOWN_ETHICAL, positions, np.uint8))
 
     def items(self, positions: NDArray[Any]) -> ScoredItems:
         """Return the fields that responses show of the records at some positions, as one list for each field."""
@@ -281,6 +285,10 @@ class View:
     def criterion(self, name: str, positions: NDArray[Any]) -> Floats:
         """Return the value of a criterion for the records at some positions."""
         return self._gather(positions, lambda part, part_positions: part.criterion(name, part_positions), np.float64)
+
+    def scores(self, positions: NDArray[Any], weights: Mapping[str, float]) -> Floats:
+        """Return the scores of the records at some positions."""
+        return self._gather(positions, lambda part, part_positions: part.scores(part_positions, weights), np.float64)
 
     def _fact(self, name: str, positions: NDArray[Any], dtype: Any) -> NDArray[Any]:
         """Return a number or a flag of the records at some positions, as an array of a type."""

@@ -1,5 +1,6 @@
 """The index of a large catalog: its columns, and what is derived from them when it is first needed."""
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from threading import Lock
 from typing import Any, Final
@@ -25,6 +26,7 @@ from touchstone.ranking.index.plane_scanner import ScanCache
 from touchstone.ranking.index.query_translator import QueryTranslator
 from touchstone.ranking.kernels import score_kernels
 from touchstone.ranking.kernels.bits import Words
+from touchstone.ranking.kernels.inputs import KernelWeights
 from touchstone.ranking.kernels.radix_sort import sort_by_key
 
 _CACHED_PERMUTATIONS: Final = 6  # of 4 bytes for each record
@@ -74,6 +76,16 @@ class CatalogIndex:
         """Return an id or a time of the records at some positions, which may be a slice."""
         return self.columns.integers[column].take(positions)
 
+    def find_position(self, dataset_id: int) -> int | None:
+        """Return the position of the record with an integer id, found by binary search; None if there is none."""
+        by_id = self.columns.positions_by_id
+        place = bisect_left(by_id, dataset_id, key=lambda position: int(self.integers("id", position)))
+        if place == self.columns.size:
+            return None
+
+        position = int(by_id[place])
+        return position if int(self.integers("id", position)) == dataset_id else None
+
     def numbers(self, column: str, positions: NDArray[Any]) -> Floats:
         """Return a number attribute of the records at some positions, NaN if not known."""
         number = self.columns.numbers[column]
@@ -91,6 +103,12 @@ class CatalogIndex:
         criterion_number = CRITERION_NAMES.index(name)
         score_kernels.fill_criterion(self.kernel_columns, criterion_number, np.asarray(positions, np.int64), values)
         return values
+
+    def scores(self, positions: NDArray[Any], weights: KernelWeights) -> Floats:
+        """Return the scores of the records at some positions."""
+        scores = np.empty(len(positions))
+        score_kernels.fill_scores(self.kernel_columns, weights, np.asarray(positions, np.int64), scores)
+        return scores
 
     def is_public(self, positions: NDArray[Any]) -> Bools:
         """Return whether the records at some positions are public."""

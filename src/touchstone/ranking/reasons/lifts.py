@@ -11,7 +11,7 @@ from touchstone.ranking.catalog.view import View
 from touchstone.ranking.column_types import Bools, Facts, Floats
 from touchstone.ranking.criteria import CRITERIA, CRITERION_NAMES
 from touchstone.ranking.query.predicates import Query
-from touchstone.ranking.reasons.rank_lookup import RankLookup
+from touchstone.ranking.reasons.rank_lookup import RankLookup, RankRange, find_unknown_ranks
 from touchstone.ranking.weighted_mean import active_weights, score_matrix
 
 _BEST_IF_FALSE: Final = frozenset({"has_missing_values"})
@@ -54,6 +54,7 @@ class LiftReport(NamedTuple):
         score, rank: The score and rank that the record has.
         matches: Whether it matches the query; if not, its rank is that among the records that do.
         total_count: How many records match.
+        unknown_ranks: The ranks that the unknown ethical attributes allow.
         lifts: All flags that do not have their best value, the largest gain first, then by name.
         all_established: The record with the best value of every flag.
         smallest_set: The smallest set of flags that gives the record the target rank, the one with the highest score
@@ -64,6 +65,7 @@ class LiftReport(NamedTuple):
     rank: int
     matches: bool
     total_count: int
+    unknown_ranks: RankRange
     lifts: tuple[Lift, ...]
     all_established: LiftedRecord
     smallest_set: LiftedRecord | None
@@ -79,6 +81,7 @@ def find_lifts(
     lookup = RankLookup.of_query(view, query, weights)
     record = _FlagVariants(view, weights, position)
     current = record.establish((), lookup)
+    [unknown_ranks] = find_unknown_ranks(view, query, weights, np.array([position]), lookup)
 
     lifts = [_lift(record, flag, current.score, lookup) for flag in record.improvable_flags]
     raising_flags = tuple(lift.attribute for lift in lifts if lift.criteria)
@@ -87,6 +90,7 @@ def find_lifts(
         rank=current.rank,
         matches=lookup.contains(position),
         total_count=len(lookup),
+        unknown_ranks=unknown_ranks,
         lifts=tuple(sorted(lifts, key=lambda lift: (-lift.gain, lift.attribute))),
         all_established=record.establish(raising_flags, lookup),
         smallest_set=_find_smallest_set(record, raising_flags, target_rank, lookup) if target_rank else None,

@@ -19,6 +19,9 @@ _FLAG_BY_BINARY_CRITERION: Final = {
     if criterion.kind == "binary" and criterion.facts[0] in ETHICAL
 }
 
+_ETHICAL_CRITERIA: Final = frozenset({"ethical_score", *_FLAG_BY_BINARY_CRITERION})
+"""The criteria that unknown ethical attributes could raise."""
+
 
 class RankRange(NamedTuple):
     """The best and the worst rank that a record can have."""
@@ -44,13 +47,13 @@ class RankLookup:
     def of_query(cls, view: View, query: Query, weights: Mapping[str, float]) -> Self:
         """Return the records that match a query with the scores that they have."""
         positions = view.matching_positions(query)
-        return cls(view, positions, _score(view, positions, weights, are_unknowns_true=False))
+        return cls(view, positions, view.scores(positions, weights))
 
     @classmethod
     def of_query_with_unknowns_true(cls, view: View, query: Query, weights: Mapping[str, float]) -> Self:
         """Return the records that match a query with the scores if all their unknown ethical attributes were true."""
         positions = view.matching_positions(query)
-        return cls(view, positions, _score(view, positions, weights, are_unknowns_true=True))
+        return cls(view, positions, _optimistic_scores(view, positions, weights))
 
     def __len__(self) -> int:
         """Return how many records match."""
@@ -92,16 +95,20 @@ class RankLookup:
         return index if is_among_them else None
 
 
-def find_unknown_ranks(view: View, query: Query, weights: Mapping[str, float], positions: Ints) -> list[RankRange]:
+def find_unknown_ranks(
+    view: View, query: Query, weights: Mapping[str, float], positions: Ints, lookup: RankLookup | None = None
+) -> list[RankRange]:
     """Return the ranks that the unknown ethical attributes allow the records at some positions to have.
 
     A record has its best rank if all its own unknown ethical attributes are true and those of all others are false. It
-    has its worst rank if its own are false and those of all others are true.
+    has its worst rank if its own are false and those of all others are true. `lookup` is that of the query, if the
+    caller has it already.
     """
-    lookup = RankLookup.of_query(view, query, weights)
+    if lookup is None:
+        lookup = RankLookup.of_query(view, query, weights)
     optimistic_lookup = RankLookup.of_query_with_unknowns_true(view, query, weights)
-    scores = _score(view, positions, weights, are_unknowns_true=False).tolist()
-    optimistic_scores = _score(view, positions, weights, are_unknowns_true=True).tolist()
+    scores = view.scores(positions, weights).tolist()
+    optimistic_scores = _optimistic_scores(view, positions, weights).tolist()
 
     ranges = []
     for position, score, optimistic_score in zip(positions.tolist(), scores, optimistic_scores, strict=True):
@@ -111,18 +118,19 @@ def find_unknown_ranks(view: View, query: Query, weights: Mapping[str, float], p
     return ranges
 
 
-def _score(view: View, positions: Ints, weights: Mapping[str, float], *, are_unknowns_true: bool) -> Floats:
-    """Return the scores of the records at some positions, as they are or as if unknown ethical attributes were true.
+def _optimistic_scores(view: View, positions: Ints, weights: Mapping[str, float]) -> Floats:
+    """Return the scores of the records at some positions if all their unknown ethical attributes were true.
 
     The criteria of a large catalog are read in pieces, because all of them at once would take much memory.
     """
-    read_criterion = _optimistic_criterion if are_unknowns_true else View.criterion
     weighted_names = [name for name, _ in active_weights(weights).terms]
+    if not _ETHICAL_CRITERIA.intersection(weighted_names):
+        return view.scores(positions, weights)
 
     scores = np.empty(len(positions))
     for start in range(0, len(positions), _RECORDS_PER_CHUNK):
         chunk = positions[start : start + _RECORDS_PER_CHUNK]
-        criteria = {name: read_criterion(view, name, chunk) for name in weighted_names}
+        criteria = {name: _optimistic_criterion(view, name, chunk) for name in weighted_names}
         scores[start : start + len(chunk)] = weighted_mean(criteria, weights, len(chunk))
     return scores
 
@@ -131,7 +139,7 @@ def _optimistic_criterion(view: View, criterion: str, positions: Ints) -> Floats
     """Return a criterion of the records at some positions as if all their unknown ethical attributes were true."""
     if criterion == "ethical_score":
         true_counts = np.rint(view.criterion(criterion, positions) * len(ETHICAL))
-        unknown_counts = len(ETHICAL) - np.array(view.known_ethical(positions))
+        unknown_counts = len(ETHICAL) - view.known_ethical_counts(positions)
         return np.asarray((true_counts + unknown_counts) / len(ETHICAL))
 
     flag = _FLAG_BY_BINARY_CRITERION.get(criterion)

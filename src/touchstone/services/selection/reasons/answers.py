@@ -134,7 +134,6 @@ def answer_lifts(view: View, query: Query, request: LiftsRequest, dataset_id: in
     weights = request.scoring.weights
     positions = _find_positions(view, [dataset_id])
     report = find_lifts(view, query, weights, int(positions[0]), request.target_rank)
-    [unknown_ranks] = find_unknown_ranks(view, query, weights, positions)
 
     items = view.items(positions)
     return LiftsView(
@@ -145,7 +144,7 @@ def answer_lifts(view: View, query: Query, request: LiftsRequest, dataset_id: in
         matches_filters=report.matches,
         known=items.known[0],
         ethical_interval=_ethical_interval(items, 0),
-        unknown_ranks=_rank_range_view(unknown_ranks),
+        unknown_ranks=_rank_range_view(report.unknown_ranks),
         lifts=[LiftView(**lift._asdict()) for lift in report.lifts],
         all_established=LiftedRankView(score=report.all_established.score, rank=report.all_established.rank),
         target_rank=request.target_rank,
