@@ -83,6 +83,15 @@ async def test_explained_items_come_with_a_sentence_in_the_language_of_the_reque
 
     plain = (await ada.post("/datasets/score", json=body)).json()
     assert all("sentence" not in item for item in plain)
+
+    await created(ada, name="Nothing")
+    headers = {"Accept-Language": "en"}
+    answer = await ada.post("/datasets/score?explain=true", json={"profile": "ethical"}, headers=headers)
+    sentence_by_name = {item["dataset_name"]: item["sentence"] for item in answer.json()}
+    assert "; 9 of its 10 ethical criteria are unknown; " in sentence_by_name["First"]
+    assert "about “Ethical”, " not in sentence_by_name["First"]
+    assert "nothing is known about “Ethical”, “Anonymization” and “Informed" in sentence_by_name["Nothing"]
+    assert "of its 10" not in sentence_by_name["Nothing"]
     project = (await ada.post("/projects", json={"name": "p", **body})).json()
     recommended = await ada.get(f"/projects/{project['id']}/recommendations", headers={"Accept-Language": "en"})
     assert recommended.json()["datasets"][0]["sentence"] == (await sentences("en"))[0]

@@ -31,9 +31,9 @@ RANKING_COLUMNS: Final = (
     Column[ScoredDataset]("Score", lambda dataset: f"{dataset.score:.4f}", is_number=True),
     Column[ScoredDataset]("Id", lambda dataset: digits_of(dataset.id), is_number=True),
     Column[ScoredDataset]("Name", lambda dataset: dataset.dataset_name),
-    Column[ScoredDataset]("Known", lambda dataset: dataset.known, is_number=True),
 )
-COMPOSITE_SCORE_COLUMNS: Final = (
+SUMMARY_COLUMNS: Final = (
+    Column[ScoredDataset]("Known", lambda dataset: dataset.known, is_number=True),
     Column[ScoredDataset]("Ethical", lambda dataset: dataset.ethical_score, is_number=True),
     Column[ScoredDataset]("Tech.", lambda dataset: dataset.technical_score, is_number=True),
     Column[ScoredDataset]("Popul.", lambda dataset: dataset.popularity_score, is_number=True),
@@ -45,14 +45,14 @@ def build_ranking_table(ranking: Ranking | Recommendations, title: str, *, show_
     """Return the table that shows a ranking, best dataset first.
 
     With `show_points`, it has a column for each criterion of the ranking, with the points that the criterion adds to
-    the score. Otherwise it has the ethical, technical and popularity scores of each dataset. If the ranking has gates,
-    the last column says which of them a dataset does not pass.
+    the score. Otherwise it has the number of ethical attributes that are known of each dataset, and its ethical,
+    technical and popularity scores. If the ranking has gates, the last column says which of them are not passed.
     """
     columns = [*RANKING_COLUMNS]
     if show_points:
         columns += _points_columns(ranking.effective_weights)
     else:
-        columns += COMPOSITE_SCORE_COLUMNS
+        columns += SUMMARY_COLUMNS
     if any(dataset.gates for dataset in ranking.datasets):
         columns.append(GATES_COLUMN)
 
@@ -71,7 +71,8 @@ def _points_column(criterion: str) -> Column[ScoredDataset]:
         points = dataset.points or {}
         return points.get(criterion, 0.0)
 
-    return Column(f"+ {criterion}", read_points, is_number=True)
+    title = criterion.replace("_", "\n")  # as narrow as the terminal may be
+    return Column(f"+ {title}", read_points, is_number=True)
 
 
 def ranking_sentences(ranking: Ranking | Recommendations, *, explain: bool) -> list[str]:

@@ -18,7 +18,6 @@ COMPARED_COLUMNS: Final = (
     Column[ComparedDataset]("Score", lambda dataset: f"{dataset.score:.4f}", is_number=True),
     Column[ComparedDataset]("Id", lambda dataset: digits_of(dataset.id), is_number=True),
     Column[ComparedDataset]("Name", lambda dataset: dataset.dataset_name),
-    Column[ComparedDataset]("Known", lambda dataset: dataset.known, is_number=True),
 )
 LIFT_COLUMNS: Final = (
     Column[Lift]("If established", lambda lift: BY_NAME[lift.attribute].label_en),
@@ -75,7 +74,8 @@ def _points_column(criterion: str) -> Column[ComparedDataset]:
     def read_points(dataset: ComparedDataset) -> float:
         return dataset.points.get(criterion, 0.0)
 
-    return Column(f"+ {criterion}", read_points, is_number=True)
+    title = criterion.replace("_", "\n")  # as narrow as the terminal may be
+    return Column(f"+ {title}", read_points, is_number=True)
 
 
 def lifts(

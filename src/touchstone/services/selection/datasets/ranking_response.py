@@ -127,9 +127,9 @@ class ExplainedItem(ScoredItem, frozen=True, gc=False):
     def rank_facts(self, total_count: int) -> RankFacts:
         """Return what the sentence about the place of the dataset among `total_count` others is made of.
 
-        Of what is unknown, only what has a weight in this ranking is mentioned.
+        Of what is unknown, only what has a weight in this ranking is mentioned, and nothing twice.
         """
-        has_ethical_weight = "ethical_score" in self.points
+        is_partly_ethical = "ethical_score" in self.points and "ethical_score" not in self.unknown
         return RankFacts(
             name=self.dataset_name,
             place=self.place,
@@ -138,7 +138,7 @@ class ExplainedItem(ScoredItem, frozen=True, gc=False):
             score=self.score,
             points=labeled_points(self.points),
             unknown=[CRITERION_LABELS[criterion] for criterion in self.unknown if criterion in self.points],
-            known=self.known if has_ethical_weight else None,
+            known=self.known if is_partly_ethical else None,
             highest_score=self.best_case.score,
         )
 
