@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import reduce
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -26,7 +27,7 @@ from touchstone.ranking.index.word_index import WordIndex
 from touchstone.ranking.kernels.bits import BITS_PER_WORD, Words
 from touchstone.ranking.kernels.compilation import compile_kernels
 from touchstone.ranking.query.sort_order import select_window
-from touchstone.ranking.text.query_words import parse_query
+from touchstone.ranking.text.query_words import QueryWord, parse_query
 from touchstone.ranking.text.record_words import RecordWordsWriter
 from touchstone.ranking.text.relevance import WordStatistics, compute_relevance
 from touchstone.ranking.text.words import split_words, weigh_words
@@ -99,7 +100,11 @@ class OwnEngine:
 
     def _find(self, text: str) -> Words:
         """Return a bitmap of the matches."""
-        return self._index.contain_all(parse_query(text), self._word_count)
+        return reduce(np.bitwise_and, map(self._records_with, parse_query(text)))
+
+    def _records_with(self, query_word: QueryWord) -> Words:
+        """Return a bitmap of the records that contain a word of a query."""
+        return self._index.contain(query_word, self._word_count)
 
     def find_best(self, text: str) -> int:
         """Find the most relevant matches, and return their number."""
@@ -107,7 +112,7 @@ class OwnEngine:
         positions = np.flatnonzero(np.unpackbits(self._find(text).view(np.uint8), bitorder="little"))
         weights = [self._index.weigh(query_word, positions) for query_word in query_words]
 
-        frequencies = [self._index.contain(query_word, self._word_count) for query_word in query_words]
+        frequencies = [self._records_with(query_word) for query_word in query_words]
         word_statistics = WordStatistics(
             record_count=len(self._index.lengths),
             total_length=int(self._index.lengths.sum(dtype=np.int64)),

@@ -354,7 +354,7 @@ class IndexedPart:
 
     def search(self, query_words: Sequence[QueryWord], positions: Ints) -> PartSearch:
         """Return what the relevance of some records depends on, which contain every word of a query."""
-        return self._public_records.search(self._columns.searchable_words(), query_words, positions)
+        return self._public_records.search(self.index, query_words, positions)
 
     @cached_property
     def _public_records(self) -> PublicRecords:

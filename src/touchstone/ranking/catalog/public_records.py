@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from touchstone.ranking.catalog.part import PartSearch
 from touchstone.ranking.column_types import Ints
-from touchstone.ranking.index.word_index import WordIndex
+from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.kernels.bits import Words
 from touchstone.ranking.text.query_words import QueryWord
 from touchstone.ranking.text.relevance import WordStatistics
@@ -35,13 +35,14 @@ class PublicRecords:
         public_lengths = lengths[is_public]
         return cls(bitmap, len(public_lengths), int(public_lengths.sum(dtype=np.int64)))
 
-    def search(self, word_index: WordIndex, query_words: Sequence[QueryWord], positions: Ints) -> PartSearch:
-        """Return what the relevance of the records at some positions depends on, given the words of all."""
+    def search(self, index: CatalogIndex, query_words: Sequence[QueryWord], positions: Ints) -> PartSearch:
+        """Return what the relevance of the records at some positions of an index depends on."""
         frequencies = np.zeros(len(query_words), np.int64)
         for number, query_word in enumerate(query_words):
-            matches = word_index.contain(query_word, len(self.bitmap))
-            frequencies[number] = np.bitwise_count(matches & self.bitmap).sum(dtype=np.int64)
+            public_matches = index.translator.scanner.records_with(query_word) & self.bitmap
+            frequencies[number] = np.bitwise_count(public_matches).sum(dtype=np.int64)
 
+        word_index = index.columns.searchable_words()
         weights = [word_index.weigh(query_word, positions) for query_word in query_words]
         statistics = WordStatistics(self.count, self.total_length, frequencies)
         return PartSearch(statistics, weights, word_index.lengths[positions])

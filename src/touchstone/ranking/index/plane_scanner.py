@@ -1,6 +1,7 @@
 """Planes for predicates that the index has no plane for: made by one scan and cached for the next queries."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Final, NamedTuple, TypeAlias
 from uuid import UUID
 
@@ -31,7 +32,7 @@ from touchstone.ranking.query.predicates import (
     Range,
     Visible,
 )
-from touchstone.ranking.text.query_words import parse_query
+from touchstone.ranking.text.query_words import QueryWord, parse_query
 
 _CACHED_PLANES: Final = 64
 TextPredicate: TypeAlias = AnyWord | Contains | OneOf
@@ -104,7 +105,7 @@ class PlaneScanner:
             case Range():
                 mask = self._scan_integers(predicate)
             case FullText(text=text):
-                return self._columns.searchable_words().contain_all(parse_query(text), self._columns.word_count)
+                return self._scan_words(parse_query(text))
             case AnyWord() | Contains() | OneOf():
                 mask = self._scan_texts(predicate)
             case FlagEquals():
@@ -118,6 +119,16 @@ class PlaneScanner:
         bitmap: Words = public_plane.copy()
         set_bits(bitmap, self.private_positions(viewer))
         return bitmap
+
+    def _scan_words(self, query_words: Sequence[QueryWord]) -> Words:
+        """Return a bitmap of the records that contain all words of a query, of which there is at least one."""
+        if len(query_words) == 1:
+            return self._columns.searchable_words().contain(query_words[0], self._columns.word_count)
+        return reduce(np.bitwise_and, [self.records_with(query_word) for query_word in query_words])
+
+    def records_with(self, query_word: QueryWord) -> Words:
+        """Return a bitmap of the records that contain a word of a query."""
+        return self.scan(FullText(query_word.text)).bitmap
 
     def _scan_technical_scores(self, predicate: Range) -> Words:
         """Return a bitmap of the records whose technical score is in a range."""

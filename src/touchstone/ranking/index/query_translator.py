@@ -88,7 +88,7 @@ class QueryTranslator:
         """Prepare the translation; `declared_columns` are those of the same records at the assurance `declared`."""
         self._columns = columns
         self._declared_columns = declared_columns
-        self._scanner = PlaneScanner(columns, kernel_columns, scan_cache)
+        self.scanner = PlaneScanner(columns, kernel_columns, scan_cache)
         self._plane_rows = columns.planes.rows
         self._plane_totals = columns.planes.counts.sum(axis=1, dtype=np.int64)
         self._value_ranges = {column: _value_range(columns.numbers[column].values[1:]) for column in NUMBERS}
@@ -111,7 +111,7 @@ class QueryTranslator:
         substrings = [plan.name_substring for plan in plans if plan.name_substring]
         name_substring = substrings[0] if substrings else b""
         scanned_planes = [
-            self._scanner.scan(predicate)
+            self.scanner.scan(predicate)
             for predicate, plan in zip(query, plans, strict=True)
             if plan.needs_scan or plan.name_substring not in (b"", name_substring)
         ]
@@ -299,7 +299,7 @@ class QueryTranslator:
 
     def plan_visible(self, predicate: Visible) -> PredicatePlan:
         """Plan what a viewer may see: the plane of public records, or a scan if the viewer has private records."""
-        if len(self._scanner.private_positions(predicate.viewer)):
+        if len(self.scanner.private_positions(predicate.viewer)):
             return _SCAN
         return PredicatePlan(clauses=(self._clause(PUBLIC_PLANE),))
 

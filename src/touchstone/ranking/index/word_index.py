@@ -4,7 +4,6 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from itertools import chain
 from typing import Any
 
@@ -176,11 +175,6 @@ class WordIndex:
         for word in self.find_words(query_word).words.tolist():
             posting_kernels.mark_records(self.postings, self.starts, (word, word + 1), 0, bitmap)
         return bitmap
-
-    def contain_all(self, query_words: Sequence[QueryWord], word_count: int) -> Words:
-        """Return a bitmap of `word_count` words: the records that contain every word of a query, which has some."""
-        bitmaps = (self.contain(query_word, word_count) for query_word in query_words)
-        return reduce(np.bitwise_and, bitmaps)
 
     def name_positions(self, prefix: str) -> Ints:
         """Return the records that have a word in their name that begins with a text."""
