@@ -1,7 +1,7 @@
 """The order of the records of an index: similar ones lie together, and those with evidence in leaves of their own."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -41,22 +41,27 @@ def lay_out_records(segment: Segment, alphabetical_ranks: Ints, leaf_size: int) 
     order = []
     for number, records in enumerate(_group_by_evidence(segment.evidence, segment.size, leaf_size)):
         known_segments = [known_segment.take(records) for known_segment in segments[: len(segments) - number]]
-        grades = np.concatenate([grade_criteria(known_segment) for known_segment in known_segments])
-
-        leaf_importance, block_importance = _importances(stricter_count=len(known_segments) - 1)
-        leaf_space = KdSpace(grades, leaf_importance, alphabetical_ranks[records])
-        group_order = kd_order(leaf_space, leaf_size)
-        block_space = replace(leaf_space, importance=block_importance)
-        order.append(records[order_in_leaves(block_space, group_order, leaf_size)])
+        group_order = _lay_out_group(known_segments, alphabetical_ranks[records], leaf_size)
+        order.append(records[group_order])
     return np.concatenate(order)
 
 
-def _importances(stricter_count: int) -> tuple[Floats, Floats]:
-    """Return how much each dimension counts when records are divided into leaves, and when leaves are into blocks.
+def _lay_out_group(known_segments: Sequence[Segment], alphabetical_ranks: Ints, leaf_size: int) -> Ints:
+    """Return the order of some records, given as they are known at each assurance, `declared` first."""
+    grades = np.concatenate([grade_criteria(known_segment) for known_segment in known_segments])
+    leaf_importance, block_importance = _importances(stricter_count=len(known_segments) - 1)
 
-    The dimensions are the graded criteria at `declared`, and then at each of `stricter_count` assurances above. Leaves
-    are made for `declared`, at which all leaves of the index compete; there are few of them above it, so there the
-    search depends on their blocks.
+    space = KdSpace(grades, leaf_importance, alphabetical_ranks)
+    order = kd_order(space, leaf_size)
+    return order_in_leaves(replace(space, importance=block_importance), order, leaf_size)
+
+
+def _importances(stricter_count: int) -> tuple[Floats, Floats]:
+    """Return how much each dimension counts for the division into leaves, and for that of leaves into blocks.
+
+    The dimensions are the graded criteria at `declared`, and then at each of `stricter_count` assurances above. The
+    leaves suit `declared`, at which those with evidence compete with all others. Above it they are the only ones that
+    matter, and a search depends on how well it can skip their blocks.
     """
     importance = np.array([_IMPORTANCE[name] for name in GRADED_CRITERIA])
     if stricter_count == 0:
