@@ -53,7 +53,11 @@ BODIES: Final[tuple[type[BaseModel], ...]] = (
 
 
 def describe_operation(
-    parameters: ParameterTable | None = None, *, body: str | None = None, conditional_header: str | None = None
+    parameters: ParameterTable | None = None,
+    *,
+    body: str | None = None,
+    is_body_required: bool = True,
+    conditional_header: str | None = None,
 ) -> dict[str, Any]:
     """Describe the parameters and the body of an operation for the OpenAPI document.
 
@@ -62,6 +66,7 @@ def describe_operation(
     Args:
         parameters: the query parameters.
         body: the name of the schema of the JSON body.
+        is_body_required: whether a request without a body is refused.
         conditional_header: `If-Match` or `If-None-Match`, if the handler evaluates it.
     """
     parameter_descriptions = parameters.openapi() if parameters else []
@@ -72,7 +77,7 @@ def describe_operation(
     operation: dict[str, Any] = {"parameters": parameter_descriptions}
     if body:
         content = {"application/json": {"schema": _reference(body)}}
-        operation["requestBody"] = {"required": True, "content": content}
+        operation["requestBody"] = {"required": is_body_required, "content": content}
     return operation
 
 

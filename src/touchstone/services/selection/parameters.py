@@ -427,6 +427,7 @@ def _openapi_parameter(parameter: Parameter, name: str) -> dict[str, Any]:
         "name": name,
         "in": "query",
         "required": False,
+        "allowEmptyValue": True,  # an empty value counts as not given
         **parameter.documentation(name),
         "schema": parameter.schema(),
     }

@@ -30,7 +30,7 @@ router = strict_router(prefix="/projects/{project_id}/snapshots", tags=["project
     summary="Freeze the recommendations for a project",
     response_model=SnapshotView,
     responses={201: {"headers": LOCATION}},
-    openapi_extra=describe_operation(body="SnapshotCreate"),
+    openapi_extra=describe_operation(body="SnapshotCreate", is_body_required=False),
 )
 async def create_snapshot(request: Request, project_id: ProjectKey) -> Response:
     """Freeze the first recommendations with what the datasets say now, and return them with their digest."""
