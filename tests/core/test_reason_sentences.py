@@ -88,16 +88,25 @@ def test_a_comparison_says_why_although_and_what_would_reverse_it() -> None:
     )
 
 
+def test_differences_by_rounding_are_not_mentioned() -> None:
+    """Points that differ in their last digit only are equal."""
+    differences = [LabeledPoints(ETHICAL, 0.2), LabeledPoints(TECHNICAL, 2e-17), LabeledPoints(NOVELTY, -2e-17)]
+    sentence = comparison_sentence(ComparisonFacts("A", "B", 0.7, 0.5, differences, None), "en")
+    assert sentence.startswith("“A” (0.700) ranks above “B” (0.500) because of “Ethical” (+0.2); no change")
+
+
 @pytest.mark.parametrize(
     ("reversal", "end"),
     [
         (None, "; no change of a single weight can reverse this order."),
         (WeightChange(ETHICAL, 0.4, 0.12345), "if the weight of “Ethical” fell from 0.4 to below 0.1234."),
         (WeightChange(ETHICAL, 4.0, 12345.6), "if the weight of “Ethical” rose from 4 to above 12,350."),
+        (WeightChange(ETHICAL, 0.4, 0.0), "if the weight of “Ethical” fell from 0.4 to 0."),
+        (WeightChange(ETHICAL, 0.0, 0.0), "if the weight of “Ethical” rose from 0 to above 0."),
     ],
 )
 def test_a_reversal_is_a_rise_a_fall_or_impossible(reversal: WeightChange | None, end: str) -> None:
-    """A bound that has to be exceeded is rounded up, one to be undercut is rounded down."""
+    """A bound that has to be exceeded is rounded up, one to be undercut is rounded down; no weight falls below zero."""
     facts = ComparisonFacts("A", "B", 0.7, 0.5, [LabeledPoints(ETHICAL, 0.2)], reversal)
     assert comparison_sentence(facts, "en").endswith(end)
 

@@ -325,7 +325,8 @@ async def test_gates_ties_and_notes_are_reported(ada: httpx2.AsyncClient) -> Non
     assert [note["code"] for note in report["ranking"]["notes"]] == ["criterion_equal"]
     assert "“Twin A” shares 1st place of 2 with 1 other" in page
     assert "1 = of 2" in page
-    assert "Transparency: failed Informed consent: unknown" in page
+    assert "failed: Transparency: yes (at least declared)" in page
+    assert "unknown: Informed consent: yes (at least reviewed)" in page
     assert "does not distinguish the datasets shown" in page
     assert "their order is merely alphabetical" in page
     for locale in LOCALES:

@@ -66,6 +66,10 @@ REASON_PHRASES: Final[Mapping[str, Text]] = {
         " ; l’ordre s’inverserait si le poids de {label} passait de {weight} à moins de {bound}",
         "; the order would be reversed if the weight of {label} fell from {weight} to below {bound}",
     ),
+    "reversal_zero": (
+        " ; l’ordre s’inverserait si le poids de {label} passait de {weight} à 0",
+        "; the order would be reversed if the weight of {label} fell from {weight} to 0",
+    ),
     "reversal_none": (
         " ; changer un seul poids ne peut pas inverser cet ordre",
         "; no change of a single weight can reverse this order",

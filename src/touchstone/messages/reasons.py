@@ -25,6 +25,7 @@ _LISTED_CRITERIA: Final = 3  # further ones are counted
 _ETHICAL_COUNT: Final = 10
 _ROBUST_SHARE: Final = 0.9
 _FIRST_ORDINALS: Final = {1: "st", 2: "nd", 3: "rd"}
+_ROUNDING_ERROR: Final = 1e-12  # points that differ by less are equal
 _TEENS: Final = (11, 12, 13)
 
 
@@ -201,8 +202,8 @@ def comparison_sentence(facts: ComparisonFacts, locale: str) -> str:
         )
     ]
 
-    gains = [item for item in facts.differences if item.points > 0]
-    losses = [item for item in facts.differences if item.points < 0]
+    gains = [item for item in facts.differences if item.points > _ROUNDING_ERROR]
+    losses = [item for item in facts.differences if item.points < -_ROUNDING_ERROR]
     if gains:
         parts.append(_phrase("comparison_gains", locale, gains=_differences(gains, locale)))
     if losses:
@@ -231,6 +232,10 @@ def _reversal(reversal: WeightChange | None, locale: str) -> str:
     """Say which change of a single weight would reverse the order of two datasets."""
     if reversal is None:
         return _phrase("reversal_none", locale)
+
+    if reversal.reversing_weight == 0 < reversal.weight:
+        weight = format_decimal(reversal.weight, locale)
+        return _phrase("reversal_zero", locale, label=_quoted(reversal.label, locale), weight=weight)
 
     is_rise = reversal.reversing_weight >= reversal.weight
     return _phrase(

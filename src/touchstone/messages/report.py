@@ -111,9 +111,9 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
         "Chaque jeu de données satisfait ou non à une exigence, ou on n’en sait rien ; le classement n’en dépend pas.",
         "Each dataset passes or fails a gate, or nothing is known about it; the ranking does not depend on gates.",
     ),
-    "gate_flag": ("{label} : oui, au niveau « {level} »", "{label}: yes, at the level “{level}”"),
-    "gate_failed": ("{gate} : non satisfait", "{gate}: failed"),
-    "gate_unknown": ("{gate} : inconnu", "{gate}: unknown"),
+    "gate_flag": ("{label} : oui (au moins {level})", "{label}: yes (at least {level})"),
+    "gate_failed": ("non satisfaite : {gate}", "failed: {gate}"),
+    "gate_unknown": ("inconnue : {gate}", "unknown: {gate}"),
     "gates_passed": ("toutes satisfaites", "all passed"),
     "assurance": ("Preuves exigées", "Evidence required"),
     "weights": ("Poids des critères", "Weights of the criteria"),
@@ -129,9 +129,20 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     "ranking": ("Le classement", "The ranking"),
     "ranking_lead": (
         "{total} {total:jeu de données satisfait|jeux de données satisfont} aux filtres. "
-        "Le score est la moyenne des critères, pondérée par leurs parts ; ce qui est inconnu compte zéro.",
+        "Le score est la moyenne des critères, pondérée par leurs parts ; ce qui est inconnu compte zéro. Hachuré : ce "
+        "que l’inconnu pourrait ajouter au plus.",
         "{total} {total:dataset satisfies|datasets satisfy} the filters. The score is the mean of the criteria, "
-        "weighted by their shares; what is unknown counts zero.",
+        "weighted by their shares; what is unknown counts zero. Hatched: what the unknown could add at most.",
+    ),
+    "notes_criterion_equal": (
+        "Ces critères ne distinguent pas les jeux de données affichés, car ils ont la même valeur pour tous : "
+        "{criteria}.",
+        "These criteria do not distinguish the datasets shown, because they have the same value for all: {criteria}.",
+    ),
+    "notes_criterion_unknown": (
+        "On ne sait rien de ces critères pour aucun des jeux de données affichés ; ils comptent 0 pour tous : "
+        "{criteria}.",
+        "Nothing is known about these criteria for any of the datasets shown; they count as 0 for all: {criteria}.",
     ),
     "ranking_first": ("Les premiers du classement", "The first of the ranking"),
     "rank": ("Rang", "Rank"),

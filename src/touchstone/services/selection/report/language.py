@@ -24,10 +24,11 @@ from touchstone.messages.report import FILTER_LABELS
 from touchstone.messages.report_law import LEGAL_POINT_TITLES
 from touchstone.ranking.criteria import CRITERIA
 from touchstone.services.selection.datasets.ranking_response import ScoredItem
-from touchstone.services.selection.report.content import ReportedDataset, ReportedNote
+from touchstone.services.selection.report.content import ReportedDataset
 
 DASH: Final = "–"
 _SIGNIFICANT_DIGITS: Final = 4
+_MAX_DECIMALS: Final = 6
 _NO_BREAK_SPACE: Final = "\N{NO-BREAK SPACE}"
 # No line may break before these signs of French punctuation, or after an opening quotation mark.
 _FRENCH_SPACE: Final = re.compile(r"(?<=«) | (?=[»:;?!%])")
@@ -78,9 +79,10 @@ class ReportLanguage:
         if value is None:
             return DASH
         if isinstance(value, int) or value.is_integer():
-            return str(format_decimal(value, locale=self._babel_locale))
+            return str(format_decimal(int(value), locale=self._babel_locale))
         significant = float(f"{value:.{_SIGNIFICANT_DIGITS}g}")
-        return str(format_decimal(significant, format="#,##0.######", locale=self._babel_locale))
+        rounded = round(significant, _MAX_DECIMALS) + 0.0  # zero without a minus sign
+        return str(format_decimal(rounded, format="#,##0.######", locale=self._babel_locale))
 
     def percent(self, share: float) -> str:
         """Return a share in 0-1 as a percentage without decimals."""
@@ -182,9 +184,12 @@ class ReportLanguage:
         """Return the place of a dataset, with an equals sign if others share it."""
         return f"{self.integer(item.place)} =" if item.tied_with else self.integer(item.place)
 
-    def note(self, note: ReportedNote) -> str:
-        """Return the sentence of a note on a ranking."""
-        return ranking_note_text(note.code, self.criterion(note.criterion_name), self.locale)
+    def note(self, code: str, criterion_names: Sequence[str]) -> str:
+        """Return the sentence of a note on a ranking that concerns one criterion or several."""
+        labels = self.enumeration([self.criterion(name) for name in criterion_names])
+        if len(criterion_names) == 1:
+            return ranking_note_text(code, labels, self.locale)
+        return self.text(f"notes_{code}", criteria=labels)
 
     def filter(self, name: str) -> str:
         """Return the label of a filter; that of a bound ends with the sign of the comparison."""

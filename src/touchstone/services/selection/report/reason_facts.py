@@ -7,7 +7,6 @@ import numpy as np
 
 from touchstone.ranking.reasons.comparison import CriterionDifference, compare_records
 from touchstone.ranking.reasons.lifts import find_lifts
-from touchstone.ranking.reasons.rank_lookup import find_unknown_ranks
 from touchstone.ranking.reasons.stability import RecordStability, StabilityOptions, measure_stability
 from touchstone.services.selection.datasets.ranking_response import ExplainedItem
 from touchstone.services.selection.report.content import (
@@ -133,7 +132,6 @@ def _find_prospects(item: ExplainedItem, ranking: ProjectRanking, target_rank: i
     position = view.find_position(item.id)
     assert position is not None
     report = find_lifts(view, query, scoring.weights, position, target_rank)
-    [unknown_ranks] = find_unknown_ranks(view, query, scoring.weights, np.array([position]))
 
     lifts = [
         ReportedLift(lift.attribute, lift.value, lift.gain, lift.score, lift.rank)
@@ -144,8 +142,8 @@ def _find_prospects(item: ExplainedItem, ranking: ProjectRanking, target_rank: i
         dataset_id=item.id,
         name=item.dataset_name,
         rank=item.rank,
-        best_rank=unknown_ranks.best,
-        worst_rank=unknown_ranks.worst,
+        best_rank=report.unknown_ranks.best,
+        worst_rank=report.unknown_ranks.worst,
         lifts=lifts,
         target_rank=target_rank,
         smallest_set=None if report.smallest_set is None else report.smallest_set.attributes,

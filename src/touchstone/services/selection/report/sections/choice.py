@@ -73,7 +73,7 @@ def _choice_facts(content: ReportContent, choice: ReportedChoice, language: Repo
         rank = language.text("choice_rank_of", rank=place, total=content.ranking.total_count)
     facts.append(Fact(language.text("choice_rank"), [Line(rank)]))
     if choice.standing is not None and content.need.gates:
-        facts.append(Fact(language.text("gates"), gate_lines(choice.standing, language)))
+        facts.append(Fact(language.text("gates"), gate_lines(choice.standing, content.need, language)))
 
     reason = Line(choice.reason, Style.QUOTE) if choice.reason else Line(language.text("reason_none"), Style.BAD)
     facts.append(Fact(language.text("choice_reason"), [reason]))

@@ -7,13 +7,14 @@ from msgspec import UNSET
 
 from touchstone.services.selection.datasets.ranking_response import ExplainedItem
 from touchstone.services.selection.gates import GateOutcome
-from touchstone.services.selection.report.content import ReportContent
+from touchstone.services.selection.report.content import ReportContent, ReportedNeed, ReportedRanking
 from touchstone.services.selection.report.document import (
     Bar,
     Block,
     Cell,
     Column,
     Line,
+    Paragraph,
     Row,
     Section,
     Style,
@@ -21,7 +22,7 @@ from touchstone.services.selection.report.document import (
     paragraph,
     text_cell,
 )
-from touchstone.services.selection.report.language import ReportLanguage
+from touchstone.services.selection.report.language import DASH, ReportLanguage
 
 MAX_CRITERIA: Final = 6
 """How many criteria fit beside one another on a page."""
@@ -36,11 +37,20 @@ def ranking_section(content: ReportContent, language: ReportLanguage) -> Section
     blocks: list[Block] = [
         paragraph(language.text("ranking_lead", total=content.ranking.total_count)),
         _ranking_table(content, language),
-        *(paragraph(language.note(note), Style.MUTED) for note in content.ranking.notes),
+        *_notes(content.ranking, language),
         *_points_tables(content, language),
         paragraph(language.text("points_lead"), Style.MUTED),
     ]
     return Section("ranking", language.text("ranking"), blocks)
+
+
+def _notes(ranking: ReportedRanking, language: ReportLanguage) -> Iterator[Paragraph]:
+    """Yield which weighted criteria do not distinguish the first datasets."""
+    criteria_by_code: dict[str, list[str]] = {}
+    for note in ranking.notes:
+        criteria_by_code.setdefault(note.code, []).append(note.criterion_name)
+    for code, criterion_names in criteria_by_code.items():
+        yield paragraph(language.note(code, criterion_names), Style.MUTED)
 
 
 def shown_items(content: ReportContent) -> list[ExplainedItem]:
@@ -70,6 +80,7 @@ def _ranking_table(content: ReportContent, language: ReportLanguage) -> Table:
 def _ranking_row(item: ExplainedItem, content: ReportContent, language: ReportLanguage) -> Row:
     """Return the row of one dataset in the ranking."""
     is_chosen = content.choice is not None and content.choice.dataset.id == item.id
+    is_score_known = not set(item.points).issubset(item.unknown)
     name = [Line(item.dataset_name, Style.STRONG if is_chosen else Style.PLAIN)]
     if is_chosen:
         name.append(Line(language.text("is_chosen"), Style.GOOD))
@@ -77,33 +88,34 @@ def _ranking_row(item: ExplainedItem, content: ReportContent, language: ReportLa
     cells = [
         text_cell(language.rank(item)),
         Cell(name),
-        _bounded_cell(item.score, item.best_case.score, language),
-        _bounded_cell(*item.ethical_interval, language),
+        _bounded_cell(Bar(item.score, item.best_case.score), language, is_known=is_score_known),
+        _bounded_cell(Bar(*item.ethical_interval), language, is_known=item.known > 0),
         text_cell(language.text("known_ratio", known=str(item.known))),
     ]
     if content.need.gates:
-        cells.append(Cell(gate_lines(item, language)))
+        cells.append(Cell(gate_lines(item, content.need, language)))
     return Row(cells, is_emphasised=is_chosen)
 
 
-def gate_lines(item: ExplainedItem, language: ReportLanguage) -> list[Line]:
+def gate_lines(item: ExplainedItem, need: ReportedNeed, language: ReportLanguage) -> list[Line]:
     """Return the gates that a dataset does not pass, or of which nothing is known, or that it passes all."""
     outcomes = {} if item.gates is UNSET else item.gates
     lines = [
-        Line(language.text(f"gate_{outcome}", gate=language.filter(name)), _GATE_STYLES[outcome])
+        Line(
+            language.text(f"gate_{outcome}", gate=language.gate_sentence(name, need.gates[name])), _GATE_STYLES[outcome]
+        )
         for name, outcome in outcomes.items()
         if outcome is not GateOutcome.PASSED
     ]
     return lines or [Line(language.text("gates_passed"), Style.GOOD)]
 
 
-def _bounded_cell(value: float, highest: float, language: ReportLanguage) -> Cell:
-    """Return a score with what it could be at most if everything were known."""
-    bar = Bar(value, highest)
-    text = language.decimal(value)
-    if highest == value:
-        return Cell([Line(text)], bar)
-    return Cell([Line(language.text("at_most", value=text, highest=language.decimal(highest)))], bar)
+def _bounded_cell(bar: Bar, language: ReportLanguage, *, is_known: bool) -> Cell:
+    """Return a score with what it could be at most; one that rests on nothing known is a dash."""
+    value = language.decimal(bar.value) if is_known else DASH
+    if bar.highest == bar.value:
+        return Cell([Line(value)], bar)
+    return Cell([Line(language.text("at_most", value=value, highest=language.decimal(bar.highest)))], bar)
 
 
 def _points_tables(content: ReportContent, language: ReportLanguage) -> Iterator[Table]:
