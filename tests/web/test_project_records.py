@@ -157,6 +157,18 @@ def test_a_snapshot_says_what_has_changed_since(
     expect(page.locator("#snapshots-title ~ .list")).to_contain_text("Before the meeting")
 
 
+def test_a_snapshot_that_was_interrupted_is_shown_again_and_not_taken(
+    server: str, signed_in: dict[str, str], api: httpx2.Client, project: str
+) -> None:
+    """After signing in again, the form comes back with its note, and only a second click freezes the ranking."""
+    form = {"form": "snapshot", "note": "Before the meeting", "returned": "yes"}
+    with httpx2.Client(base_url=server, cookies=signed_in, headers={"Origin": server}) as client:
+        answer = client.post(f"{project}/snapshots", data=form)
+    assert answer.status_code == 200
+    assert 'value="Before the meeting"' in answer.text
+    assert api.get(f"{project.replace('/app', '/api/v1')}/snapshots").json() == []
+
+
 def test_the_file_of_a_snapshot_has_the_digest_that_the_page_shows(
     server: str, signed_in: dict[str, str], api: httpx2.Client, project: str
 ) -> None:

@@ -10,15 +10,11 @@ from touchstone.core.canonical_json import canonical_json
 from touchstone.core.errors import NotFound
 from touchstone.messages.locales import LOCALES
 from touchstone.web.api_queries import load_change_describer
-from touchstone.web.flash_messages import FlashMessage
-from touchstone.web.forms import text_field
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.security_headers import CONTENT_SECURITY_POLICY
 from touchstone.web.views.snapshot_replay import replay_rows
 
-_PROJECT: Final = "/app/projects/{project_id}"
-_SNAPSHOT: Final = f"{_PROJECT}/snapshots/{{snapshot_id}}"
 _REPORT_FORMATS: Final = ("html", "pdf", "json")
 _PREVIEW_SECURITY_POLICY: Final = f"{CONTENT_SECURITY_POLICY}; frame-src 'self'"
 # A report has its style inside, and is shown in a frame of its preview. It never needs scripts, forms or other files.
@@ -26,15 +22,6 @@ _REPORT_SECURITY_POLICY: Final = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'self'; sandbox allow-popups allow-popups-to-escape-sandbox"
 )
-
-
-async def take_snapshot(ctx: PageContext) -> Response:
-    """Freeze the ranking of a project, and redirect to the page of the snapshot."""
-    form = await ctx.form()
-    project_id = ctx.path_params["project_id"]
-    snapshot = await ctx.api.create_snapshot(project_id, note=text_field(form, "note") or None)
-    address = _SNAPSHOT.format(project_id=project_id, snapshot_id=snapshot.id)
-    return ctx.redirect(address, done=FlashMessage.SNAPSHOT_TAKEN)
 
 
 async def snapshot_page(ctx: PageContext) -> Response:
@@ -100,9 +87,6 @@ def _report_language(ctx: PageContext) -> str:
 
 
 ROUTES: Final = (
-    Route(
-        "/app/projects/{project_id:str}/snapshots", page_endpoint(take_snapshot, form_page=_PROJECT), methods=["POST"]
-    ),
     Route("/app/projects/{project_id:str}/snapshots/{snapshot_id:str}.json", page_endpoint(snapshot_file)),
     Route("/app/projects/{project_id:str}/snapshots/{snapshot_id:str}", page_endpoint(snapshot_page)),
     Route("/app/projects/{project_id:str}/report.{format:str}", page_endpoint(report_file)),

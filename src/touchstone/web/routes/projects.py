@@ -39,6 +39,7 @@ from touchstone.web.views.weighted_criteria import (
 
 _PROJECTS: Final = "/app/projects"
 _PROJECT: Final = f"{_PROJECTS}/{{project_id}}"
+_SNAPSHOT: Final = f"{_PROJECT}/snapshots/{{snapshot_id}}"
 _RECOMMENDATIONS: Final = 10
 
 
@@ -138,6 +139,23 @@ def _require_reason(ctx: PageContext, form: FormData) -> str:
     if not reason:
         raise invalid_field(ctx.text("reason_missing"), "reason")
     return reason
+
+
+async def take_snapshot(ctx: PageContext) -> Response:
+    """Freeze the ranking of a project, and redirect to the page of the snapshot; an error is shown with the note."""
+    form = await ctx.form()
+    project_id = ctx.path_params["project_id"]
+
+    try:
+        await ctx.require_new_form()
+        snapshot = await ctx.api.create_snapshot(project_id, note=text_field(form, "note") or None)
+    except TouchstoneError as error:
+        if error.status != Invalid.status:
+            raise
+        return await _render_project(ctx, project_id, form, error)
+
+    address = _SNAPSHOT.format(project_id=project_id, snapshot_id=snapshot.id)
+    return ctx.redirect(address, done=FlashMessage.SNAPSHOT_TAKEN)
 
 
 async def delete_project(ctx: PageContext) -> Response:
@@ -250,6 +268,9 @@ ROUTES: Final = (
     Route(f"{_PROJECTS}/{{project_id:str}}", page_endpoint(project_page)),
     Route(
         f"{_PROJECTS}/{{project_id:str}}/change", page_endpoint(change_project, form_page=_PROJECT), methods=["POST"]
+    ),
+    Route(
+        f"{_PROJECTS}/{{project_id:str}}/snapshots", page_endpoint(take_snapshot, form_page=_PROJECT), methods=["POST"]
     ),
     Route(
         f"{_PROJECTS}/{{project_id:str}}/delete", page_endpoint(delete_project, form_page=_PROJECT), methods=["POST"]
