@@ -4,7 +4,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Final
 
 _MINUS: Final = "\N{MINUS SIGN}"
-_FRENCH_MARKS: Final = str.maketrans({",": "\N{NARROW NO-BREAK SPACE}", ".": ","})  # from English numbers
+_FRENCH_THOUSANDS_MARK: Final = "\N{NARROW NO-BREAK SPACE}"
 _DECIMALS: Final = 3
 _MAX_DECIMALS: Final = 15  # two different numbers of the size of a score differ within these
 _SIGNIFICANT_DIGITS: Final = 4
@@ -65,4 +65,7 @@ def format_percentage(share: float, locale: str) -> str:
 def _localize(english: str, locale: str) -> str:
     """Return a number that is written as in English with the marks of a language and a true minus sign."""
     text = english.replace("-", _MINUS)
-    return text.translate(_FRENCH_MARKS) if locale == "fr" else text
+    if locale == "fr":
+        # For texts as short as numbers, replacing twice is faster than translating.
+        return text.replace(",", _FRENCH_THOUSANDS_MARK).replace(".", ",")
+    return text
