@@ -22,6 +22,7 @@ from touchstone.ranking.kernels.weighting_kernels import Heaps, WeightingsScratc
 from touchstone.ranking.query.sort_order import select_window
 from touchstone.ranking.weighted_mean import WeightSets, weighted_mean
 
+_ROUNDING_TOLERANCE: Final = 1e-9
 POOL_FACTOR: Final = 4
 """How many times as many good records as are asked for begin a search by many sets of weights."""
 
@@ -29,17 +30,44 @@ POOL_FACTOR: Final = 4
 def rank_gathered_by_sets(
     positions: Ints, criteria: Mapping[str, Floats], tie_keys: tuple[NDArray[Any], ...], sets: WeightSets, end: int
 ) -> list[PartRanking]:
-    """Rank a few records by each of several sets of weights: score all of them every time.
+    """Rank a few records by each of several sets of weights: score all of them that may be among the best `end`.
 
     `criteria` has the values of the weighted criteria for the records at `positions`, and `tie_keys` the arrays that
     decide between equal scores, the most significant first.
     """
+    contenders = _find_contenders(criteria, sets, len(positions), end)
+    positions = positions[contenders]
+    criteria = {name: values[contenders] for name, values in criteria.items()}
+    tie_keys = tuple(key[contenders] for key in tie_keys)
+
     rankings = []
     for index in range(sets.count):
         scores = weighted_mean(criteria, sets.at(index), len(positions))
         best = select_window((-scores, *tie_keys), skip=0, limit=end)
         rankings.append(PartRanking(positions[best], scores[best], "gather", count_none))
     return rankings
+
+
+def _find_contenders(criteria: Mapping[str, Floats], sets: WeightSets, record_count: int, end: int) -> Ints:
+    """Return the indices of the records that may be among the best `end` by any of several sets of weights.
+
+    By each set, `end` records of a pool of good ones reach some score. A contender has to reach the lowest of these
+    with an envelope of the sets, which has for each criterion its largest share in any of them.
+    """
+    pool_size = POOL_FACTOR * end
+    if record_count <= pool_size:
+        return np.arange(record_count)
+
+    mean_scores = weighted_mean(criteria, sets.mean(), record_count)
+    pool = np.argpartition(-mean_scores, pool_size)[:pool_size]
+    pool_scores = sets.score({name: values[pool] for name, values in criteria.items()})
+    scores_reached = np.partition(pool_scores, -end, axis=1)[:, -end]
+
+    envelope = (sets.weights / sets.totals).max(axis=1).tolist()
+    highest_scores = np.zeros(record_count)
+    for name, share in zip(sets.names, envelope, strict=True):
+        highest_scores += share * criteria[name]
+    return np.flatnonzero(highest_scores >= scores_reached.min() - _ROUNDING_TOLERANCE)
 
 
 def rank_best_first_by_sets(
