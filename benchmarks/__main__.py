@@ -10,6 +10,7 @@ NAMES: Final = (
     "ranking",
     "assurance",
     "reasons",
+    "ties",
     "learning",
     "jobs",
     "beside_training",
