@@ -2,7 +2,13 @@
 
 import pytest
 
-from touchstone.messages.numbers import format_bound, format_decimal, format_distinct, format_percentage
+from touchstone.messages.numbers import (
+    format_bound,
+    format_decimal,
+    format_distinct,
+    format_percentage,
+    format_significant,
+)
 from touchstone.messages.reasons import (
     ComparisonFacts,
     EstablishedValue,
@@ -188,4 +194,5 @@ def test_numbers_are_written_as_their_language_does() -> None:
     assert format_percentage(0.125, "fr") == "12,5\u00a0%"
     assert format_bound(0.30000000000000004, "en", is_lower=True) == "0.3"
     assert format_bound(0.0, "en", is_lower=False) == "0"
+    assert [format_significant(weight, "en") for weight in (3, 0.25, 0.00001, 1e300)] == ["3", "0.25", "1e−5", "1e+300"]
     assert format_bound(1.23456e300, "en", is_lower=True) == "1.235e+300"

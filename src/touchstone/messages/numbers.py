@@ -1,6 +1,6 @@
 """Numbers as French and English sentences write them."""
 
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import Final
 
 _MINUS: Final = "\N{MINUS SIGN}"
@@ -46,12 +46,17 @@ def format_bound(bound: float, locale: str, *, is_lower: bool) -> str:
 
     A lower bound, which has to be exceeded, is rounded up, and an upper bound down.
     """
-    exact = Decimal(f"{bound:.{_EXACT_DIGITS}g}")
+    return format_significant(bound, locale, ROUND_CEILING if is_lower else ROUND_FLOOR)
+
+
+def format_significant(number: float, locale: str, rounding: str = ROUND_HALF_EVEN) -> str:
+    """Return a number with four significant digits, such as a weight, which may be of any size."""
+    exact = Decimal(f"{number:.{_EXACT_DIGITS}g}")
     if exact == 0:
         return "0"
 
     last_digit = Decimal(1).scaleb(exact.adjusted() - _SIGNIFICANT_DIGITS + 1)
-    rounded = exact.quantize(last_digit, rounding=ROUND_CEILING if is_lower else ROUND_FLOOR).normalize()
+    rounded = exact.quantize(last_digit, rounding=rounding).normalize()
     is_plain = _SMALLEST_PLAIN <= abs(rounded) < _LARGEST_PLAIN
     return _localize(f"{rounded:,f}" if is_plain else f"{rounded:e}", locale)
 

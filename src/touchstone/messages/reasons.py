@@ -17,6 +17,7 @@ from touchstone.messages.numbers import (
     format_distinct,
     format_percentage,
     format_signed,
+    format_significant,
 )
 from touchstone.messages.plurals import with_count
 from touchstone.messages.reason_phrases import REASON_PHRASES
@@ -234,7 +235,7 @@ def _reversal(reversal: WeightChange | None, locale: str) -> str:
         return _phrase("reversal_none", locale)
 
     if reversal.reversing_weight == 0 < reversal.weight:
-        weight = format_decimal(reversal.weight, locale)
+        weight = format_significant(reversal.weight, locale)
         return _phrase("reversal_zero", locale, label=_quoted(reversal.label, locale), weight=weight)
 
     is_rise = reversal.reversing_weight >= reversal.weight
@@ -242,7 +243,7 @@ def _reversal(reversal: WeightChange | None, locale: str) -> str:
         "reversal_up" if is_rise else "reversal_down",
         locale,
         label=_quoted(reversal.label, locale),
-        weight=format_decimal(reversal.weight, locale),
+        weight=format_significant(reversal.weight, locale),
         bound=format_bound(reversal.reversing_weight, locale, is_lower=is_rise),
     )
 
