@@ -5,7 +5,7 @@ import { setAttribute, setText } from "./dom.js";
 const PATCH_CELLS = { heat: patchHeatMapRow, bars: patchBar, table: patchTableRow };
 
 /** Turn the ranking that is shown into the one of the patch, which must have as many rows and columns. */
-export function applyPatch({ view, announcement, lowered, rows }) {
+export function applyPatch({ view, announcement, lowered, notes, robustness, rows }) {
   const results = document.getElementById("results");
   results.removeAttribute("aria-busy");
   results.classList.remove("late");
@@ -13,6 +13,8 @@ export function applyPatch({ view, announcement, lowered, rows }) {
   for (const noticeId of ["away", "pins-full"]) document.getElementById(noticeId).hidden = true;
   document.getElementById("lowered").hidden = !lowered;
   setText(document.getElementById("lowered-text"), lowered);
+  setText(document.getElementById("robustness-summary"), robustness);
+  showNotes(notes);
   results.querySelector("[name=previous_ids]").value = rows.map(({ id }) => id).join(".");
 
   const rowElements = results.querySelectorAll("[data-id]");
@@ -20,6 +22,14 @@ export function applyPatch({ view, announcement, lowered, rows }) {
     patchRow(rowElements[index], row);
     PATCH_CELLS[view](rowElements[index], row);
   });
+}
+
+/** Write the notes above the ranking, or hide their list if there are none. */
+function showNotes(notes) {
+  const list = document.getElementById("notes");
+  list.hidden = !notes.length;
+  const items = notes.map((note) => Object.assign(document.createElement("li"), { textContent: note }));
+  list.replaceChildren(...items);
 }
 
 /** Update what a row has in every view: its dataset, place, change of rank and score. */

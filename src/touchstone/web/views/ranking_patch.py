@@ -43,8 +43,7 @@ def layout_digest(
         "total": table.total,
         "row_count": len(table.rows),
         "pins_outside_page": [pin for pin in state.pins if pin not in table.ids],
-        "notes": table.notes,
-        "robustness": (table.robustness, [row.robustness is not None for row in table.rows]),
+        "robustness": [row.robustness is not None for row in table.rows],
         "columns": _COLUMN_LAYOUTS[state.view](used_criteria),
     }
     return hashlib.blake2b(repr(layout).encode(), digest_size=_DIGEST_BYTES).hexdigest()
@@ -59,6 +58,8 @@ def ranking_patch(state: RankState, table: RankTable, localizer: Localizer) -> d
         "view": state.view,
         "announcement": describe_result(table, state, localizer),
         "lowered": table.lowered,
+        "notes": table.notes,
+        "robustness": table.robustness,
         "rows": [_row_patch(row, state.view, localizer) for row in table.rows],
     }
 
