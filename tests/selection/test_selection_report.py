@@ -212,6 +212,7 @@ async def test_a_report_says_what_is_missing(selection: Selection) -> None:
     assert "Nothing has been chosen yet. No dataset satisfies the filters" in texts["empty"]
     assert "The ranking proposes “Cohort" in texts["open"]
     assert "which does not satisfy the filters of the project" in texts["unranked"]
+    assert texts["unranked"].count("Without a rank, the chosen dataset cannot be compared") == 2
     assert "“Cohort A”, whose record has been withdrawn from the catalog since." in texts["gone"]
     assert "dataset_withdrawn" in limitations["gone"]
     assert "nothing_chosen" in limitations["open"]
@@ -325,8 +326,8 @@ async def test_gates_ties_and_notes_are_reported(ada: httpx2.AsyncClient) -> Non
     assert [note["code"] for note in report["ranking"]["notes"]] == ["criterion_equal"]
     assert "“Twin A” shares 1st place of 2 with 1 other" in page
     assert "1 = of 2" in page
-    assert "failed: Transparency: yes (at least declared)" in page
-    assert "unknown: Informed consent: yes (at least reviewed)" in page
+    assert "Failed gate: Transparency: yes (at least declared)" in page
+    assert "Unknown gate: Informed consent: yes (at least reviewed)" in page
     assert "does not distinguish the datasets shown" in page
     assert "their order is merely alphabetical" in page
     for locale in LOCALES:

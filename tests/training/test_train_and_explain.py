@@ -95,6 +95,7 @@ async def check_report(client: httpx2.AsyncClient, project: str, narrative: dict
     path = f"/projects/{project}/report"
     report = (await client.get(path, params={"format": "json"})).json()["report"]
     assert [training["name"] for training in report["trainings"]] == ["again", None]
+    assert report["trainings"][0]["dataset_name"] == "Kinds"
     assert [column["column"] for column in report["trainings"][0]["group_metrics"]] == ["colour"]
     bias = next(point for point in report["evidence"]["ai_act"] if point["point"] == "ai_act_f")
     assert (bias["has_evidence"], bias["parts"]) == (True, ["group_metrics"])

@@ -88,10 +88,6 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     ),
     "nothing_to_know": ("Il n’y a pas de fiche à examiner.", "There is no record to examine."),
     "what_changes": ("Qu’est-ce qui changerait le choix ?", "What would change the choice?"),
-    "nothing_to_change": (
-        "Sans un second jeu de données, rien ne peut être comparé.",
-        "Without a second dataset, nothing can be compared.",
-    ),
     "reversal_hint": (
         "Les poids qui inverseraient l’ordre sont dans la partie « Le choix », les attributs à établir dans « Ce qui "
         "changerait le classement ».",
@@ -112,9 +108,9 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
         "Each dataset passes or fails a gate, or nothing is known about it; the ranking does not depend on gates.",
     ),
     "gate_flag": ("{label} : oui (au moins {level})", "{label}: yes (at least {level})"),
-    "gate_failed": ("non satisfaite : {gate}", "failed: {gate}"),
-    "gate_unknown": ("inconnue : {gate}", "unknown: {gate}"),
-    "gates_passed": ("toutes satisfaites", "all passed"),
+    "gate_failed": ("Exigence non satisfaite : {gate}", "Failed gate: {gate}"),
+    "gate_unknown": ("Exigence dont on ne sait rien : {gate}", "Unknown gate: {gate}"),
+    "gates_passed": ("Toutes les exigences sont satisfaites.", "All gates are passed."),
     "assurance": ("Preuves exigées", "Evidence required"),
     "weights": ("Poids des critères", "Weights of the criteria"),
     "weights_default": (
@@ -295,8 +291,8 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     ),
     "training_data": ("Données", "Data"),
     "training_data_value": (
-        "jeu n° {id}, {rows} {rows:ligne|lignes}, SHA-256 {sha256}",
-        "dataset no. {id}, {rows} {rows:row|rows}, SHA-256 {sha256}",
+        "« {name} », {rows} {rows:ligne|lignes}, SHA-256 {sha256}",
+        "“{name}”, {rows} {rows:row|rows}, SHA-256 {sha256}",
     ),
     "training_finished": ("Terminé le", "Finished on"),
     "training_metrics": ("Qualité mesurée", "Measured quality"),

@@ -315,6 +315,7 @@ class ReportedTraining(msgspec.Struct, frozen=True, kw_only=True):
     """A training of the project that succeeded, as its result describes it.
 
     Attributes:
+        dataset_name: the name of the dataset; None if its record has gone.
         metrics: the value of each metric, with the ends of its interval of confidence.
         baseline: the value that the main metric has without any learning.
         group_metrics, warnings: as in the result of the job.
@@ -324,6 +325,7 @@ class ReportedTraining(msgspec.Struct, frozen=True, kw_only=True):
     name: str | None
     finished_at: datetime | None
     dataset_id: int | None
+    dataset_name: str | None
     data_sha256: str | None
     rows: int | None
     target: str

@@ -1,14 +1,16 @@
 """What the trainings and the explanations of a project have found."""
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any, Final
-from uuid import UUID
 
+from touchstone.core.errors import JobNotFound
 from touchstone.database.engine import Reader
 from touchstone.jobs.job_store import list_jobs, load_owned_job
 from touchstone.jobs.kinds import EXPLANATION, TRAINING, JobKind
 from touchstone.jobs.records import JobFilter, JobRecord
 from touchstone.jobs.states import JobState
+from touchstone.services.selection.datasets.store import visible_datasets_without_metadata
 from touchstone.services.selection.projects.store import ProjectRecord
 from touchstone.services.selection.report.content import ReportedExplanation, ReportedTraining
 
@@ -17,8 +19,12 @@ MAX_JOBS: Final = 5
 
 
 async def load_trainings(connection: Reader, project: ProjectRecord) -> list[ReportedTraining]:
-    """Return the newest trainings of a project that have succeeded."""
-    return [_reported_training(job) for job in await _load_jobs(connection, project, TRAINING)]
+    """Return the newest trainings of a project that have succeeded, with the names of datasets that the owner sees."""
+    jobs = await _load_jobs(connection, project, TRAINING)
+    dataset_ids = sorted({job.dataset_id for job in jobs if job.dataset_id is not None})
+    records = await visible_datasets_without_metadata(connection, dataset_ids, project.user_id)
+    names = {record.id: str(record.attributes["dataset_name"]) for record in records}
+    return [_reported_training(job, names) for job in jobs]
 
 
 async def load_explanations(connection: Reader, project: ProjectRecord) -> list[ReportedExplanation]:
@@ -30,15 +36,16 @@ async def _load_jobs(connection: Reader, project: ProjectRecord, kind: JobKind) 
     """Return the newest jobs of one kind that have succeeded for a project, with their results."""
     filters = JobFilter(owner=project.user_id, kinds=(kind.name,), status=JobState.SUCCEEDED, project_id=project.id)
     summaries = await list_jobs(connection, filters, skip=0, limit=MAX_JOBS)
-    return [await _load_job(connection, summary.id, project.user_id, kind) for summary in summaries]
+
+    jobs = []
+    for summary in summaries:
+        # The owner may have deleted the job since it was listed.
+        with contextlib.suppress(JobNotFound):
+            jobs.append(await load_owned_job(connection, str(summary.id), project.user_id, (kind.name,)))
+    return jobs
 
 
-async def _load_job(connection: Reader, job_id: UUID, owner: UUID, kind: JobKind) -> JobRecord:
-    """Return one job with its result."""
-    return await load_owned_job(connection, str(job_id), owner, (kind.name,))
-
-
-def _reported_training(job: JobRecord) -> ReportedTraining:
+def _reported_training(job: JobRecord, dataset_names: Mapping[int, str]) -> ReportedTraining:
     """Return a training as a report describes it."""
     result: Mapping[str, Any] = job.result
     model, metrics = result["model"], result["metrics"]
@@ -49,6 +56,7 @@ def _reported_training(job: JobRecord) -> ReportedTraining:
         name=job.name,
         finished_at=job.finished_at,
         dataset_id=job.dataset_id,
+        dataset_name=None if job.dataset_id is None else dataset_names.get(job.dataset_id),
         data_sha256=job.inputs.sha256 if job.inputs else None,
         rows=job.inputs.rows if job.inputs else None,
         target=str(model["target"]),

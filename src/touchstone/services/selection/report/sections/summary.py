@@ -14,6 +14,7 @@ from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetS
 from touchstone.services.selection.report.content import ReportContent
 from touchstone.services.selection.report.document import Answer, Line, Section, Style
 from touchstone.services.selection.report.language import ReportLanguage
+from touchstone.services.selection.report.sections.ranking import gate_lines
 from touchstone.services.selection.report.sentence_facts import (
     comparison_facts,
     known_ranks_facts,
@@ -49,6 +50,8 @@ def _what_was_chosen(content: ReportContent, language: ReportLanguage) -> Iterat
         facts = choice.standing.rank_facts(content.ranking.total_count)
         yield Line(language.text("chosen", name=choice.dataset.name), Style.STRONG)
         yield Line(rank_sentence(facts, language.locale))
+        if content.need.gates:
+            yield from gate_lines(choice.standing, content.need, language)
 
     if choice.reason:
         yield Line(language.text("reason_given", reason=choice.reason))
@@ -79,8 +82,7 @@ def _why_not_the_rival(content: ReportContent, language: ReportLanguage) -> Iter
     """Yield why one of two datasets is ranked before the other."""
     comparison = content.comparison
     if comparison is None:
-        is_unranked = content.choice is not None and content.choice.standing is None
-        yield Line(language.text("rival_unranked" if is_unranked else "no_rival"))
+        yield Line(language.text(_reason_without_comparison(content)))
         return
 
     yield Line(comparison_sentence(comparison_facts(comparison), language.locale), Style.STRONG)
@@ -88,6 +90,12 @@ def _why_not_the_rival(content: ReportContent, language: ReportLanguage) -> Iter
     choice = content.choice
     if choice is not None and choice.dataset.id == comparison.below.id:
         yield Line(language.text("chosen_in_spite", below=comparison.below.dataset_name))
+
+
+def _reason_without_comparison(content: ReportContent) -> str:
+    """Return the key of the sentence that says why there are no two datasets to compare."""
+    is_unranked = content.choice is not None and content.choice.standing is None
+    return "rival_unranked" if is_unranked else "no_rival"
 
 
 def _what_is_unknown(content: ReportContent, language: ReportLanguage) -> Iterator[Line]:
@@ -145,7 +153,7 @@ def _unknown_weighted_criteria(content: ReportContent) -> list[str]:
 def _what_would_change_it(content: ReportContent, language: ReportLanguage) -> Iterator[Line]:
     """Yield what would put the rival in the place of the chosen dataset, and how robust that place is."""
     if content.comparison is None or content.robustness is None:
-        yield Line(language.text("nothing_to_change"))
+        yield Line(language.text(_reason_without_comparison(content)))
         return
 
     above, below = content.comparison.above, content.comparison.below

@@ -58,7 +58,7 @@ def _training_facts(training: ReportedTraining, language: ReportLanguage) -> lis
     """Return on which data a model was trained, and when."""
     data = language.text(
         "training_data_value",
-        id=str(training.dataset_id or DASH),
+        name=training.dataset_name or language.text("dataset_number", id=str(training.dataset_id or DASH)),
         rows=training.rows or 0,
         sha256=training.data_sha256 or DASH,
     )
