@@ -118,7 +118,7 @@ def test_a_choice_for_an_existing_project_keeps_its_form(client: httpx2.Client, 
     answer = client.post("/app/projects/new?choose=1", data=form)
     forms = re.findall(r'<form class="panel form".*?</form>', answer.text, re.DOTALL)
     assert ["aria-invalid" in form for form in forms] == [False, True]
-    assert "Its filters, weights and choice will be replaced by these." in forms[1]
+    assert "Its filters, requirements, weights and choice will be replaced by these." in forms[1]
 
 
 def test_a_page_with_problems_is_accessible(

@@ -103,7 +103,7 @@ def test_a_blank_reason_comes_back_to_the_project(client: httpx2.Client, api: ht
 
 
 def test_a_choice_that_is_gone_keeps_its_reason(client: httpx2.Client, api: httpx2.Client) -> None:
-    """The list says that the dataset no longer exists; the project still shows why it was chosen."""
+    """The list says that the dataset was withdrawn; the project still shows which one it was, and why it was chosen."""
     made = api.post(
         "/api/v1/datasets/", json={"name": "passing", "description": "", "file_path": "", "file_type": "csv"}
     ).json()["id"]
@@ -111,7 +111,9 @@ def test_a_choice_that_is_gone_keeps_its_reason(client: httpx2.Client, api: http
     project = api.post("/api/v1/projects", json=chosen).json()["id"]
     assert "It was the one." in client.get(f"/app/projects/{project}").text.partition('class="timeline"')[2]
     api.delete(f"/api/v1/datasets/{made}")
-    assert "The chosen dataset no longer exists" in client.get("/app/projects").text
+    projects = client.get("/app/projects").text
+    assert "Chosen: passing" in projects
+    assert "withdrawn" in projects
     assert "It was the one." in client.get(f"/app/projects/{project}").text.partition('class="timeline"')[0]
 
 

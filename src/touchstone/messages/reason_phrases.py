@@ -67,7 +67,7 @@ REASON_PHRASES: Final[Mapping[str, Text]] = {
         "; the order would be reversed if the weight of {label} fell from {weight} to below {bound}",
     ),
     "reversal_zero": (
-        " ; l’ordre s’inverserait si le poids de {label} passait de {weight} à 0",
+        " ; l’ordre s’inverserait si le poids de {label} passait de {weight} à 0",
         "; the order would be reversed if the weight of {label} fell from {weight} to 0",
     ),
     "reversal_none": (
