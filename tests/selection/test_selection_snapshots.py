@@ -10,6 +10,7 @@ import pytest
 from tests.selection.conftest import ADA, client_of, created
 from tests.selection.test_selection_choices import claimed, made
 from touchstone.core.canonical_json import canonical_json
+from touchstone.core.errors import ProjectNotFound
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.services.selection.app import Selection
@@ -218,6 +219,17 @@ async def test_a_large_catalog_finds_those_that_are_gone(ada: httpx2.AsyncClient
     await ada.patch(f"/datasets/{first['id']}", json={"year": 2001})
     _, items = await replayed(ada, project, snapshot)
     assert items["first"]["rank"] == {"before": 1, "after": 31}
+
+
+async def test_a_project_that_is_deleted_meanwhile_has_no_snapshot(
+    ada: httpx2.AsyncClient, selection: Selection
+) -> None:
+    """A snapshot that was being made when its project was deleted is answered as for a missing project."""
+    project = await made(ada)
+    record = await selection.services.projects.load(project["id"], ADA)
+    assert (await ada.delete(f"/projects/{project['id']}")).status_code == 204
+    with pytest.raises(ProjectNotFound):
+        await selection.services.snapshots.create(record, note=None, limit=5)
 
 
 def test_a_change_of_the_formulas_is_told_from_a_change_of_the_data() -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from uuid import uuid4
 
 from touchstone.core.canonical_json import canonical_json
-from touchstone.core.errors import SnapshotNotFound
+from touchstone.core.errors import ProjectNotFound, SnapshotNotFound
 from touchstone.core.identity import parse_uuid
 from touchstone.database.engine import Database
 from touchstone.ranking.formula_version import FORMULA_VERSION
@@ -16,7 +16,7 @@ from touchstone.services.selection.datasets.ranking_response import RankingResul
 from touchstone.services.selection.datasets.scoring_request import RankingOptions
 from touchstone.services.selection.live_catalog import LiveCatalog
 from touchstone.services.selection.people_store import Pseudos, read_pseudos
-from touchstone.services.selection.projects import choice_store, snapshot_store
+from touchstone.services.selection.projects import choice_store, snapshot_store, store
 from touchstone.services.selection.projects.dataset_content import read_contents
 from touchstone.services.selection.projects.project_quota import check_project_quota
 from touchstone.services.selection.projects.project_ranking import ProjectNeed
@@ -50,12 +50,12 @@ class SnapshotEditor:
         """Freeze the first recommendations for a project, at most `limit` of them, and return the snapshot.
 
         Raises:
+            ProjectNotFound: the project has been deleted in the meantime.
             IndexBuilding: the project searches words that have not been indexed yet.
             ProjectQuotaExceeded: the owner's projects would take more bytes than allowed.
         """
         catalog_version = self._catalog.version
         content = await self._freeze(project, limit)
-        # This takes about a millisecond for each dataset.
         content_json = await asyncio.to_thread(canonical_json, content)
 
         record = SnapshotRecord(
@@ -73,6 +73,8 @@ class SnapshotEditor:
             content=content_json.decode(),
         )
         async with self._database.writing() as transaction:
+            if await store.lock_project(transaction, project) is None:
+                raise ProjectNotFound
             await snapshot_store.insert_snapshot(transaction, record)
             await check_project_quota(transaction, project.user_id, self._quota_bytes)
 
@@ -126,11 +128,13 @@ class SnapshotEditor:
             contents = await read_contents(connection, [item.id for item in items], project.user_id)
             last_choices = await choice_store.load_last_choices(connection, [project])
 
+        # Digests and canonical JSON take about a millisecond for each dataset.
+        frozen_items = await asyncio.to_thread(freeze_items, items, contents)
         return SnapshotContent(
             project=FrozenProject.of(project),
             choice=FrozenChoice.of(last_choices.get(project.id)),
             limit=limit,
             effective_weights=scoring.effective_weights(),
             total_count=ranked.total_count,
-            items=freeze_items(items, contents),
+            items=frozen_items,
         )
