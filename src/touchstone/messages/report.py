@@ -110,7 +110,7 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     "gate_flag": ("{label} : oui (au moins {level})", "{label}: yes (at least {level})"),
     "gate_failed": ("Exigence non satisfaite : {gate}", "Failed gate: {gate}"),
     "gate_unknown": ("Exigence dont on ne sait rien : {gate}", "Unknown gate: {gate}"),
-    "gates_passed": ("Toutes les exigences sont satisfaites.", "All gates are passed."),
+    "gates_passed": ("Exigences satisfaites", "Gates passed"),
     "assurance": ("Preuves exigées", "Evidence required"),
     "weights": ("Poids des critères", "Weights of the criteria"),
     "weights_default": (

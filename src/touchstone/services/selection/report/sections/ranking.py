@@ -67,8 +67,8 @@ def _ranking_table(content: ReportContent, language: ReportLanguage) -> Table:
     columns = [
         Column(language.text("rank"), is_number=True),
         Column(language.text("dataset"), width=3),
-        Column(language.text("score"), width=1.5),
-        Column(language.text("ethics"), width=1.5),
+        Column(language.text("score"), width=2),
+        Column(language.text("ethics"), width=2),
         Column(language.text("known"), is_number=True),
     ]
     if content.need.gates:
