@@ -256,18 +256,16 @@ PAGES: Final[Mapping[str, Text]] = {
     "robustness_summary": (
         "{robust} {robust:rang|rangs} sur les {count} premiers {robust:est robuste|sont robustes}. Chaque poids varie "
         "au hasard de ± {spread}, {samples} fois ; un rang est robuste si le jeu de données reste dans les {k} "
-        "premiers au moins 9 fois sur 10.",
+        "premiers au moins 9 fois sur 10. Entre parenthèses : combien de fois il y reste.",
         "{robust} of the first {count} {robust:rank is|ranks are} robust. Every weight varies at random by ± {spread}, "
-        "{samples} times; a rank is robust if the dataset stays in the top {k} at least 9 times out of 10.",
+        "{samples} times; a rank is robust if the dataset stays in the top {k} at least 9 times out of 10. In "
+        "brackets: how often it stays there.",
     ),
     "robustness_of_all": (
         "Mesuré parmi tous les jeux de données, y compris ceux qui ne remplissent pas les exigences.",
         "Measured among all datasets, including those that do not meet the requirements.",
     ),
-    "robustness_row": (
-        "{verdict} : {ranks}, {share} dans les {k} premiers",
-        "{verdict}: {ranks}, {share} in the top {k}",
-    ),
+    "robustness_row": ("{verdict} : {ranks} ({share})", "{verdict}: {ranks} ({share})"),
     "verdict_robust": ("robuste", "robust"),
     "verdict_fragile": ("fragile", "fragile"),
     "ranks_single": ("rang {rank}", "rank {rank}"),
@@ -289,7 +287,7 @@ PAGES: Final[Mapping[str, Text]] = {
         "order.",
     ),
     "pair_title": ("{above} avant {below}", "{above} above {below}"),
-    "pair_points": ("Écart en points", "Difference in points"),
+    "pair_points": ("Écart", "Difference"),
     "pair_lead": ("Avance", "Lead"),
     "pair_try": (
         "Voir le classement inversé : {name} à {position} sur 100",

@@ -40,7 +40,6 @@ def _row_robustness(dataset: DatasetStability, k: int, localizer: Localizer) -> 
         verdict=localizer.text(f"verdict_{dataset.verdict}"),
         ranks=_ranks_text(dataset, k, localizer),
         share=localizer.percent(dataset.share),
-        k=k,
     )
     sentence = replace_control_characters(dataset.sentence or text)
     return RowRobustness(_VERDICT_STATES[dataset.verdict], text, sentence)
