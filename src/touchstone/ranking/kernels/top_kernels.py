@@ -14,6 +14,7 @@ from touchstone.ranking.kernels.bits import (
     BITS_PER_WORD,
     ZERO,
     Words,
+    count_bits,
     lowest_bit,
     without_lowest_bit,
 )
@@ -22,6 +23,7 @@ from touchstone.ranking.kernels.filter_kernels import select_in_leaf
 from touchstone.ranking.kernels.inputs import KernelColumns, KernelQuery, KernelWeights
 from touchstone.ranking.kernels.score_kernels import fill_scores
 
+_FEW_MATCHES: Final = 6  # of the 64 records of a block
 BUCKETS: Final = 1024  # bounds are sorted to within one of so many equal intervals
 
 
@@ -185,7 +187,7 @@ def search_leaf(search: TopSearch, queue: LeafQueue, heap: ScoredRecords, leaf: 
 
 
 def score_candidates(search: TopSearch, queue: LeafQueue, leaf: int, minimum: np.float32) -> int:
-    """Find the matches of a leaf whose estimated score is at least `minimum`, and return how many there are.
+    """Find the matches of a leaf whose score may be at least `minimum`, and return how many there are.
 
     Their positions and exact scores are written into the candidates of `queue`.
     """
@@ -196,7 +198,7 @@ def score_candidates(search: TopSearch, queue: LeafQueue, leaf: int, minimum: np
 
 
 def find_candidates(search: TopSearch, queue: LeafQueue, leaf: int, minimum: np.float32) -> int:
-    """Find the matches of a leaf whose estimated score is at least `minimum`, and return how many there are.
+    """Find the matches of a leaf whose score may be at least `minimum`, and return how many there are.
 
     Their positions are written into the candidates of `queue`.
     """
@@ -226,29 +228,32 @@ def reaches(score_estimates: NDArray[np.float32], minimum: np.float32) -> bool:
 def list_candidates(
     columns: KernelColumns, weights: KernelWeights, queue: LeafQueue, first_block: int, minimum: np.float32
 ) -> int:
-    """List the matches of a leaf whose estimated score is at least `minimum`, and return how many there are.
+    """List the matches of a leaf whose score may be at least `minimum`, and return how many there are.
 
+    Where a block has few matches, they are all listed, because scoring them is cheaper than estimating the whole block.
     `first_block` is the first block of the leaf, and `queue` holds the bitmap of its matches and the bounds of its
     blocks. The positions of the matches that are listed are written into the candidates of `queue`.
     """
     candidate_count = 0
     for i in range(len(queue.leaf_mask)):
-        if queue.leaf_mask[i] == ZERO or queue.block_bounds[i] < minimum:
+        matches = queue.leaf_mask[i]
+        if matches == ZERO or queue.block_bounds[i] < minimum:
             continue
 
         first_position = BITS_PER_WORD * (first_block + i)
-        fill_score_estimates(columns.grades, columns.flag_bytes, weights, first_position, queue.score_estimates)
-        if not reaches(queue.score_estimates, minimum):
-            continue
+        has_few_matches = count_bits(matches) <= _FEW_MATCHES
+        if not has_few_matches:
+            fill_score_estimates(columns.grades, columns.flag_bytes, weights, first_position, queue.score_estimates)
+            if not reaches(queue.score_estimates, minimum):
+                continue
 
-        remaining_bits = queue.leaf_mask[i]
-        while remaining_bits != ZERO:
-            index_in_block = lowest_bit(remaining_bits)
-            remaining_bits = without_lowest_bit(remaining_bits)
+        while matches != ZERO:
+            index_in_block = lowest_bit(matches)
+            matches = without_lowest_bit(matches)
 
             # Writing first and counting only candidates is faster than a branch: the next record overwrites all others.
             queue.candidates[candidate_count] = first_position + index_in_block
-            candidate_count += int(queue.score_estimates[index_in_block] >= minimum)
+            candidate_count += int(has_few_matches or queue.score_estimates[index_in_block] >= minimum)
     return candidate_count
 
 
