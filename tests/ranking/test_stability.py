@@ -124,14 +124,15 @@ def test_without_matches_there_is_nothing_to_measure() -> None:
     assert measure_stability(Catalog.build([]).view, (), {"year": 1.0}, StabilityOptions()) == []
 
 
-def test_huge_weights_are_sampled_without_overflow() -> None:
-    """Weights at the end of the range of floats give the same answer as small ones in the same proportions."""
+@pytest.mark.parametrize("scale", [2.0**1023, 2.0**-1000])
+def test_huge_and_tiny_weights_are_sampled_without_overflow(scale: float) -> None:
+    """Weights at the ends of the range of floats give the same answer as ordinary ones in the same proportions."""
     random = Random(1)
     view = Catalog.build(row(random, id_) for id_ in range(1, 101)).view
     small = {"ethical_score": 1.0, "year": 0.5}
-    huge = {name: weight * 2.0**1023 for name, weight in small.items()}
+    scaled = {name: weight * scale for name, weight in small.items()}
     options = StabilityOptions(k=5)
-    assert measure_stability(view, (), huge, options) == measure_stability(view, (), small, options)
+    assert measure_stability(view, (), scaled, options) == measure_stability(view, (), small, options)
 
 
 def test_sets_of_weights_score_like_each_of_them() -> None:

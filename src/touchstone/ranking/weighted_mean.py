@@ -55,6 +55,15 @@ def _add_weights(terms: tuple[tuple[str, float], ...]) -> float:
     return total
 
 
+def power_of_two_of(weights: Mapping[str, float]) -> float:
+    """Return a power of two by which weights can be divided without rounding, so that no sum of them overflows.
+
+    The largest weight divided by it is at least 1 and less than 2.
+    """
+    _, exponent = math.frexp(max(weights.values()))
+    return math.ldexp(1.0, exponent - 1)
+
+
 def score_matrix(criteria: Floats, weights: Mapping[str, float]) -> Floats:
     """Return the scores of records given as a matrix with one row for each criterion and one column for each record."""
     values_by_criterion = dict(zip(CRITERION_NAMES, criteria, strict=True))

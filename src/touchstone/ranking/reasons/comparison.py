@@ -16,7 +16,7 @@ from touchstone.ranking.catalog.view import View
 from touchstone.ranking.column_types import Floats, Ints
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.reasons.points import points_by_criterion
-from touchstone.ranking.weighted_mean import score_matrix
+from touchstone.ranking.weighted_mean import power_of_two_of, score_matrix
 
 _SMALLEST_DIFFERENCE: Final = 1e-12
 """Criteria that differ by less are equal except for rounding; no difference in what is known is as small."""
@@ -148,7 +148,7 @@ def _find_reversing_weights(
     does not have to be negative. Criteria that cannot reverse the pair are missing from the result.
     """
     differences = dict(zip(CRITERION_NAMES, (above.criteria - below.criteria).tolist(), strict=True))
-    scale = _power_of_two_above(weights)
+    scale = power_of_two_of(weights)
     lead = max(0.0, math.fsum(weights[name] / scale * differences[name] for name in weights))
 
     reversing_weights = {}
@@ -163,12 +163,6 @@ def _find_reversing_weights(
         if math.isfinite(reversing_weight):
             reversing_weights[name] = reversing_weight
     return reversing_weights
-
-
-def _power_of_two_above(weights: Mapping[str, float]) -> float:
-    """Return a power of two by which weights can be divided without rounding, so that no sum of them overflows."""
-    _, exponent = math.frexp(max(weights.values()))
-    return math.ldexp(1.0, exponent - 1)
 
 
 def _is_reversed_without(

@@ -13,14 +13,12 @@ import numpy as np
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.column_types import Ints
 from touchstone.ranking.query.predicates import Query
-from touchstone.ranking.weighted_mean import WeightSets, active_weights
+from touchstone.ranking.weighted_mean import WeightSets, active_weights, power_of_two_of
 
 ROBUST_SHARE: Final = 0.9
 """The share of the samples from which on a place among the first is robust."""
 DEPTH_FACTOR: Final = 10
 """Ranks beyond the first `DEPTH_FACTOR * k` are not looked for."""
-_LARGEST_UNSCALED_TOTAL: Final = 2.0**1000
-_OVERFLOW_SCALE: Final = 2.0**-64
 
 
 class Verdict(StrEnum):
@@ -101,14 +99,14 @@ def measure_stability(
     stabilities = []
     first_records = zip(ranking.positions.tolist(), ranking.scores.tolist(), sampled_ranks, strict=False)
     for index, (position, score, ranks) in enumerate(first_records):
-        found_ranks = ranks[ranks > 0]
+        known_ranks = ranks[ranks > 0]
         stability = RecordStability(
             position=position,
             rank=index + 1,
             score=score,
             share=float(np.mean((ranks > 0) & (ranks <= options.k))),
-            best_rank=int(found_ranks.min()) if len(found_ranks) else None,
-            worst_rank=int(ranks.max()) if len(found_ranks) == len(ranks) else None,
+            best_rank=int(known_ranks.min()) if len(known_ranks) else None,
+            worst_rank=int(ranks.max()) if len(known_ranks) == len(ranks) else None,
             overtaken_by=order_in_samples.find_overtaker(index),
         )
         stabilities.append(stability)
@@ -120,13 +118,13 @@ def sample_weights(weights: Mapping[str, float], options: StabilityOptions) -> W
 
     The factors are drawn set by set, and within a set for each criterion with a weight, in the order of CRITERIA.
     """
-    terms, total = active_weights(weights)
-    if total > _LARGEST_UNSCALED_TOTAL:
-        terms = tuple((name, weight * _OVERFLOW_SCALE) for name, weight in terms)
+    terms, _ = active_weights(weights)
+    scale = power_of_two_of(weights)
+    scaled_weights = [weight / scale for _, weight in terms]  # only proportions matter
 
     generator = np.random.default_rng(options.seed)
     draws = generator.uniform(-options.spread, options.spread, size=(options.samples, len(terms)))
-    sampled_weights = np.array([weight for _, weight in terms]) * (1 + draws)
+    sampled_weights = np.array(scaled_weights) * (1 + draws)
     return WeightSets.from_matrix(tuple(name for name, _ in terms), sampled_weights.T)
 
 
