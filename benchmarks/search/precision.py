@@ -2,6 +2,8 @@
 
 import json
 import random
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
@@ -19,10 +21,12 @@ _FOLDER: Final = Path(__file__).parent
 _NEEDS: Final = _FOLDER / "needs.json"
 _SHEET: Final = _FOLDER / "sheet.json"
 _JUDGEMENTS: Final = _FOLDER / "judgements.json"
+_SECOND_JUDGEMENTS: Final = _FOLDER / "second_judgements.json"  # by a judge who had no part in building the search
 _RESULTS: Final = 10
 _MAX_SHOWN: Final = 700
 
 Results = dict[str, list[str]]  # the UUIDs of the records that a search found first, by engine
+Judgements = dict[str, dict[str, bool]]  # whether records are relevant, by need and UUID
 
 
 def load_catalog() -> tuple[Catalog, list[PackagedRecord]]:
@@ -109,7 +113,7 @@ def _shown_record(record: PackagedRecord) -> dict[str, Any]:
 
 def print_precision() -> None:
     """Print for each need how many of the first ten results are relevant, and the means of both searches."""
-    judgements: dict[str, dict[str, bool]] = json.loads(_JUDGEMENTS.read_text())
+    judgements: Judgements = json.loads(_JUDGEMENTS.read_text())
     needs = json.loads(_NEEDS.read_text())
     results = find_results()
 
@@ -130,3 +134,32 @@ def print_precision() -> None:
     print(f"| **precision at {_RESULTS}** | | {means} |")
     if unjudged_count:
         print(f"\n{unjudged_count} results have not been judged and count as irrelevant: the catalog has changed.")
+
+    print_second_judgement(results, judgements)
+
+
+def print_second_judgement(results: dict[str, Results], judgements: Judgements) -> None:
+    """Print the precision of both searches according to the second judge, and how far both judges agree."""
+    second_judgements: Judgements = json.loads(_SECOND_JUDGEMENTS.read_text())
+    totals = Counter[str]()
+    for need_id, ids_by_engine in results.items():
+        for engine, dataset_ids in ids_by_engine.items():
+            totals[engine] += sum(second_judgements[need_id].get(dataset_id, False) for dataset_id in dataset_ids)
+    means = ", ".join(f"{engine} {total / _RESULTS / len(results):.3f}" for engine, total in totals.items())
+
+    pairs = [
+        (is_relevant, second_judgements[need_id][dataset_id])
+        for need_id, judged in judgements.items()
+        for dataset_id, is_relevant in judged.items()
+        if dataset_id in second_judgements[need_id]
+    ]
+    print(f"\nSecond judge: {means}; Cohen's kappa {cohen_kappa(pairs):.2f} over {len(pairs)} records.")
+
+
+def cohen_kappa(pairs: Sequence[tuple[bool, bool]]) -> float:
+    """Return by how much two judges agree beyond chance (Cohen, 1960): 1 for always, 0 for no more than chance."""
+    first_share = sum(first for first, _ in pairs) / len(pairs)
+    second_share = sum(second for _, second in pairs) / len(pairs)
+    by_chance = first_share * second_share + (1 - first_share) * (1 - second_share)
+    agreement = sum(first == second for first, second in pairs) / len(pairs)
+    return (agreement - by_chance) / (1 - by_chance)
