@@ -16,6 +16,7 @@ from touchstone.core.errors import (
     ProjectNotFound,
     ServiceError,
     SessionNotFound,
+    SnapshotNotFound,
     UploadNotFound,
     UserNotFound,
 )
@@ -30,6 +31,7 @@ NOT_FOUND_ERRORS: Final[Mapping[str, type[ServiceError]]] = {
     "claim_id": ClaimNotFound,
     "file_id": UploadNotFound,
     "project_id": ProjectNotFound,
+    "snapshot_id": SnapshotNotFound,
     "job_id": JobNotFound,
     "name": ArtifactNotFound,
     "session_id": SessionNotFound,
