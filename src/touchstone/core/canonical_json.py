@@ -1,4 +1,4 @@
-"""Canonical JSON (RFC 8785), in which equal values are equal bytes, and digests over it."""
+"""Canonical JSON (RFC 8785), which writes equal values as equal bytes, and digests of it."""
 
 from hashlib import sha256
 from typing import Any, Final
@@ -6,13 +6,14 @@ from typing import Any, Final
 import msgspec
 import rfc8785
 
-# Integers beyond these bounds have no exact float64, which is what JSON numbers are in RFC 8785.
+# RFC 8785 treats all numbers as float64, which cannot represent every integer beyond this one exactly.
 _LARGEST_INTEGER: Final = 2**53 - 1
 
 
 def canonical_json(value: Any) -> bytes:
-    """Return the canonical JSON of a value, which may contain structs, times and ids, but no infinite numbers."""
-    return rfc8785.dumps(_without_large_integers(msgspec.to_builtins(value)))
+    """Return the canonical JSON of a value, which may contain structs, times and UUIDs, but no infinite numbers."""
+    json_value = msgspec.to_builtins(value)
+    return rfc8785.dumps(_round_large_integers(json_value))
 
 
 def canonical_digest(value: Any) -> str:
@@ -20,12 +21,12 @@ def canonical_digest(value: Any) -> str:
     return sha256(canonical_json(value)).hexdigest()
 
 
-def _without_large_integers(value: Any) -> Any:
-    """Return a JSON value with the nearest float64 in place of each integer that has no exact one."""
+def _round_large_integers(value: Any) -> Any:
+    """Return a JSON value in which the nearest float64 replaces each integer that is too large to be exact."""
     if isinstance(value, dict):
-        return {key: _without_large_integers(member) for key, member in value.items()}
+        return {key: _round_large_integers(member) for key, member in value.items()}
     if isinstance(value, list | tuple):
-        return [_without_large_integers(item) for item in value]
+        return [_round_large_integers(item) for item in value]
     if isinstance(value, int) and abs(value) > _LARGEST_INTEGER:
         return float(value)
     return value

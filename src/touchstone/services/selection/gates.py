@@ -1,7 +1,9 @@
-"""The table of gates: requirements that a dataset passes or fails, kept apart from its score.
+"""The table of gates: requirements that are reported for each dataset, and do not change its score.
 
-A gate has a third outcome: nothing is known about it. Scoring requests, projects, recommendations, OpenAPI,
-documentation and tests all read this table.
+A dataset passes a gate or fails it, or its outcome is unknown because the catalog does not have the value that would
+decide it. Rankings leave out the datasets that do not pass every gate only on request.
+
+Scoring requests, projects, recommendations, OpenAPI, documentation and tests all read this table.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,7 +24,7 @@ from touchstone.services.selection.filters import FILTERS, FLAG_ALIASES
 from touchstone.services.selection.parameters import Parameter, ParameterTable, ParameterType, ParameterValues
 
 GateOutcomes: TypeAlias = dict[str, "GateOutcome"]
-"""What has become of each gate, by its name."""
+"""The outcome of each gate for one dataset, by the name of the gate."""
 
 FILTERS_AS_GATES: Final = (
     "license",
@@ -46,25 +48,30 @@ FILTERS_AS_GATES: Final = (
 
 
 class GateOutcome(StrEnum):
-    """What a gate says of a dataset."""
+    """Whether a dataset meets the requirement of a gate, as far as is known."""
 
     PASSED = "passed"
     FAILED = "failed"
     """It is known that the dataset does not meet the requirement."""
     UNKNOWN = "unknown"
-    """Nothing is known that would decide it."""
+    """The value that would decide it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A gate: the member of a JSON object that sets it, and the predicate that a dataset passing it satisfies."""
+    """A gate.
+
+    Attributes:
+        parameter: the name of the gate in JSON objects, and the values that it takes.
+        predicate: returns the condition that datasets satisfy which pass the gate with a given value.
+    """
 
     parameter: Parameter
     predicate: Callable[[Any], Predicate]
 
 
 def _flag_gate(name: str, label: str) -> Gate:
-    """Return the gate for an attribute that must be true, at a level that the value names."""
+    """Return the gate that requires an attribute to be true; its value is the weakest level of evidence that counts."""
     parameter = Parameter(
         name=name,
         type=ParameterType.CHOICE,
@@ -86,7 +93,9 @@ _PREDICATES: Final = {gate.parameter.name: gate.predicate for gate in GATES}
 
 
 def parse_gates(value: object, *location: str) -> ParameterValues:
-    """Return the gates that a member of a JSON object sets, by name; null and an empty object set none.
+    """Return the gates that a JSON value sets, by name; null and an empty object set none.
+
+    `location` is where the value stands in the request, for errors.
 
     Raises:
         Invalid: it is not an object of gates; subclasses say in which way.
@@ -100,42 +109,49 @@ def gate_predicates(gates: ParameterValues) -> tuple[Predicate, ...]:
 
 
 def judge_gates(view: View, positions: Ints, gates: ParameterValues) -> list[GateOutcomes]:
-    """Return for each record at some positions of a view what the gates say of it.
+    """Return the outcomes of the gates for the records at some positions of a view, one dictionary for each record.
 
-    Gates for attributes that must be true name their level themselves. Those for numbers judge what is known at the
+    The value of a gate for an attribute names the level of evidence that counts. For all other gates, that is the
     assurance of the view.
     """
     if not gates:
         return [{} for _ in positions]
 
-    outcomes_by_gate = []
+    # All records are judged by one gate at a time, as arrays.
+    outcomes_by_gate: list[list[GateOutcome]] = []
     for predicate in gate_predicates(gates):
-        passes, is_known = _JUDGES[type(predicate)](view, positions, predicate)
+        judge = _JUDGES[type(predicate)]
+        passes, is_known = judge(view, positions, predicate)
         failed_or_unknown = np.where(is_known, GateOutcome.FAILED, GateOutcome.UNKNOWN)
         outcomes = np.where(passes, GateOutcome.PASSED, failed_or_unknown)
-        outcomes_by_gate.append(map(GateOutcome, outcomes.tolist()))
+        outcomes_by_gate.append([GateOutcome(outcome) for outcome in outcomes.tolist()])
 
     outcomes_by_record = zip(*outcomes_by_gate, strict=True)
     return [dict(zip(gates, outcomes, strict=True)) for outcomes in outcomes_by_record]
 
 
 def _judge_flag(view: View, positions: Ints, predicate: FlagEquals) -> tuple[Bools, Bools]:
-    """Return which records have the flag, and of which ones it is known, at the level that the predicate names."""
-    flags = view.at(predicate.assurance or view.assurance).fact(predicate.column, positions)
+    """Return which records have an attribute with the required value, and for which ones its value is known."""
+    view_at_level = view.at(predicate.assurance or view.assurance)
+    flags = view_at_level.fact(predicate.column, positions)
+    # 1 is true, 0 is false, and an unknown value is negative.
     return flags == int(predicate.value), flags >= 0
 
 
 def _judge_number(view: View, positions: Ints, predicate: Range) -> tuple[Bools, Bools]:
-    """Return which records have a number in the range, and of which ones the number is known."""
+    """Return which records have a number in the required range, and for which ones the number is known."""
     numbers = view.fact(predicate.column, positions)
+    is_known = ~np.isnan(numbers)
     is_high_enough = True if predicate.low is None else numbers >= predicate.low
     is_low_enough = True if predicate.high is None else numbers <= predicate.high
-    is_known = ~np.isnan(numbers)
     return is_known & is_high_enough & is_low_enough, is_known
 
 
 def _judge_words(view: View, positions: Ints, predicate: AnyWord) -> tuple[Bools, Bools]:
-    """Return which records have one of the words, and of which ones any word is known."""
+    """Return which records have one of the required words, and for which ones any word is known.
+
+    A licence that is stated to be unknown is not a known word.
+    """
     required_words = {comparison_key(predicate.column, word) for word in predicate.words}
     word_lists = view.words(predicate.column, positions)
 

@@ -85,7 +85,7 @@ def _attribute_json(attribute: Attribute) -> dict[str, Any]:
 
 
 def _gate_json(parameter: Parameter) -> dict[str, Any]:
-    """Return a gate with the form of its value: a number, words, true or false, or one of some levels of evidence."""
+    """Return a gate with the type of its value and, for an attribute, the levels of evidence to choose from."""
     return {"name": parameter.name, "type": parameter.type, "choices": parameter.choices or None}
 
 

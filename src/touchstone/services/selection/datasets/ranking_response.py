@@ -41,16 +41,19 @@ EXPLAINED_CHUNK: Final = 200
 
 
 def _ethical_intervals() -> dict[tuple[float, int], tuple[float, float]]:
-    """Return for each ethical score and number of known attributes between which bounds the score is.
+    """Return the lowest and the highest possible ethical score, by the score and the number of known attributes.
 
-    The lower bound supposes that all unknown attributes are false, the upper one that all are true.
+    The ethical score is the share of the ten ethical attributes that are true. Attributes that are unknown count as
+    false in it, so that it is also the lowest possible score. It is highest if all of them turn out to be true.
     """
     intervals = {}
     for known_count in range(len(ETHICAL) + 1):
         unknown_count = len(ETHICAL) - known_count
         for true_count in range(known_count + 1):
-            score, highest_score = true_count / len(ETHICAL), (true_count + unknown_count) / len(ETHICAL)
+            score = true_count / len(ETHICAL)
+            highest_score = (true_count + unknown_count) / len(ETHICAL)
             intervals[score, known_count] = (score, highest_score)
+
     return intervals
 
 
@@ -68,7 +71,7 @@ class ScoredItem(msgspec.Struct, frozen=True, gc=False):
         known: of how many of the ten ethical attributes it is known, at the assurance of the request, whether they are
             true or false.
         ethical_interval: the ethical score if all unknown attributes were false, and if all were true.
-        gates: what each gate says of the dataset; UNSET without gates.
+        gates: the outcome of each gate for the dataset; UNSET if the request has no gates.
     """
 
     dataset_id: str
@@ -90,14 +93,14 @@ class ScoredItem(msgspec.Struct, frozen=True, gc=False):
 
 
 class DeclaredStanding(msgspec.Struct, frozen=True, gc=False):
-    """What a dataset would be worth if everything that is merely declared counted."""
+    """The score of a dataset, and its number of known ethical attributes, if mere declarations counted as evidence."""
 
     score: float
     known: int
 
 
 class BestCase(msgspec.Struct, frozen=True, gc=False):
-    """What a dataset would be worth if everything unknown about it were as favourable as possible."""
+    """The scores of a dataset if everything unknown about it turned out as favourably as possible."""
 
     score: float
     criterion_scores: dict[str, float]
@@ -109,7 +112,7 @@ class ExplainedItem(ScoredItem, frozen=True, gc=False):
     Attributes:
         criterion_scores: the value of each criterion.
         points: what each criterion contributes; the points add up to the score.
-        unknown: the criteria of which nothing is known, whose value 0 therefore says nothing.
+        unknown: the criteria of which nothing is known; their value is 0.
         points_by_level: which part of the score each level of evidence supports; the parts add up to the score.
         declared: the score and the known attributes at the assurance `declared`.
         best_case: the highest score, and the highest values of the criteria, that the unknown attributes allow.
@@ -125,11 +128,16 @@ class ExplainedItem(ScoredItem, frozen=True, gc=False):
     sentence: str | UnsetType = UNSET
 
     def rank_facts(self, total_count: int) -> RankFacts:
-        """Return what the sentence about the place of the dataset among `total_count` others is made of.
+        """Return the facts from which the sentence about the place of this dataset in the ranking is written.
 
-        Of what is unknown, only what has a weight in this ranking is mentioned, and nothing twice.
+        The sentence mentions unknown criteria only if they have a weight. It counts the known ethical attributes only
+        if the ethical score has a weight and is not itself among the unknown criteria.
         """
-        is_partly_ethical = "ethical_score" in self.points and "ethical_score" not in self.unknown
+        has_ethical_weight = "ethical_score" in self.points
+        is_ethical_score_unknown = "ethical_score" in self.unknown
+        counts_ethical_attributes = has_ethical_weight and not is_ethical_score_unknown
+        weighted_unknown = [criterion for criterion in self.unknown if criterion in self.points]
+
         return RankFacts(
             name=self.dataset_name,
             place=self.place,
@@ -137,8 +145,8 @@ class ExplainedItem(ScoredItem, frozen=True, gc=False):
             total_count=total_count,
             score=self.score,
             points=labeled_points(self.points),
-            unknown=[CRITERION_LABELS[criterion] for criterion in self.unknown if criterion in self.points],
-            known=self.known if is_partly_ethical else None,
+            unknown=[CRITERION_LABELS[criterion] for criterion in weighted_unknown],
+            known=self.known if counts_ethical_attributes else None,
             highest_score=self.best_case.score,
         )
 
@@ -173,8 +181,8 @@ class RankingResult:
     """A window of a ranking over one view of the catalog, ready to be encoded.
 
     Attributes:
-        gates: what is judged for each item.
-        locale: the language of the sentences that explain items; None if items shall not depend on a language.
+        gates: the gates whose outcome each item reports.
+        locale: the language of the sentences that explain items; None leaves the sentences out.
     """
 
     view: View
@@ -185,13 +193,13 @@ class RankingResult:
     locale: str | None = None
 
     def items(self, records: RankedRecords) -> list[ScoredItem]:
-        """Return some records of the ranking as the items of the response.
+        """Return the items of the response for some records of the ranking.
 
-        If the request asks for explanations, each item shows how its score is composed.
+        If the request asks for explanations, each item explains how its score is composed.
         """
         positions = records.positions
         columns = self.view.items(positions)
-        # Items are built from whole columns, which have the order of the fields of ScoredItem.
+        # Long rankings have millions of items, so whole columns are zipped, in the order of the fields of ScoredItem.
         fields = (
             columns.dataset_id,
             columns.dataset_name,
@@ -212,11 +220,12 @@ class RankingResult:
         )
         if not self.options.explain:
             return list(map(ScoredItem, *fields))
+
         explained_items = map(ExplainedItem, *fields, *self._explanations(positions))
         return [self._with_sentence(item) for item in explained_items]
 
     def _with_sentence(self, item: ExplainedItem) -> ExplainedItem:
-        """Return an item with the sentence that explains its place, unless the ranking has no language."""
+        """Return an item with the sentence that explains its place; unchanged if the ranking has no language."""
         if self.locale is None:
             return item
 
@@ -224,7 +233,7 @@ class RankingResult:
         return replace(item, sentence=rank_sentence(facts, self.locale))
 
     def _explanations(self, positions: Ints) -> tuple[Iterable[Any], ...]:
-        """Return what explains the scores of some records, as columns in the order of the fields of ExplainedItem."""
+        """Return the columns that explain the scores of some records, in the order of the fields of ExplainedItem."""
         facts = self.view.facts(positions)
         criterion_scores = self.view.criterion_scores(positions)
 
@@ -241,7 +250,7 @@ class RankingResult:
         )
 
     def _best_cases(self, facts: Facts) -> list[BestCase]:
-        """Return the best case of some records with these facts."""
+        """Return the best case of each record, from the known and unknown attributes of the records."""
         best_criterion_scores = best_case_criterion_scores(facts)
         best_scores = score_matrix(best_criterion_scores.T, self.weights)
         return list(map(BestCase, best_scores.tolist(), _by_criterion_name(best_criterion_scores)))
@@ -311,9 +320,10 @@ async def recommendations_response(
 
 
 async def _collect_notes(result: RankingResult) -> list[NoteJson]:
-    """Return the notes on the datasets shown.
+    """Return a note on each weighted criterion that does not distinguish the datasets of the response.
 
-    Usually the first few datasets show that there is nothing to note. Other requests run before more are looked at.
+    Usually the first few datasets already show that there is nothing to note. Otherwise other requests get their turn
+    before the next ones are examined.
     """
     collector = NoteCollector(result.view, result.weights)
     positions = result.ranked.positions

@@ -1,4 +1,4 @@
-"""Rows of choices: every dataset that was chosen for a project, with what was known of it at that time.
+"""Rows of choices: every dataset that was chosen for a project, with its content and its rank at that time.
 
 Functions take a project instead of its id, because a project has been loaded for its owner.
 """
@@ -29,8 +29,8 @@ class ChosenDataset(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         id: its integer id in this catalog.
-        name: its name; empty if it is not known any more.
-        digest, content: what it said; None for choices that are older than the history.
+        name: its name; empty if it was not recorded.
+        digest, content: its content and the digest of it; None for choices made before contents were recorded.
     """
 
     id: int
@@ -40,14 +40,15 @@ class ChosenDataset(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ChoiceRanking(msgspec.Struct, frozen=True, kw_only=True):
-    """The place of a dataset in the ranking of its project when it was chosen.
+    """The rank of a dataset for a project when it was chosen, with everything that determined this rank.
 
     Attributes:
-        rank: its position; None if it does not match the filters.
-        score: its score; None if it is not in the catalog any more.
-        total_count: how many datasets match the filters.
-        weights: the weights by which it was ranked, those of the default profile if the project has none.
-        gate_outcomes: what each of the gates says of the dataset.
+        rank: its position; None if it did not match the filters.
+        score: its score; None if it had just disappeared from the catalog.
+        total_count: how many datasets matched the filters.
+        weights: the weights of the project, or those of the default profile if the project had none.
+        gates: the requirements of the project that are kept apart from the score.
+        gate_outcomes: for each gate, whether the dataset passed it.
         catalog_version: an opaque token that stands for the state of the catalog.
     """
 
@@ -64,7 +65,7 @@ class ChoiceRanking(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ChoiceDraft(msgspec.Struct, frozen=True, kw_only=True):
-    """A choice to be kept; one without a dataset takes the choice before it back."""
+    """A choice to be stored. Without a dataset, it records that the choice before it was withdrawn."""
 
     author: UUID
     created_at: datetime
@@ -112,15 +113,29 @@ async def count_choices(connection: Reader, project: ProjectRecord) -> int:
     return int(await connection.scalar(count.where(project_choices.c.project_id == project.id)))
 
 
+async def load_last_choice(connection: Reader, project: ProjectRecord) -> ChoiceRecord | None:
+    """Return the last choice for a project, or None if nothing has ever been chosen."""
+    last_choices = await load_last_choices(connection, [project])
+    return last_choices.get(project.id)
+
+
 async def load_last_choices(connection: Reader, records: Sequence[ProjectRecord]) -> dict[UUID, ChoiceRecord]:
-    """Return the last choice for each of these projects, by the id of the project; those without one are missing."""
+    """Return the last choice for each of these projects, by the id of the project.
+
+    Projects for which nothing has ever been chosen are missing from the result.
+    """
     last_choices: dict[UUID, ChoiceRecord] = {}
     for start in range(0, len(records), _IDS_PER_QUERY):
-        batch = [project.id for project in records[start : start + _IDS_PER_QUERY]]
-        last_ids = sa.select(sa.func.max(project_choices.c.id)).where(project_choices.c.project_id.in_(batch))
+        project_ids = [project.id for project in records[start : start + _IDS_PER_QUERY]]
+        last_choice_ids = (
+            sa.select(sa.func.max(project_choices.c.id))
+            .where(project_choices.c.project_id.in_(project_ids))
+            .group_by(project_choices.c.project_id)
+        )
+        # A last choice has no successor.
         query = sa.select(project_choices, sa.null().label("superseded_at"))
-        query = query.where(project_choices.c.id.in_(last_ids.group_by(project_choices.c.project_id)))
-        choices = [_to_record(row) for row in await connection.all(query)]
+        rows = await connection.all(query.where(project_choices.c.id.in_(last_choice_ids)))
+        choices = [_to_record(row) for row in rows]
         last_choices |= {choice.project_id: choice for choice in choices}
 
     return last_choices
@@ -133,16 +148,21 @@ async def total_choice_bytes(connection: Reader, owner: UUID) -> int:
 
 
 def _choices_with_successors() -> sa.Select[Any]:
-    """Return the query for choices, each with the time of the next one for the same project."""
+    """Return the query for choices with the column `superseded_at`: when the next choice for the project was made.
+
+    The column is null for the last choice. Ids ascend, so the next choice is the one with the smallest higher id.
+    """
     later = project_choices.alias("later")
-    next_id = (
+    successor_id = (
         sa.select(sa.func.min(later.c.id))
         .where(later.c.project_id == project_choices.c.project_id, later.c.id > project_choices.c.id)
         .scalar_subquery()
     )
+
     successor = project_choices.alias("successor")
-    joined = project_choices.outerjoin(successor, successor.c.id == next_id)
-    return sa.select(project_choices, successor.c.created_at.label("superseded_at")).select_from(joined)
+    choices_with_successor = project_choices.outerjoin(successor, successor.c.id == successor_id)
+    superseded_at = successor.c.created_at.label("superseded_at")
+    return sa.select(project_choices, superseded_at).select_from(choices_with_successor)
 
 
 def _to_record(row: sa.RowMapping) -> ChoiceRecord:
@@ -161,7 +181,7 @@ def _to_record(row: sa.RowMapping) -> ChoiceRecord:
 
 
 def _to_dataset(row: sa.RowMapping) -> ChosenDataset | None:
-    """Return the dataset of a choice, or None if the row takes a choice back."""
+    """Return the dataset that a row says was chosen, or None if the row records that a choice was withdrawn."""
     if row["dataset_id"] is None:
         return None
 

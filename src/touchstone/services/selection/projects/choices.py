@@ -1,4 +1,8 @@
-"""The history of the choices for a project: how a choice is kept, and how its history is read."""
+"""The history of the choices for a project: adding a choice to it, and reading it.
+
+A choice is the dataset that the owner of a project has decided for, with the reason. The history also keeps what was
+known at that moment, the content of the dataset and its rank, because both may change afterwards.
+"""
 
 from typing import NamedTuple
 from uuid import UUID
@@ -39,10 +43,10 @@ class ChoiceHistory(NamedTuple):
 
 
 async def append_choice(transaction: Writer, project: ProjectRecord, ranking: ChoiceRanking | None) -> None:
-    """Keep the choice that a project has now, with what its dataset says at this moment.
+    """Add the present choice of a project to its history, with a copy of the content of the chosen dataset.
 
     Raises:
-        ChosenDatasetNotFound: the dataset has been deleted or hidden before the project was written.
+        ChosenDatasetNotFound: the dataset was deleted or hidden just before the project was saved.
     """
     draft = ChoiceDraft(
         author=project.user_id,
@@ -69,12 +73,12 @@ async def read_history(connection: Reader, project: ProjectRecord, *, skip: int,
 
 
 async def rank_choice(
-    catalog: LiveCatalog, tokens: CatalogTokens, need: ProjectNeed, dataset_id: int, owner: UUID
+    catalog: LiveCatalog, tokens: CatalogTokens, need: ProjectNeed, *, dataset_id: int, owner: UUID
 ) -> ChoiceRanking | None:
-    """Return the place of a dataset in the ranking of a project, to be kept with the choice.
+    """Return the rank of a dataset for a project at this moment, to be stored with the choice of the dataset.
 
-    Returns None if the project searches words that cannot be searched yet, shortly after the start of the service: a
-    choice does not wait for them.
+    Returns None if the filters of the project search for words while the index of words is still being built, shortly
+    after the service has started. A choice is not delayed until it is ready.
     """
     try:
         standing = await find_standing(catalog, need, dataset_id, owner)
@@ -96,22 +100,25 @@ async def rank_choice(
 
 
 async def _read_chosen_dataset(connection: Reader, project: ProjectRecord) -> ChosenDataset | None:
-    """Return the chosen dataset of a project as it is now; one that has gone is as it was when it was chosen.
+    """Return the dataset that is chosen for a project with its present content, or None if nothing is chosen.
+
+    The owner may change the reason for a choice even after the dataset was deleted or hidden. The content is then the
+    one that was stored when the dataset was chosen.
 
     Raises:
-        ChosenDatasetNotFound: the dataset has gone, and was not chosen before.
+        ChosenDatasetNotFound: the owner sees no such dataset, and it was not the last one to be chosen.
     """
     dataset_id = project.chosen_dataset_id
     if dataset_id is None:
         return None
 
     contents = await read_contents(connection, [dataset_id], project.user_id)
-    if dataset_id in contents:
-        content = contents[dataset_id]
+    content = contents.get(dataset_id)
+    if content is not None:
         return ChosenDataset(id=dataset_id, name=content.name, digest=content.digest, content=content)
 
-    last_choices = await choice_store.load_last_choices(connection, [project])
-    last_choice = last_choices.get(project.id)
-    if last_choice is None or last_choice.dataset is None or last_choice.dataset.id != dataset_id:
+    last_choice = await choice_store.load_last_choice(connection, project)
+    last_dataset = last_choice.dataset if last_choice else None
+    if last_dataset is None or last_dataset.id != dataset_id:
         raise ChosenDatasetNotFound
-    return last_choice.dataset
+    return last_dataset

@@ -1,4 +1,4 @@
-"""How the dataset that was chosen for a project stands now, compared with the moment of the choice."""
+"""Whether the dataset that was chosen for a project is still what it was when it was chosen."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -20,12 +20,12 @@ from touchstone.services.selection.projects.store import ProjectRecord
 
 
 class ChosenDatasetState(StrEnum):
-    """What has become of a dataset since it was chosen."""
+    """What has happened to a dataset since it was chosen."""
 
-    UNCHANGED = "unchanged"  # its digest is the same
+    UNCHANGED = "unchanged"  # its content is the same
     CHANGED = "changed"  # its record or the claims about it have changed
     WITHDRAWN = "withdrawn"  # it was deleted, or the owner of the project may not see it any more
-    UNKNOWN = "unknown"  # it was chosen before digests were kept
+    UNKNOWN = "unknown"  # it was chosen before contents were recorded, so there is nothing to compare
 
 
 class ChosenDatasetView(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,7 +33,8 @@ class ChosenDatasetView(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         id, dataset_id: its two ids.
-        name, digest: its name and its digest when it was chosen, as far as they were kept.
+        name: its name when it was chosen; empty if it was not recorded.
+        digest: the digest of its content when it was chosen; None if it was not recorded.
         changes: the fields that have changed since.
     """
 
@@ -46,7 +47,10 @@ class ChosenDatasetView(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def version_suffix(self) -> str:
-        """Text that completes the entity tag of the project; empty as long as the dataset is unchanged."""
+        """Text to append to the entity tag of the project, so that caches notice when the chosen dataset changes.
+
+        It is empty as long as the dataset is unchanged.
+        """
         if self.state is ChosenDatasetState.UNCHANGED:
             return ""
         return f"-{canonical_digest([self.state, self.changes])[:16]}"
@@ -55,53 +59,59 @@ class ChosenDatasetView(msgspec.Struct, frozen=True, kw_only=True):
 async def load_chosen_datasets(
     connection: Reader, projects: Sequence[ProjectRecord], owner: UUID
 ) -> dict[UUID, ChosenDatasetView]:
-    """Return the chosen datasets of some projects of an owner as they stand now, by the id of the project.
+    """Return the datasets that are chosen for some projects of an owner, by the id of the project.
 
-    Projects for which nothing is chosen are missing from the result.
+    Each is compared with its content at the time of the choice. Projects for which nothing is chosen are missing from
+    the result.
     """
-    deciding_projects = [project for project in projects if project.chosen_dataset_id is not None]
-    if not deciding_projects:
+    chosen_ids = {
+        project.id: project.chosen_dataset_id for project in projects if project.chosen_dataset_id is not None
+    }
+    if not chosen_ids:
         return {}
 
-    choices = await choice_store.load_last_choices(connection, deciding_projects)
-    chosen_ids = {project.chosen_dataset_id for project in deciding_projects if project.chosen_dataset_id is not None}
-    contents = await read_contents(connection, sorted(chosen_ids), owner)
+    projects_with_choice = [project for project in projects if project.id in chosen_ids]
+    choices = await choice_store.load_last_choices(connection, projects_with_choice)
+    contents = await read_contents(connection, sorted(set(chosen_ids.values())), owner)
 
     return {
-        project.id: _chosen_dataset(project.chosen_dataset_id, choices.get(project.id), contents)
-        for project in deciding_projects
-        if project.chosen_dataset_id is not None
+        project_id: _compare_with_choice(dataset_id, choices.get(project_id), contents.get(dataset_id))
+        for project_id, dataset_id in chosen_ids.items()
     }
 
 
-def _chosen_dataset(
-    dataset_id: int, choice: ChoiceRecord | None, contents: dict[int, DatasetContent]
+def _compare_with_choice(
+    dataset_id: int, choice: ChoiceRecord | None, present_content: DatasetContent | None
 ) -> ChosenDatasetView:
-    """Return a chosen dataset as it stands now; `contents` has those datasets that the owner of the project sees."""
-    dataset = choice.dataset if choice else None
-    before = dataset.content if dataset else None
-    after = contents.get(dataset_id)
-    state, changes = _compare(before, after)
+    """Return a chosen dataset with the changes since the choice; the owner sees it no more if it has no content."""
+    chosen_dataset = choice.dataset if choice else None
+    chosen_content = chosen_dataset.content if chosen_dataset else None
+    state, changes = _compare_contents(chosen_content, present_content)
 
-    known_content = before or after
+    known_content = chosen_content or present_content
     return ChosenDatasetView(
         id=dataset_id,
         dataset_id=known_content.dataset_id if known_content else None,
-        name=dataset.name if dataset else "",
-        digest=dataset.digest if dataset else None,
+        name=chosen_dataset.name if chosen_dataset else "",
+        digest=chosen_dataset.digest if chosen_dataset else None,
         state=state,
         changes=changes,
     )
 
 
-def _compare(
-    before: DatasetContent | None, after: DatasetContent | None
+def _compare_contents(
+    chosen_content: DatasetContent | None, present_content: DatasetContent | None
 ) -> tuple[ChosenDatasetState, list[ContentChange]]:
-    """Return what has become of a dataset that said `before` and says `after`, and the fields that have changed."""
-    if after is None:
+    """Return what has happened to a dataset since it was chosen, and the fields that have changed.
+
+    Without a present content, the dataset is withdrawn. Without a content at the time of the choice, its state is
+    unknown.
+    """
+    if present_content is None:
         return ChosenDatasetState.WITHDRAWN, []
-    if before is None:
+    if chosen_content is None:
         return ChosenDatasetState.UNKNOWN, []
 
-    changes = content_changes(before, after)
-    return (ChosenDatasetState.CHANGED if changes else ChosenDatasetState.UNCHANGED), changes
+    changes = content_changes(chosen_content, present_content)
+    state = ChosenDatasetState.CHANGED if changes else ChosenDatasetState.UNCHANGED
+    return state, changes

@@ -1,8 +1,8 @@
-"""What a dataset says at one moment: its record and the claims about it, with their digest.
+"""The content of a dataset at one moment: its record and the claims about it, with a digest of both.
 
-Projects keep this of the datasets that they choose or freeze, because records change and can be deleted. It contains no
-number, author or time that another catalog with the same dataset would give differently, so that equal content has an
-equal digest everywhere.
+Choices and snapshots store the contents of datasets, because records change and can be deleted. A content has nothing
+in it that depends on the catalog, such as integer ids, authors and the times of changes. The same dataset has therefore
+the same digest in every catalog.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -22,19 +22,20 @@ from touchstone.services.selection.evidence.declarations import declarations
 from touchstone.services.selection.evidence.records import ClaimRecord, ClaimSource, ClaimStatus
 from touchstone.services.selection.json_fields import IMPORTED
 
-# Contents are read in batches of so many datasets, each of which takes some tens of milliseconds.
+# How many contents are read at a time. A batch takes some tens of milliseconds.
 _BATCH: Final = 100
-# Members of `metadata` that take more bytes as JSON are represented by their digest.
+# Members of `metadata` that are larger than this as JSON are represented by their size and digest.
 MAX_MEMBER_BYTES: Final = 1000
-# What an import keeps has ids of claims in it, and why a file was not measured depends on the machine.
+# They depend on the catalog: what an import stores contains ids of claims, and why a file was not measured may be a
+# limit of the machine.
 _MEMBERS_LEFT_OUT: Final = (IMPORTED, "unmeasured")
-# The profiles of columns follow from the data file, of which the measurement has a digest.
+# A measurement contains the digest of the data file, from which the profiles of its columns follow.
 _MEASURED: Final = "measured"
 _COLUMN_PROFILES: Final = "column_profiles"
 
 
 class ContentClaim(msgspec.Struct, frozen=True, kw_only=True):
-    """A claim as the content of a dataset has it: what is said and on what grounds, without its id and author."""
+    """A claim about an attribute of a dataset, with the evidence for it, but without its id and author."""
 
     attribute: str
     value: ClaimValue
@@ -51,15 +52,15 @@ class ContentClaim(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_mere_declaration(self) -> bool:
-        """Whether the claim says nothing but a value."""
+        """Whether the claim only states a value, without a quotation or a source for it."""
         return self.level is EvidenceLevel.DECLARED and self.quote is None and self.source is None
 
     @classmethod
     def of(cls, claim: ClaimRecord) -> "ContentClaim":
-        """Return a claim of the ledger at the level that it has after its review."""
+        """Return a stored claim at the level of evidence that its review has left it."""
         return cls(
             attribute=claim.attribute,
-            value=_whole_as_integer(claim.value),
+            value=_integer_if_whole(claim.value),
             not_applicable=claim.is_not_applicable,
             level=claim.effective_level,
             scope=claim.scope,
@@ -74,12 +75,12 @@ class ContentClaim(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DatasetContent(msgspec.Struct, frozen=True, kw_only=True):
-    """What a dataset says at one moment.
+    """The content of a dataset at one moment.
 
     Attributes:
-        dataset_id: identifies the dataset in every catalog that has a copy of it.
-        record: its attributes, texts and metadata by name, and under `evidence` what its claims amount to.
-        claims: the active claims about it, with what its creator merely declares.
+        dataset_id: the id that the dataset has in every catalog.
+        record: its attributes, texts and metadata by name, and under `evidence` how well each attribute is supported.
+        claims: the active claims about it, among them the declarations of its creator.
     """
 
     dataset_id: UUID
@@ -100,8 +101,8 @@ class DatasetContent(msgspec.Struct, frozen=True, kw_only=True):
 class ContentChange(msgspec.Struct, frozen=True):
     """A field in which two contents of a dataset differ; None stands for a field that is missing.
 
-    `field` is a name in the record, or `metadata.NAME`, `evidence.ATTRIBUTE` or `claims.ATTRIBUTE`. The values of the
-    latter are the claims that only one of the two contents has.
+    `field` is a name in the record, or `metadata.NAME`, `evidence.ATTRIBUTE` or `claims.ATTRIBUTE`. For the latter,
+    `before` and `after` are lists of the claims that only the one or only the other content has.
     """
 
     field: str
@@ -112,10 +113,10 @@ class ContentChange(msgspec.Struct, frozen=True):
 async def read_contents(
     connection: Reader, dataset_ids: Sequence[int], viewer: UUID | None
 ) -> dict[int, DatasetContent]:
-    """Return what these datasets say now, by the integer id, without those that the viewer may not see."""
+    """Return the present contents of datasets, by integer id; those that the viewer may not see are missing."""
     contents: dict[int, DatasetContent] = {}
     now = datetime.now(UTC)
-    # Other requests run while each batch is read.
+    # Other requests get their turn between the batches.
     for start in range(0, len(dataset_ids), _BATCH):
         batch = dataset_ids[start : start + _BATCH]
         records = await dataset_store.visible_datasets(connection, batch, viewer)
@@ -126,32 +127,27 @@ async def read_contents(
 
 
 def content_of(record: DatasetRecord, claims: Sequence[ClaimRecord], now: datetime) -> DatasetContent:
-    """Return what a dataset says at a moment; `claims` are the claims about it in the ledger."""
+    """Return the content of a dataset at the moment `now`, from its record and all stored claims about it."""
     active_claims = [claim for claim in claims if claim.status_at(now)[0] is ClaimStatus.ACTIVE]
-    presented_claims = [ContentClaim.of(claim) for claim in (*active_claims, *declarations(record, claims))]
-    presented_claims.sort(key=msgspec.json.encode)
+    content_claims = [ContentClaim.of(claim) for claim in (*active_claims, *declarations(record, claims))]
+    # The order of ids differs between catalogs, so the claims are sorted by what they contain.
+    content_claims.sort(key=msgspec.json.encode)
 
-    return DatasetContent(dataset_id=record.dataset_id, record=_record_content(record), claims=presented_claims)
+    return DatasetContent(dataset_id=record.dataset_id, record=_record_content(record), claims=content_claims)
 
 
 def content_changes(before: DatasetContent, after: DatasetContent) -> list[ContentChange]:
-    """Return the fields in which two contents of a dataset differ: those of its record, and then its claims."""
-    if _is_same(before, after):
+    """Return the fields in which two contents of a dataset differ: first those of its record, then its claims."""
+    if _are_equal(before, after):
         return []
 
-    fields_before, fields_after = _fields(before.record), _fields(after.record)
-    names = list(fields_before | fields_after)
-    changes = [
-        ContentChange(name, fields_before.get(name), fields_after.get(name))
-        for name in names
-        if not _is_same(fields_before.get(name), fields_after.get(name))
-    ]
-    changed_attributes = {change.field.removeprefix("evidence.") for change in changes}
-    return changes + _claim_changes(before.claims, after.claims, changed_attributes)
+    record_changes = _record_changes(before.record, after.record)
+    changed_attributes = {change.field.removeprefix("evidence.") for change in record_changes}
+    return record_changes + _claim_changes(before.claims, after.claims, changed_attributes)
 
 
 def _record_content(record: DatasetRecord) -> dict[str, Any]:
-    """Return the attributes, texts and metadata of a record, and what the claims about it amount to, as JSON values."""
+    """Return the attributes, texts and metadata of a record, and how well they are supported, as JSON values."""
     content: dict[str, Any] = msgspec.to_builtins(
         {
             **record.attributes,
@@ -165,28 +161,42 @@ def _record_content(record: DatasetRecord) -> dict[str, Any]:
 
 
 def _metadata_content(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the members of the metadata of a record, those that are large as their size and digest."""
+    """Return the metadata of a record without the members that depend on the catalog, and with large ones shortened."""
     content: dict[str, Any] = {}
     for name, member in metadata.items():
         if name in _MEMBERS_LEFT_OUT:
             continue
         if name == _MEASURED and isinstance(member, Mapping):
             member = {key: value for key, value in member.items() if key != _COLUMN_PROFILES}
-        content[name] = _short_form(member)
+        content[name] = _member_or_digest(member)
 
     return content
 
 
-def _short_form(member: Any) -> Any:
-    """Return a member of the metadata as it is, or its size as JSON and its digest if it is large."""
+def _member_or_digest(member: Any) -> Any:
+    """Return a member of the metadata unchanged or, if it is large, its size as JSON and its digest."""
     byte_count = len(msgspec.json.encode(member))
     if byte_count <= MAX_MEMBER_BYTES:
         return member
     return {"sha256": canonical_digest(member), "bytes": byte_count}
 
 
-def _fields(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of the record in a content by name, with each member of `metadata` and `evidence` apart."""
+def _record_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[ContentChange]:
+    """Return the fields in which the records of two contents differ."""
+    fields_before = _flatten_record(before)
+    fields_after = _flatten_record(after)
+
+    changes: list[ContentChange] = []
+    for name in fields_before | fields_after:
+        value_before, value_after = fields_before.get(name), fields_after.get(name)
+        if not _are_equal(value_before, value_after):
+            changes.append(ContentChange(name, value_before, value_after))
+
+    return changes
+
+
+def _flatten_record(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a record by name, and the members of its objects by names such as `metadata.license`."""
     fields: dict[str, Any] = {}
     for name, value in record.items():
         if name in ("metadata", "evidence"):
@@ -197,18 +207,23 @@ def _fields(record: Mapping[str, Any]) -> dict[str, Any]:
     return fields
 
 
-def _whole_as_integer(value: ClaimValue) -> ClaimValue:
-    """Return a whole number as an integer, as which canonical JSON writes it, and any other value unchanged."""
-    is_whole = isinstance(value, float) and value.is_integer()
-    return int(value) if is_whole and value is not None else value
+def _integer_if_whole(value: ClaimValue) -> ClaimValue:
+    """Return a float that is a whole number as an integer, and any other value unchanged.
+
+    Canonical JSON writes 1.0 as 1, which is read back as an integer.
+    """
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
 
 
 def _claim_changes(
     before: Sequence[ContentClaim], after: Sequence[ContentClaim], changed_attributes: Collection[str]
 ) -> list[ContentChange]:
-    """Return for each attribute whose claims differ the claims that only one of two contents has.
+    """Return the claims that only one of two contents has, as one change for each attribute.
 
-    Mere declarations are left out if the attribute is among `changed_attributes`, where their values stand already.
+    Declarations without evidence repeat the value in the record. They are left out for `changed_attributes`, whose
+    values have been reported as changes of the record.
     """
     removed_claims = [claim for claim in before if claim not in after]
     added_claims = [claim for claim in after if claim not in before]
@@ -217,18 +232,19 @@ def _claim_changes(
     for attribute in sorted({claim.attribute for claim in (*removed_claims, *added_claims)}):
         removed = [claim for claim in removed_claims if claim.attribute == attribute]
         added = [claim for claim in added_claims if claim.attribute == attribute]
-        is_mere = all(claim.is_mere_declaration for claim in (*removed, *added))
-        if not (is_mere and attribute in changed_attributes):
+        are_mere_declarations = all(claim.is_mere_declaration for claim in (*removed, *added))
+        is_reported_already = are_mere_declarations and attribute in changed_attributes
+        if not is_reported_already:
             changes.append(ContentChange(f"claims.{attribute}", removed, added))
 
     return changes
 
 
-def _is_same(value: Any, other: Any) -> bool:
+def _are_equal(value: Any, other: Any) -> bool:
     """Return whether two JSON values, or structs, have the same canonical JSON.
 
-    Values are rarely different, and plain JSON with sorted keys, which is much faster, proves most of them equal. It
-    does not know that 1 and 1.0 are the same number.
+    Most values are equal, and then their plain JSON with sorted keys is usually the same too, which is much faster to
+    compute. It can differ for equal values, because 1 and 1.0 are the same number.
     """
     if msgspec.json.encode(value, order="sorted") == msgspec.json.encode(other, order="sorted"):
         return True

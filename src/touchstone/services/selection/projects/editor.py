@@ -29,6 +29,7 @@ from touchstone.services.selection.projects.schemas import ProjectChange, Projec
 from touchstone.services.selection.projects.store import ProjectDraft, ProjectRecord, ProjectUpdate
 from touchstone.services.selection.weights import CriterionWeight, parse_weights
 
+# The chosen dataset and the reason, when there is neither.
 _NO_CHOICE: Final = (None, None)
 
 
@@ -77,12 +78,12 @@ class ProjectEditor:
     async def load_chosen_datasets(
         self, projects: Sequence[ProjectRecord], owner: UUID
     ) -> dict[UUID, ChosenDatasetView]:
-        """Return the chosen datasets of some projects of the owner as they stand now, by the id of the project."""
+        """Return the chosen datasets of some projects with their changes since the choice, by the id of the project."""
         async with self._database.reading() as connection:
             return await load_chosen_datasets(connection, projects, owner)
 
     async def load_chosen_dataset(self, project: ProjectRecord) -> ChosenDatasetView | None:
-        """Return the chosen dataset of a project as it stands now, or None if nothing is chosen."""
+        """Return the chosen dataset of a project with its changes since the choice, or None if nothing is chosen."""
         chosen_datasets = await self.load_chosen_datasets([project], project.user_id)
         return chosen_datasets.get(project.id)
 
@@ -92,7 +93,9 @@ class ProjectEditor:
             return await read_history(connection, project, skip=skip, limit=limit)
 
     async def create(self, body: ProjectCreate, owner: UUID) -> ProjectRecord:
-        """Create a project that belongs to the owner, and return it as stored; a choice begins its history.
+        """Create a project that belongs to the owner, and return it as stored.
+
+        If it has a chosen dataset or a reason, the history of its choices begins with them.
 
         Raises:
             Invalid: the criteria, the weights, the gates or the chosen dataset do not fit; subclasses say in which way.
@@ -131,9 +134,8 @@ class ProjectEditor:
     ) -> ProjectRecord:
         """Change the fields of a project that a request provides, and return the project as stored.
 
-        A change of the choice or its reason is also appended to the history of the choices.
-
-        `versions` are the versions of the project that the caller accepts; None stands for any version.
+        If the chosen dataset or the reason changes, the new choice is added to the history of choices in the same
+        transaction. `versions` are the versions of the project that the caller accepts; None stands for any version.
 
         Raises:
             ProjectNotFound: the project has been deleted in the meantime.
@@ -143,11 +145,12 @@ class ProjectEditor:
         """
         update = _to_update(body)
 
-        # A dataset that was chosen before may be sent back even if it has been deleted since.
+        # Clients may send back the dataset that is chosen already, even if it has been deleted since.
         chosen_id = body.chosen_dataset_id
         if chosen_id is not None and chosen_id != project.chosen_dataset_id:
             await self._check_dataset_is_visible(chosen_id, project.user_id)
 
+        # Ranking takes time, so it is done before the transaction.
         ranking: ChoiceRanking | None = None
         updated_project = update.applied_to(project)
         if _choice_of(updated_project) != _choice_of(project):
@@ -156,15 +159,18 @@ class ProjectEditor:
 
         async with self._database.writing() as transaction:
             bytes_before = await total_bytes(transaction, project.user_id)
-            current = await store.lock_project(transaction, project)
-            changed = await store.update_project(transaction, project, update, now=datetime.now(UTC), versions=versions)
-            if current is None or changed is None:
+            stored_project = await store.lock_project(transaction, project)
+            changed_project = await store.update_project(
+                transaction, project, update, now=datetime.now(UTC), versions=versions
+            )
+            if stored_project is None or changed_project is None:
                 raise await _missing_or_outdated(transaction, project)
-            if _choice_of(changed) != _choice_of(current):
-                await append_choice(transaction, changed, ranking)
+
+            if _choice_of(changed_project) != _choice_of(stored_project):
+                await append_choice(transaction, changed_project, ranking)
             await check_project_quota(transaction, project.user_id, self._quota_bytes, bytes_before=bytes_before)
 
-        return changed
+        return changed_project
 
     async def delete(self, project: ProjectRecord, *, versions: Collection[int] | None) -> None:
         """Delete a project, if it is at one of `versions`; None stands for any version.
@@ -179,10 +185,13 @@ class ProjectEditor:
                 raise await _missing_or_outdated(transaction, project)
 
     async def _rank_choice(self, need: ProjectNeed, dataset_id: int | None, owner: UUID) -> ChoiceRanking | None:
-        """Return the place of a chosen dataset in the ranking of its project; None if no dataset is chosen."""
+        """Return the rank of a chosen dataset for its project, to be stored with the choice.
+
+        Returns None if no dataset is chosen, or if the words in the filters cannot be searched for yet.
+        """
         if dataset_id is None:
             return None
-        return await rank_choice(self._catalog, self._catalog_tokens, need, dataset_id, owner)
+        return await rank_choice(self._catalog, self._catalog_tokens, need, dataset_id=dataset_id, owner=owner)
 
     async def _check_dataset_is_visible(self, dataset_id: int, owner: UUID) -> None:
         """Check that the owner of a project may see the dataset that is chosen for it.
@@ -196,7 +205,7 @@ class ProjectEditor:
 
 
 def _choice_of(project: ProjectRecord) -> tuple[int | None, str | None]:
-    """Return what is kept in the history whenever it changes: the chosen dataset and the reason."""
+    """Return the chosen dataset of a project and the reason; the history records every change of either."""
     return project.chosen_dataset_id, project.choice_reason
 
 

@@ -1,4 +1,4 @@
-"""The limit on the bytes that all projects of one user take together, with their choices and snapshots."""
+"""The limit on the storage that all projects of one user take together, with their choices and snapshots."""
 
 from uuid import UUID
 
@@ -8,7 +8,7 @@ from touchstone.services.selection.projects import choice_store, snapshot_store,
 
 
 async def total_bytes(connection: Reader, owner: UUID) -> int:
-    """Return roughly how many bytes the owner's projects take with everything that belongs to them."""
+    """Return roughly how many bytes an owner's projects take, with all their choices and snapshots."""
     project_bytes = await store.total_project_bytes(connection, owner)
     choice_bytes = await choice_store.total_choice_bytes(connection, owner)
     snapshot_bytes = await snapshot_store.total_snapshot_bytes(connection, owner)
@@ -16,9 +16,10 @@ async def total_bytes(connection: Reader, owner: UUID) -> int:
 
 
 async def check_project_quota(connection: Reader, owner: UUID, quota_bytes: int, *, bytes_before: int = 0) -> None:
-    """Check, within the transaction that has written something, that the owner's projects fit into the quota.
+    """Refuse a change by which an owner's projects would exceed the quota; called in the transaction after the change.
 
-    `bytes_before` is what they took before. An owner who is over the quota already may still make projects smaller.
+    `bytes_before` is what the projects took before the change. Owners who are over the quota already, because it was
+    lowered, can still make their projects smaller.
 
     Raises:
         ProjectQuotaExceeded: the owner's projects take more bytes than allowed, and more than before.

@@ -1,4 +1,4 @@
-"""The ranking that a project asks for, and the place of single datasets in it."""
+"""The ranking of datasets for a project, and the scores and ranks of single datasets in it."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple, Self
@@ -19,7 +19,14 @@ from touchstone.services.selection.weights import CriterionWeight
 
 
 class ProjectNeed(msgspec.Struct, frozen=True, kw_only=True):
-    """What a project asks of datasets."""
+    """The part of a project that determines how datasets rank for it.
+
+    Attributes:
+        criteria: the filters that datasets have to match.
+        weights: how much each criterion counts in the score.
+        assurance: the weakest level of evidence that counts.
+        gates: requirements that are reported for each dataset, and do not change its score.
+    """
 
     criteria: Mapping[str, Any]
     weights: Sequence[CriterionWeight]
@@ -28,7 +35,7 @@ class ProjectNeed(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, project: ProjectRecord | ProjectDraft) -> Self:
-        """Return what a project asks for."""
+        """Return the need of a project that is stored, or about to be."""
         return cls(criteria=project.criteria, weights=project.weights, assurance=project.assurance, gates=project.gates)
 
     def scoring(self) -> ScoringRequest:
@@ -38,7 +45,7 @@ class ProjectNeed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DatasetScore(NamedTuple):
-    """The score of a dataset, the points of each criterion that add up to it, and what each gate says of it."""
+    """The score of a dataset, the points that each criterion adds to it, and whether the dataset passes each gate."""
 
     score: float
     points: dict[str, float]
@@ -46,12 +53,12 @@ class DatasetScore(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """The place of a dataset in a ranking.
+    """The score and the rank of a dataset for a project.
 
     Attributes:
         rank: its position; None if it does not match the filters.
         score: its score, whether or not it matches; None if it is not in the catalog.
-        gate_outcomes: what each gate says of it.
+        gate_outcomes: for each gate, whether the dataset passes it.
         total_count: how many datasets match.
         catalog_version: the version of the catalog that was ranked.
     """
@@ -64,7 +71,7 @@ class Standing(NamedTuple):
 
 
 async def find_standing(catalog: LiveCatalog, need: ProjectNeed, dataset_id: int, viewer: UUID) -> Standing:
-    """Return the place of a dataset in the ranking of the datasets that a viewer sees.
+    """Return the score of a dataset for a project, and its rank among the datasets that a viewer sees.
 
     Raises:
         IndexBuilding: the need contains words, and those of the catalog have not been indexed yet.
@@ -89,6 +96,7 @@ async def find_standing(catalog: LiveCatalog, need: ProjectNeed, dataset_id: int
 async def score_dataset(catalog: LiveCatalog, need: ProjectNeed, dataset_id: int, viewer: UUID) -> DatasetScore | None:
     """Return the score of a dataset, whether or not it matches the filters; None if the viewer sees no such dataset."""
     scoring = need.scoring()
+    # A ranking that has only this dataset in it.
     query = (Visible(viewer), Range("id", low=dataset_id, high=dataset_id))
     view, ranked = await catalog.rank(query, scoring.weights, skip=0, limit=1, assurance=need.assurance)
     if not len(ranked.positions):
@@ -102,26 +110,28 @@ async def score_dataset(catalog: LiveCatalog, need: ProjectNeed, dataset_id: int
 async def find_ranks(
     catalog: LiveCatalog, need: ProjectNeed, dataset_ids: Collection[int], viewer: UUID
 ) -> dict[int, int]:
-    """Return the positions of datasets in a ranking, by id; those that do not match the filters are missing.
+    """Return the ranks of some datasets for a project, by id; those that do not match the filters are missing.
 
-    They are first searched in the beginning of the ranking, which an index finds at once, and then in all of it.
+    The catalog returns the beginning of a ranking at once, and needs longer for all of it. The whole ranking is
+    therefore only searched if some of the datasets are not among the first ones.
 
     Raises:
         IndexBuilding: the need contains words, and those of the catalog have not been indexed yet.
     """
     scoring = need.scoring()
     query = build_query(scoring.filters, viewer)
-    ids = np.array(sorted(dataset_ids), np.int64)
+    searched_ids = np.array(sorted(dataset_ids), np.int64)
     ranks: dict[int, int] = {}
 
     for limit in (SHORT_WINDOW, None):
         view, ranked = await catalog.rank(query, scoring.weights, skip=0, limit=limit, assurance=need.assurance)
         ranked_ids = view.ids(ranked.positions)
-        places = np.flatnonzero(np.isin(ranked_ids, ids))
-        ranks = {int(ranked_ids[place]): int(place) + 1 for place in places}
+        offsets = np.flatnonzero(np.isin(ranked_ids, searched_ids))
+        ranks = {int(ranked_ids[offset]): int(offset) + 1 for offset in offsets}
 
-        is_complete = limit is None or len(ranked_ids) < limit
-        if is_complete or len(ranks) == len(ids):
+        has_found_all = len(ranks) == len(searched_ids)
+        is_whole_ranking = limit is None or len(ranked_ids) < limit
+        if has_found_all or is_whole_ranking:
             break
 
     return ranks

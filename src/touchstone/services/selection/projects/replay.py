@@ -1,4 +1,8 @@
-"""What has changed between a frozen ranking and the present one, and why; pure functions without a database."""
+"""Comparison of the ranking in a snapshot with the present one: which datasets differ, and why.
+
+Both rankings consist of the first datasets for the same project, `before` and `after`. Each dataset of either one gets
+a status, which says how it has moved, and a reason. The functions need no database.
+"""
 
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
@@ -10,13 +14,13 @@ from touchstone.services.selection.projects.dataset_content import ContentChange
 
 
 class ReplayStatus(StrEnum):
-    """What has become of a dataset in a ranking."""
+    """How a dataset of one or both rankings has moved."""
 
     UNCHANGED = "unchanged"  # the same rank, score and content
     CHANGED = "changed"  # the same rank, with another score or content
     MOVED = "moved"  # another rank
-    NEW = "new"  # among the first ones only now
-    GONE = "gone"  # among the first ones only then
+    NEW = "new"  # only among the first datasets of the present ranking
+    GONE = "gone"  # only among the first datasets of the snapshot
 
 
 class ReplayReason(StrEnum):
@@ -57,9 +61,11 @@ class RankedDataset(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         rank: its position; None if it does not match the filters.
-        score, points: its score, and what each criterion contributes.
-        content: what it says; None if it has been withdrawn.
-        is_added, is_changed: whether its record is new, or has changed, since the ranking that it is compared with.
+        score: its score; None if it is not known.
+        points: what each criterion adds to the score.
+        content: its record and claims; None if it has been withdrawn.
+        is_added: whether it was added to the catalog after the snapshot.
+        is_changed: whether its record has changed since the snapshot.
     """
 
     id: int
@@ -74,7 +80,7 @@ class RankedDataset(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReplayedItem(msgspec.Struct, frozen=True, kw_only=True):
-    """A dataset that is among the first ones of the frozen ranking, of the present one, or of both.
+    """A dataset that is among the first ones in the snapshot, in the present ranking, or in both.
 
     Attributes:
         reason: why its rank, its score or its presence differs; None if none of them does.
@@ -96,34 +102,40 @@ class ReplayedItem(msgspec.Struct, frozen=True, kw_only=True):
 def replay_ranking(
     before: Sequence[RankedDataset],
     after: Sequence[RankedDataset],
-    outside: Iterable[RankedDataset],
+    displaced: Iterable[RankedDataset],
     *,
     is_formula_changed: bool,
 ) -> list[ReplayedItem]:
-    """Return how the datasets of two rankings differ: in the order of the ranks now, and then those that have gone.
+    """Return how each dataset of two rankings has changed: by the present ranks, and then those that are gone.
 
-    `before` and `after` are the first datasets of the frozen and of the present ranking. `outside` has those of the
-    former that are not in the latter, as they are now; those that are missing there have been withdrawn.
+    Args:
+        before: the first datasets in the snapshot.
+        after: the first datasets of the present ranking.
+        displaced: the present state of those datasets in `before` that are not in `after`. Datasets that have been
+            withdrawn are missing from it.
+        is_formula_changed: whether scores are computed in another way than for the snapshot.
     """
-    frozen = {dataset.id: dataset for dataset in before}
-    present = {dataset.id: dataset for dataset in outside}
+    before_by_id = {dataset.id: dataset for dataset in before}
+    items: list[ReplayedItem] = []
+    for dataset in after:
+        previous = before_by_id.get(dataset.id)
+        if previous is None:
+            items.append(_new_item(dataset))
+        else:
+            items.append(_kept_item(previous, dataset, is_formula_changed=is_formula_changed))
 
-    items = [
-        _kept_item(frozen[dataset.id], dataset, is_formula_changed=is_formula_changed)
-        if dataset.id in frozen
-        else _new_item(dataset)
-        for dataset in after
-    ]
     after_ids = {dataset.id for dataset in after}
-    gone_datasets = [dataset for dataset in before if dataset.id not in after_ids]
-    items += [
-        _gone_item(dataset, present.get(dataset.id), is_formula_changed=is_formula_changed) for dataset in gone_datasets
-    ]
+    displaced_by_id = {dataset.id: dataset for dataset in displaced}
+    for dataset in before:
+        if dataset.id not in after_ids:
+            present = displaced_by_id.get(dataset.id)
+            items.append(_gone_item(dataset, present, is_formula_changed=is_formula_changed))
+
     return items
 
 
 def _kept_item(before: RankedDataset, after: RankedDataset, *, is_formula_changed: bool) -> ReplayedItem:
-    """Return how a dataset that is in both rankings differs."""
+    """Return how a dataset that is in both rankings has changed."""
     changes = _content_changes(before, after)
     status = ReplayStatus.UNCHANGED
     if before.rank != after.rank:
@@ -138,7 +150,10 @@ def _kept_item(before: RankedDataset, after: RankedDataset, *, is_formula_change
 
 
 def _new_item(after: RankedDataset) -> ReplayedItem:
-    """Return a dataset that is only in the present ranking."""
+    """Return a dataset that is only in the present ranking, with the reason.
+
+    If it is neither new nor changed, other datasets have fallen behind it.
+    """
     reason = ReplayReason.OTHERS
     if after.is_added:
         reason = ReplayReason.ADDED
@@ -149,7 +164,10 @@ def _new_item(after: RankedDataset) -> ReplayedItem:
 
 
 def _gone_item(before: RankedDataset, after: RankedDataset | None, *, is_formula_changed: bool) -> ReplayedItem:
-    """Return a dataset that is only in the frozen ranking; `after` is None if it has been withdrawn."""
+    """Return a dataset that is only in the snapshot, with the reason.
+
+    `after` is its present state: None if it has been withdrawn, and without a rank if it does not match the filters.
+    """
     if after is None:
         return _item(before, None, ReplayStatus.GONE, ReplayReason.WITHDRAWN)
     if after.rank is None:
@@ -163,7 +181,11 @@ def _gone_item(before: RankedDataset, after: RankedDataset | None, *, is_formula
 def _reason(
     before: RankedDataset, after: RankedDataset, changes: Sequence[ContentChange], *, is_formula_changed: bool
 ) -> ReplayReason:
-    """Return why a dataset that matches the filters in both rankings has another rank, score or content."""
+    """Return why a dataset that matches the filters in both rankings has another rank, score or content.
+
+    With the same score, a dataset only moves because of others. Another score comes from the record or, if the record
+    is the same, from the formulas.
+    """
     if before.score == after.score and before.rank != after.rank:
         return ReplayReason.OTHERS
     if changes or not is_formula_changed:
@@ -174,7 +196,7 @@ def _reason(
 def _item(
     before: RankedDataset | None, after: RankedDataset | None, status: ReplayStatus, reason: ReplayReason | None
 ) -> ReplayedItem:
-    """Return a dataset with everything that differs between two rankings, of which one may lack it."""
+    """Return a dataset with all its differences between two rankings; None stands for a ranking without it."""
     dataset = after or before
     assert dataset is not None, "a dataset is in one of the rankings"
 
@@ -192,17 +214,17 @@ def _item(
 
 
 def _points_changes(before: RankedDataset | None, after: RankedDataset | None) -> list[PointsChange]:
-    """Return the criteria that give a dataset of both rankings other points than before."""
+    """Return the criteria that add other points to a score than before; none if the dataset has only one score."""
     if before is None or after is None:
         return []
 
-    criteria = [*before.points, *(name for name in after.points if name not in before.points)]
-    points = [PointsChange(name, before.points.get(name), after.points.get(name)) for name in criteria]
-    return [change for change in points if change.before != change.after]
+    criterion_names = before.points | after.points
+    changes = [PointsChange(name, before.points.get(name), after.points.get(name)) for name in criterion_names]
+    return [change for change in changes if change.before != change.after]
 
 
 def _content_changes(before: RankedDataset | None, after: RankedDataset | None) -> list[ContentChange]:
-    """Return the fields in which a dataset says something else than before; none if one of the two is not known."""
+    """Return the fields in which the content of a dataset has changed; none unless both contents are known."""
     if before is None or after is None or before.content is None or after.content is None:
         return []
     return content_changes(before.content, after.content)

@@ -185,9 +185,9 @@ async def get_recommendations(request: Request, project_id: ProjectKey) -> Respo
 
 
 def project_json(project: ProjectRecord, chosen_dataset: ChosenDatasetView | None) -> dict[str, Any]:
-    """Return a project as its owner sees it, with the present state of its chosen dataset.
+    """Return a project as its owner sees it, with the changes of its chosen dataset since the choice.
 
-    The version is only in its entity tag.
+    The version of the project is left out, because it is in the entity tag.
     """
     fields = msgspec.structs.asdict(project)
     del fields["version"]
@@ -195,6 +195,6 @@ def project_json(project: ProjectRecord, chosen_dataset: ChosenDatasetView | Non
 
 
 def _etag(project: ProjectRecord, chosen_dataset: ChosenDatasetView | None) -> str:
-    """Return the entity tag of a project: its version, completed if the chosen dataset is not what it was."""
+    """Return the entity tag of a project: its version, and a digest of the changes if its chosen dataset has any."""
     suffix = chosen_dataset.version_suffix if chosen_dataset else ""
     return f'"{project.version}{suffix}"'

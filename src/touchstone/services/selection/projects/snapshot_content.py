@@ -1,4 +1,8 @@
-"""What a snapshot freezes: the need of a project, its choice, and the recommended datasets with what they say."""
+"""The content of a snapshot: a project, its choice, and the datasets recommended for it, all as they were.
+
+A snapshot freezes the first recommendations for a project, so that they can be shown and explained after the catalog
+has changed.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -20,7 +24,7 @@ CONTENT_VERSION: Final = 1
 
 
 class FrozenProject(msgspec.Struct, frozen=True, kw_only=True):
-    """A project as a snapshot has it: its name and what it asked of datasets."""
+    """The part of a project that a snapshot contains: its name, and everything that determines its ranking."""
 
     id: UUID
     name: str
@@ -32,11 +36,11 @@ class FrozenProject(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, project: ProjectRecord) -> "FrozenProject":
-        """Return a project as a snapshot has it."""
+        """Return the part of a project that a snapshot contains."""
         return cls(**{name: getattr(project, name) for name in cls.__struct_fields__})
 
     def need(self) -> ProjectNeed:
-        """Return what the project asked for."""
+        """Return the need by which datasets were ranked."""
         return ProjectNeed(criteria=self.criteria, weights=self.weights, assurance=self.assurance, gates=self.gates)
 
 
@@ -50,7 +54,7 @@ class FrozenChoice(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, choice: ChoiceRecord | None) -> "FrozenChoice | None":
-        """Return the last choice for a project as a snapshot has it, or None if no dataset is chosen."""
+        """Return the dataset of the last choice with the reason, or None if no dataset was chosen."""
         if choice is None or choice.dataset is None:
             return None
 
@@ -59,15 +63,15 @@ class FrozenChoice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SnapshotContent(msgspec.Struct, frozen=True, kw_only=True):
-    """What a snapshot freezes; its canonical JSON is stored and has the digest.
+    """The content of a snapshot, which is stored as canonical JSON together with the digest of this JSON.
 
     Attributes:
         version: the version of this format.
-        limit: how many datasets were asked for.
+        limit: how many datasets the snapshot was to contain at most.
         effective_weights: the weights as shares that add up to 1.
         total_count: how many datasets matched.
-        items: the recommended datasets as the recommendations explain them, each with the `digest`, the `record` and
-            the `claims` of its content.
+        items: the recommended datasets with the explanations of their scores, each completed with the `digest`, the
+            `record` and the `claims` of the dataset.
     """
 
     version: int = CONTENT_VERSION
@@ -80,33 +84,39 @@ class SnapshotContent(msgspec.Struct, frozen=True, kw_only=True):
     items: list[dict[str, Any]]
 
     def ranked_datasets(self) -> list[RankedDataset]:
-        """Return the recommended datasets, to compare them with the present."""
+        """Return the recommended datasets in the form in which a replay compares them with the present ones."""
         return [_ranked_dataset(item) for item in self.items]
 
     def project_changes(self, project: ProjectRecord) -> list[ContentChange]:
-        """Return what the project asks for now that it did not ask for in the snapshot, field by field."""
-        before, after = msgspec.to_builtins(self.project), msgspec.to_builtins(FrozenProject.of(project))
+        """Return the fields of the project that have changed since the snapshot."""
+        before = msgspec.to_builtins(self.project)
+        after = msgspec.to_builtins(FrozenProject.of(project))
         return [ContentChange(name, before[name], after[name]) for name in before if before[name] != after[name]]
 
 
 def freeze_items(items: Sequence[ScoredItem], contents: Mapping[int, DatasetContent]) -> list[dict[str, Any]]:
-    """Return recommended datasets as a snapshot has them; `contents` says what they say, by id.
+    """Return the items of a ranking for a snapshot, each completed with the content of its dataset.
 
-    The items have no sentences, because a snapshot has no language. A dataset that has been withdrawn since it was
-    ranked is left out.
+    A dataset without a content is left out: it has been withdrawn since it was ranked. The items have to be without
+    sentences, because a snapshot has no language.
     """
     frozen_items: list[dict[str, Any]] = []
     for item in items:
         content = contents.get(item.id)
         if content is not None:
-            said = {"digest": content.digest, "record": content.record, "claims": content.claims}
-            frozen_items.append({**msgspec.to_builtins(item), **said})
+            frozen_item = {
+                **msgspec.to_builtins(item),
+                "digest": content.digest,
+                "record": content.record,
+                "claims": content.claims,
+            }
+            frozen_items.append(frozen_item)
 
     return frozen_items
 
 
 def _ranked_dataset(item: Mapping[str, Any]) -> RankedDataset:
-    """Return a dataset of a snapshot as it was ranked."""
+    """Return an item of a snapshot in the form in which a replay compares it with the present dataset."""
     content = {name: item[name] for name in DatasetContent.__struct_fields__}
     return RankedDataset(
         id=item["id"],

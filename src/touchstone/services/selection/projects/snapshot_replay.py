@@ -1,7 +1,10 @@
-"""The replay of a snapshot: its ranking is made again with the present catalog, and the differences are explained."""
+"""The replay of a snapshot: datasets are ranked again with the present catalog, and the differences are explained.
+
+A replay ranks by the need that the project had when the snapshot was made, whatever the project asks for now.
+"""
 
 import asyncio
-from collections.abc import Sequence
+from typing import NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -11,10 +14,9 @@ from touchstone.ranking.formula_version import FORMULA_VERSION
 from touchstone.ranking.reasons.points import points_by_criterion
 from touchstone.services.selection.catalog_query import build_query
 from touchstone.services.selection.datasets import store as dataset_store
-from touchstone.services.selection.datasets.store import DatasetRecord
 from touchstone.services.selection.gates import judge_gates
 from touchstone.services.selection.live_catalog import LiveCatalog
-from touchstone.services.selection.projects.dataset_content import ContentChange, DatasetContent, read_contents
+from touchstone.services.selection.projects.dataset_content import ContentChange, read_contents
 from touchstone.services.selection.projects.project_ranking import (
     DatasetScore,
     ProjectNeed,
@@ -38,8 +40,7 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         catalog_version: the version of the catalog that was ranked now.
         total_count_before, total_count: how many datasets matched in the snapshot, and match now.
-        project_changes: what the project asks for now that it did not ask for in the snapshot; the replay does not use
-            it.
+        project_changes: the fields of the project that have changed; they have no influence on the replay.
         items: the datasets of both rankings.
     """
 
@@ -53,12 +54,30 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_identical(self) -> bool:
         """Whether the ranking is still the same, with the same scores and the same content of every dataset."""
-        is_unchanged = all(item.status is ReplayStatus.UNCHANGED for item in self.items)
-        return is_unchanged and self.total_count == self.total_count_before
+        are_items_unchanged = all(item.status is ReplayStatus.UNCHANGED for item in self.items)
+        return are_items_unchanged and self.total_count == self.total_count_before
+
+
+class _PresentRanking(NamedTuple):
+    """The present ranking by the need of a snapshot.
+
+    Attributes:
+        first_ids: the ids of the first datasets, in the order of the ranking.
+        displaced_ids: the ids of those datasets in the snapshot that are not among the first ones any more.
+        scores: the scores of all these datasets by id; those that have been withdrawn are missing.
+        ranks: their ranks by id; those that do not match the filters are missing.
+        total_count: how many datasets match the filters.
+    """
+
+    first_ids: list[int]
+    displaced_ids: list[int]
+    scores: dict[int, DatasetScore]
+    ranks: dict[int, int]
+    total_count: int
 
 
 class SnapshotReplayer:
-    """Ranks with the present catalog as snapshots did, and says what has changed."""
+    """Ranks the present catalog by the needs of snapshots, and compares the results with the snapshots."""
 
     def __init__(self, database: Database, catalog: LiveCatalog) -> None:
         self._database = database
@@ -71,35 +90,49 @@ class SnapshotReplayer:
             IndexBuilding: the snapshot searches words that have not been indexed yet.
         """
         content = msgspec.json.decode(snapshot.content, type=SnapshotContent)
-        need = content.project.need()
         catalog_version = self._catalog.version
+        ranking = await self._rank(content, project.user_id)
+        datasets = await self._read_datasets(ranking, snapshot, project.user_id)
 
-        before = content.ranked_datasets()
-        scores, total_count = await self._rank(need, content.limit, project.user_id)
-        gone_ids = [dataset.id for dataset in before if dataset.id not in scores]
-        outside_scores, outside_ranks = await self._rank_others(need, gone_ids, project.user_id)
-
-        ranks = {dataset_id: index + 1 for index, dataset_id in enumerate(scores)} | outside_ranks
-        present = await self._read_present(scores | outside_scores, ranks, snapshot, project.user_id)
-        # Comparing takes about a millisecond for each dataset.
+        # Comparing takes about a millisecond for each dataset, so it is done in a thread.
         items = await asyncio.to_thread(
             replay_ranking,
-            before,
-            [present[dataset_id] for dataset_id in scores if dataset_id in present],
-            [present[dataset_id] for dataset_id in outside_scores if dataset_id in present],
+            before=content.ranked_datasets(),
+            after=[datasets[dataset_id] for dataset_id in ranking.first_ids if dataset_id in datasets],
+            displaced=[datasets[dataset_id] for dataset_id in ranking.displaced_ids if dataset_id in datasets],
             is_formula_changed=content.formula_version != FORMULA_VERSION,
         )
         return Replay(
             snapshot=snapshot,
             catalog_version=catalog_version,
             total_count_before=content.total_count,
-            total_count=total_count,
+            total_count=ranking.total_count,
             project_changes=content.project_changes(project),
             items=items,
         )
 
-    async def _rank(self, need: ProjectNeed, limit: int, viewer: UUID) -> tuple[dict[int, DatasetScore], int]:
-        """Return the scores of the first datasets of the present ranking in its order, and how many match in all."""
+    async def _rank(self, content: SnapshotContent, viewer: UUID) -> _PresentRanking:
+        """Return the present ranking by the need of a snapshot.
+
+        It has as many of the first datasets as the snapshot was made for, and also all datasets that the snapshot has.
+        """
+        need = content.project.need()
+        scores, total_count = await self._score_first(need, content.limit, viewer)
+        first_ids = list(scores)
+        ranks = {dataset_id: rank for rank, dataset_id in enumerate(first_ids, start=1)}
+
+        displaced_ids = [item["id"] for item in content.items if item["id"] not in scores]
+        for dataset_id in displaced_ids:
+            dataset_score = await score_dataset(self._catalog, need, dataset_id, viewer)
+            if dataset_score is not None:
+                scores[dataset_id] = dataset_score
+        if displaced_ids:
+            ranks |= await find_ranks(self._catalog, need, displaced_ids, viewer)
+
+        return _PresentRanking(first_ids, displaced_ids, scores, ranks, total_count)
+
+    async def _score_first(self, need: ProjectNeed, limit: int, viewer: UUID) -> tuple[dict[int, DatasetScore], int]:
+        """Return the scores of the first datasets by id, in the order of the ranking, and how many datasets match."""
         scoring = need.scoring()
         query = build_query(scoring.filters, viewer)
         view, ranked = await self._catalog.rank(query, scoring.weights, skip=0, limit=limit, assurance=need.assurance)
@@ -110,47 +143,30 @@ class SnapshotReplayer:
         scores = map(DatasetScore, ranked.scores.tolist(), points, gate_outcomes)
         return dict(zip(ids, scores, strict=True)), ranked.total_count
 
-    async def _rank_others(
-        self, need: ProjectNeed, dataset_ids: Sequence[int], viewer: UUID
-    ) -> tuple[dict[int, DatasetScore], dict[int, int]]:
-        """Return the scores of datasets that are not among the first ones, and the ranks of those that match."""
-        if not dataset_ids:
-            return {}, {}
-
-        scores: dict[int, DatasetScore] = {}
-        for dataset_id in dataset_ids:
-            dataset_score = await score_dataset(self._catalog, need, dataset_id, viewer)
-            if dataset_score is not None:
-                scores[dataset_id] = dataset_score
-
-        return scores, await find_ranks(self._catalog, need, dataset_ids, viewer)
-
-    async def _read_present(
-        self, scores: dict[int, DatasetScore], ranks: dict[int, int], snapshot: SnapshotRecord, viewer: UUID
+    async def _read_datasets(
+        self, ranking: _PresentRanking, snapshot: SnapshotRecord, viewer: UUID
     ) -> dict[int, RankedDataset]:
-        """Return ranked datasets with what they say now, by id, without those that have just been withdrawn."""
+        """Return the datasets of the present ranking with their contents, by id.
+
+        Datasets that were withdrawn after they had been ranked are missing.
+        """
         async with self._database.reading() as connection:
-            contents = await read_contents(connection, list(scores), viewer)
+            contents = await read_contents(connection, list(ranking.scores), viewer)
             records = await dataset_store.visible_datasets_without_metadata(connection, list(contents), viewer)
 
-        return {
-            record.id: _ranked_dataset(record, contents[record.id], scores[record.id], ranks.get(record.id), snapshot)
-            for record in records
-        }
-
-
-def _ranked_dataset(
-    record: DatasetRecord, content: DatasetContent, score: DatasetScore, rank: int | None, snapshot: SnapshotRecord
-) -> RankedDataset:
-    """Return a dataset as it is ranked now, and whether its record is newer than a snapshot."""
-    return RankedDataset(
-        id=record.id,
-        dataset_id=record.dataset_id,
-        name=content.name,
-        rank=rank,
-        score=score.score,
-        points=score.points,
-        content=content,
-        is_added=record.created_at > snapshot.created_at,
-        is_changed=record.changed_at_version > snapshot.catalog_version,
-    )
+        datasets: dict[int, RankedDataset] = {}
+        for record in records:
+            content = contents[record.id]
+            dataset_score = ranking.scores[record.id]
+            datasets[record.id] = RankedDataset(
+                id=record.id,
+                dataset_id=record.dataset_id,
+                name=content.name,
+                rank=ranking.ranks.get(record.id),
+                score=dataset_score.score,
+                points=dataset_score.points,
+                content=content,
+                is_added=record.created_at > snapshot.created_at,
+                is_changed=record.changed_at_version > snapshot.catalog_version,
+            )
+        return datasets

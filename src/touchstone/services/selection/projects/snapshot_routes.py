@@ -65,12 +65,12 @@ async def list_snapshots(request: Request, project_id: ProjectKey) -> Response:
     project = await ctx.services.projects.load(project_id, owner)
     window = parse_page_window(PAGE_PARAMETERS.parse_query(ctx.query_string))
 
-    slice_ = await ctx.services.snapshots.load_page(project, skip=window.skip, limit=window.limit)
+    page = await ctx.services.snapshots.load_page(project, skip=window.skip, limit=window.limit)
 
     tokens = ctx.services.catalog_tokens
-    snapshots = [snapshot_summary_json(snapshot, tokens, slice_.pseudos) for snapshot in slice_.snapshots]
-    headers = {"X-Total-Count": str(slice_.total_count)}
-    page_info = window.page_info(slice_.total_count)
+    snapshots = [snapshot_summary_json(snapshot, tokens, page.pseudos) for snapshot in page.snapshots]
+    headers = {"X-Total-Count": str(page.total_count)}
+    page_info = window.page_info(page.total_count)
     if page_info is None:
         return JsonResponse(snapshots, headers=headers)
 

@@ -136,7 +136,10 @@ def snapshot_summary_json(snapshot: SnapshotSummary, tokens: CatalogTokens, pseu
 
 
 def snapshot_json(snapshot: SnapshotRecord, tokens: CatalogTokens, pseudos: Pseudos) -> dict[str, Any]:
-    """Return a snapshot as the owner of the project sees it; its content keeps the bytes that have the digest."""
+    """Return a snapshot as the owner of the project sees it.
+
+    Its content is sent as the very bytes that were stored, so that clients can verify the digest.
+    """
     return {
         **snapshot_summary_json(snapshot, tokens, pseudos),
         "content": msgspec.Raw(snapshot.content.encode()),

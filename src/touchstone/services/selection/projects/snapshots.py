@@ -1,4 +1,4 @@
-"""Snapshots: the recommendations for a project, frozen together with what the recommended datasets say."""
+"""Snapshots: the first recommendations for a project, stored with the content of the recommended datasets."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -39,7 +39,7 @@ class SnapshotPage(NamedTuple):
 
 
 class SnapshotEditor:
-    """Freezes the recommendations for projects, and returns what was frozen."""
+    """Makes snapshots of the recommendations for projects, and reads them."""
 
     def __init__(self, database: Database, catalog: LiveCatalog, *, quota_bytes: int) -> None:
         self._database = database
@@ -47,7 +47,7 @@ class SnapshotEditor:
         self._quota_bytes = quota_bytes
 
     async def create(self, project: ProjectRecord, *, note: str | None, limit: int) -> SnapshotRecord:
-        """Freeze the first recommendations for a project, at most `limit` of them, and return the snapshot.
+        """Make a snapshot of the first recommendations for a project, at most `limit` of them, and return it.
 
         Raises:
             ProjectNotFound: the project has been deleted in the meantime.
@@ -110,12 +110,12 @@ class SnapshotEditor:
         return snapshot
 
     async def load_pseudos(self, snapshot: SnapshotSummary) -> Pseudos:
-        """Return the name of the author of a snapshot."""
+        """Return the name of the author of a snapshot, by the id of the author."""
         async with self._database.reading() as connection:
             return await read_pseudos(connection, {snapshot.author})
 
     async def _freeze(self, project: ProjectRecord, limit: int) -> SnapshotContent:
-        """Return the first recommendations for a project with what the datasets say now."""
+        """Return the first recommendations for a project with the present content of the datasets."""
         need = ProjectNeed.of(project)
         scoring = need.scoring()
         query = build_query(scoring.filters, project.user_id)
@@ -126,13 +126,13 @@ class SnapshotEditor:
 
         async with self._database.reading() as connection:
             contents = await read_contents(connection, [item.id for item in items], project.user_id)
-            last_choices = await choice_store.load_last_choices(connection, [project])
+            last_choice = await choice_store.load_last_choice(connection, project)
 
-        # Digests and canonical JSON take about a millisecond for each dataset.
+        # The digests take about a millisecond for each dataset, so they are computed in a thread.
         frozen_items = await asyncio.to_thread(freeze_items, items, contents)
         return SnapshotContent(
             project=FrozenProject.of(project),
-            choice=FrozenChoice.of(last_choices.get(project.id)),
+            choice=FrozenChoice.of(last_choice),
             limit=limit,
             effective_weights=scoring.effective_weights(),
             total_count=ranked.total_count,
