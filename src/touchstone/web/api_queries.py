@@ -33,7 +33,7 @@ from touchstone.web.views.weighted_criteria import criterion_labels
 
 _JOB_KINDS: Final[tuple[Kind, ...]] = ("train", "explain")
 _RECENT_JOBS: Final = 50
-TARGET_RANK: Final = 10  # the rank that the page of a dataset says how to reach
+TARGET_RANK: Final = 10  # the page of a dataset says which attributes would bring it to this rank
 _SIMILAR_DATASETS: Final = 1000  # datasets on one page when the score of a single one is searched for
 EMPTY_RANKING: Final = Ranking(datasets=[], total_count=0, effective_weights=[])
 
@@ -135,13 +135,13 @@ async def fetch_ranking(ctx: PageContext, state: RankState) -> Ranking:
     )
 
 
-async def fetch_ranked(ctx: PageContext, state: RankState, lifts: Lifts) -> ScoredDataset | None:
-    """Return a dataset as it stands in the ranking of a state; None if it does not pass the filters.
+async def fetch_ranked_dataset(ctx: PageContext, state: RankState, lifts: Lifts) -> ScoredDataset | None:
+    """Return a dataset with its place in the ranking; None if it does not match the filters.
 
     Args:
         ctx: The request.
-        state: The filters, the weights and the level of evidence that is required.
-        lifts: What would raise the dataset, which says its rank.
+        state: The filters, the weights and the level of evidence of the ranking.
+        lifts: The lifts of the dataset in the same ranking, which contain its rank.
     """
     if not lifts.matches_filters:
         return None
@@ -160,7 +160,11 @@ async def fetch_ranked(ctx: PageContext, state: RankState, lifts: Lifts) -> Scor
 
 
 async def load_background(ctx: PageContext, state: RankState, ranking: Ranking | Recommendations) -> RankingBackground:
-    """Return what a page shows beside a ranking: the ranking of declarations, who declares, and how robust it is."""
+    """Return what a page shows beside a ranking.
+
+    This is the ranking in which declarations count too, who has declared the datasets and, if the state asks for it,
+    how robust the first ranks are. Recommendations for a project are shown with the declarers only.
+    """
     if not ranking.datasets:
         return RankingBackground()
 
@@ -169,10 +173,12 @@ async def load_background(ctx: PageContext, state: RankState, ranking: Ranking |
         return RankingBackground(declarers=declarers)
 
     stability = await fetch_stability(ctx, state) if state.with_robustness else None
-    is_declared = state.assurance is Assurance.DECLARED
-    declared_state = state.change(assurance=Assurance.DECLARED)
+    declared_ranking: Ranking | None = None
+    if state.assurance is not Assurance.DECLARED:
+        declared_ranking = await fetch_ranking(ctx, state.change(assurance=Assurance.DECLARED))
+
     return RankingBackground(
-        declared_ranking=None if is_declared else await fetch_ranking(ctx, declared_state),
+        declared_ranking=declared_ranking,
         declarers=declarers,
         robustness=robustness_by_id(stability, ctx.localizer),
         robustness_summary=describe_robustness(stability, ctx.localizer),
@@ -186,7 +192,10 @@ async def fetch_stability(ctx: PageContext, state: RankState) -> Stability:
 
 
 async def fetch_lifts(ctx: PageContext, state: RankState, dataset: Dataset) -> Lifts | None:
-    """Return what would raise a dataset in the ranking of a state; None if all weights are zero."""
+    """Return the lifts of a dataset: how far it would rise if single attributes were established.
+
+    Returns None if all weights are zero.
+    """
     if not state.weights:
         return None
 

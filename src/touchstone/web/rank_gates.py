@@ -1,6 +1,6 @@
-"""The gates of the rank page: requirements that a dataset passes or fails, and how their texts are read.
+"""The gates of the rank page: requirements that are reported for each dataset, and how their values are entered.
 
-Gates are kept apart from the filters, which hide datasets, and from the weights, which make up the score.
+A gate does not change the scores of datasets, as weights do, and only hides datasets if the reader asks for that.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from touchstone.core.evidence import Assurance
 from touchstone.web.rank_filters import LABELS, InvalidFilterValue, parse_bound
 
 GATE_PREFIX: Final = "gate."
-"""What the parameters of gates begin with, because filters have the same names."""
+"""The beginning of the parameters of gates in addresses, because filters have the same names."""
 WORD_GATES: Final = (*LABELS, "domain", "task")
 RANGE_GATES: Final[Mapping[str, str]] = {
     "year": "year",
@@ -39,7 +39,7 @@ class GateInput(StrEnum):
 
 
 def _list_gates() -> dict[str, GateInput]:
-    """Return all gates of the API, in the order of the form, each with the way in which readers enter it."""
+    """Return how readers enter each gate of the API, by the name of the gate, in the order of the form."""
     gates = dict.fromkeys(FLAGS, GateInput.LEVEL)
     gates["trainable"] = GateInput.FLAG
     gates |= dict.fromkeys(WORD_GATES, GateInput.WORDS)
@@ -49,7 +49,7 @@ def _list_gates() -> dict[str, GateInput]:
 
 
 def _list_aliases() -> dict[str, str]:
-    """Return the gates by the other names under which a project may have stored them."""
+    """Return the names of gates by the alternative names that the API also accepts, and projects may have stored."""
     aliases = {"split": "is_split", "is_anonymized": "anonymization_applied"}
     for name, attribute in RANGE_GATES.items():
         aliases |= {f"{attribute}_{bound}": f"{name}_{bound}" for bound in ("min", "max")}
@@ -61,7 +61,7 @@ _ALIASES: Final[Mapping[str, str]] = _list_aliases()
 
 
 def parse_gate(name: str, text: str) -> GateValue:
-    """Return the value of a gate as the API expects it.
+    """Return the value of a gate as the API expects it, from the text that a reader has entered.
 
     Raises:
         InvalidFilterValue: The gate does not accept the text.
@@ -88,13 +88,16 @@ def is_valid_gate(name: str, text: str) -> bool:
 
 
 def split_words(text: str) -> list[str]:
-    """Return the words of a gate, which readers separate by commas."""
+    """Return the words in a text, in which readers separate them by commas."""
     words = (word.strip() for word in text.split(_WORD_SEPARATOR))
     return [word for word in words if word]
 
 
 def gates_of_project(stored_gates: Mapping[str, Any]) -> dict[str, str]:
-    """Return the stored gates of a project as texts, in the order of the form; unknown ones are left out."""
+    """Return the stored gates of a project as a reader would enter them, by name, in the order of the form.
+
+    Gates that the form does not have, and gates without a value, are left out.
+    """
     texts_by_name = {}
     for stored_name, value in stored_gates.items():
         name = _ALIASES.get(stored_name, stored_name)
@@ -106,12 +109,14 @@ def gates_of_project(stored_gates: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _gate_text(value: Any) -> str:
-    """Return the stored value of a gate as a reader would have entered it; empty if nothing is stored."""
+    """Return the stored value of a gate as a reader would enter it; empty if nothing is stored."""
     if value is None:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):
         return f"{_WORD_SEPARATOR} ".join(str(word) for word in value)
-    # Fifteen digits are as many as a float holds exactly; integers get no decimal point.
-    return value if isinstance(value, str) else f"{value:.15g}"
+    if isinstance(value, str):
+        return value
+    # Fifteen significant digits survive in every float, and whole numbers have no decimal point in this format.
+    return f"{value:.15g}"

@@ -196,8 +196,9 @@ class RankState:
         return replace(self, gates=gates, page=1, previous_ids=())
 
     def with_position(self, criterion: str, position: float) -> "RankState":
-        """Return the state with another position of one slider, on the first page."""
+        """Return the state with one slider moved to another position, on the first page."""
         positions = {**self.weights, criterion: position}
+        # Equal states have equal weights: in the order of the criteria, and without zeros.
         weights = {name: positions[name] for name in self.weight_profiles.criteria if positions.get(name, 0.0) > 0}
         return replace(self, weights=weights, page=1, previous_ids=())
 
@@ -359,7 +360,7 @@ def _read_gates(parameters: Parameters) -> dict[str, str]:
 
 
 def _has_flag(parameters: Parameters, flag: tuple[str, str]) -> bool:
-    """Return whether the parameters contain the name and the value of a flag."""
+    """Return whether a flag is set; a flag is the pair of a parameter and the value that sets it."""
     name, value = flag
     return _first_value(parameters, name) == value
 

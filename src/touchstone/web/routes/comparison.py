@@ -44,7 +44,8 @@ async def comparison_page(ctx: PageContext) -> Response:
 
 async def _fetch_comparison(ctx: PageContext, state: RankState) -> Comparison | None:
     """Return the comparison of the pinned datasets; None if there are fewer than two, or if all weights are zero."""
-    if len(state.pins) < _MIN_COMPARED or not state.weights:
+    has_enough_datasets = len(state.pins) >= _MIN_COMPARED
+    if not has_enough_datasets or not state.weights:
         return None
 
     filters: Any = state.with_valid_filters().filter_body()

@@ -11,7 +11,14 @@ from touchstone.core.attributes import ETHICAL
 from touchstone.core.errors import NotFound
 from touchstone.core.evidence import Assurance, EvidenceLevel
 from touchstone.metadata.writers.formats import FORMATS
-from touchstone.web.api_queries import TARGET_RANK, fetch_lifts, fetch_ranked, fetch_score, load_reader, read_rank_state
+from touchstone.web.api_queries import (
+    TARGET_RANK,
+    fetch_lifts,
+    fetch_ranked_dataset,
+    fetch_score,
+    load_reader,
+    read_rank_state,
+)
 from touchstone.web.flash_messages import FlashMessage
 from touchstone.web.forms import text_field
 from touchstone.web.page_context import PageContext
@@ -62,7 +69,7 @@ async def dataset_page(ctx: PageContext) -> Response:
 
     state = await read_rank_state(ctx)
     lifts = await fetch_lifts(ctx, state, dataset)
-    ranked = await fetch_ranked(ctx, state, lifts) if lifts is not None else None
+    ranked = await fetch_ranked_dataset(ctx, state, lifts) if lifts is not None else None
     score = ranked or await fetch_score(ctx, state, dataset, evidence)
     criteria = weighted_criteria(await ctx.criteria(), state, ctx.localizer)
     used_criteria = criteria_with_weight(criteria)

@@ -1,4 +1,4 @@
-"""What a project keeps for later: snapshots of its ranking with what has changed since, and its report."""
+"""The pages and files by which the owner of a project answers for a choice: its snapshots and its report."""
 
 from typing import Any, Final
 
@@ -25,7 +25,7 @@ _REPORT_SECURITY_POLICY: Final = (
 
 
 async def snapshot_page(ctx: PageContext) -> Response:
-    """Show a snapshot of the ranking of a project, and what has changed since, and why."""
+    """Show a snapshot of the recommendations for a project, and what has changed since, and why."""
     project = await ctx.api.get_project(ctx.path_params["project_id"])
     snapshot_id = ctx.path_params["snapshot_id"]
     snapshot = await ctx.api.get_snapshot(project.id, snapshot_id)
@@ -43,14 +43,17 @@ async def snapshot_page(ctx: PageContext) -> Response:
 
 
 async def snapshot_file(ctx: PageContext) -> Response:
-    """Return the content of a snapshot as the canonical JSON whose digest the snapshot has, to save as a file."""
+    """Return the content of a snapshot as a file.
+
+    It is the canonical JSON that the digest of the snapshot was computed from, so that readers can verify the digest.
+    """
     snapshot = await ctx.api.get_snapshot(ctx.path_params["project_id"], ctx.path_params["snapshot_id"])
     headers = {"content-disposition": f'attachment; filename="{_file_name(snapshot)}"'}
     return Response(canonical_json(snapshot.content), media_type="application/json", headers=headers)
 
 
 def _file_name(snapshot: Snapshot) -> str:
-    """Return a name for the file of a snapshot, which contains its day and the beginning of its digest."""
+    """Return the name of the file of a snapshot: its day and the beginning of its digest."""
     return f"snapshot-{snapshot.at:%Y-%m-%d}-{snapshot.sha256[:8]}.json"
 
 
@@ -64,7 +67,7 @@ async def report_page(ctx: PageContext) -> Response:
 
 
 async def report_file(ctx: PageContext) -> Response:
-    """Return the report of a project as a file; in HTML, it may also be shown in the frame of its preview."""
+    """Return the report of a project as a file to save; in HTML, as a page that the preview shows in a frame."""
     report_format: Any = ctx.path_params["format"]
     if report_format not in _REPORT_FORMATS:
         raise NotFound
@@ -81,7 +84,7 @@ async def report_file(ctx: PageContext) -> Response:
 
 
 def _report_language(ctx: PageContext) -> str:
-    """Return the language of the report that the address names; by default, that of the page."""
+    """Return the language of the report from the address; by default, it is the language of the page."""
     language = ctx.request.query_params.get("lang", "")
     return language if language in LOCALES else ctx.locale
 

@@ -202,7 +202,7 @@ async def _save_need(ctx: PageContext, state: RankState, form: FormData, dataset
 
 
 def _invalid_need_message(state: RankState, name: str, localizer: Localizer) -> str:
-    """Return what to enter into the filter or the gate of this name, which does not accept its value."""
+    """Return the message about the filter or the gate of this name, which does not accept its value."""
     if name in state.invalid_filters:
         return invalid_filter_message(name, localizer)
     return invalid_gate_message(name, localizer)

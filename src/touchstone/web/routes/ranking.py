@@ -302,7 +302,7 @@ async def _fetch_ranked_state(ctx: PageContext, state: RankState) -> RankedState
 def _field_problems(
     invalid_filters: Iterable[str], invalid_gates: Iterable[str], localizer: Localizer
 ) -> dict[str, str]:
-    """Return what is wrong with each invalid filter and gate, by the name of its field in the form."""
+    """Return the message about each invalid filter and gate, by the name of its field in the form."""
     problems = {name: invalid_filter_message(name, localizer) for name in invalid_filters}
     for name in invalid_gates:
         problems[GATE_PREFIX + name] = invalid_gate_message(name, localizer)

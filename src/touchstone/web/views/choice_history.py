@@ -1,4 +1,8 @@
-"""The choices of a project as its page shows them, newest first."""
+"""The history of the choices for a project, as the page of the project shows it.
+
+A choice is the dataset that the owner has decided for. Its entry shows the rank that the dataset had at that moment,
+and the need by which it was ranked: the level of evidence, the weights and the gates.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -6,6 +10,7 @@ from typing import Final
 
 from touchstone.client import Choice, Weight
 from touchstone.client.choice_models import ChoiceRanking
+from touchstone.web.localizer import Localizer
 from touchstone.web.views.record_changes import ChangeDescriber
 
 RECENT_CHOICES: Final = 5  # shown at once; the page folds older ones away
@@ -13,13 +18,13 @@ RECENT_CHOICES: Final = 5  # shown at once; the page folds older ones away
 
 @dataclass(frozen=True, slots=True)
 class ChoiceEntry:
-    """One choice in the history of a project.
+    """One choice in the history of a project, with the texts about it.
 
     Attributes:
         choice: The choice.
         is_current: Whether no later choice has replaced it.
-        rank: The rank and the score of the dataset when it was chosen, as text; empty if they were not recorded.
-        need: The level of evidence, the weights and the gates at that time, as text; empty if they were not recorded.
+        rank: The rank and the score of the dataset when it was chosen; empty if they were not recorded.
+        need: The need by which it was ranked; empty if the rank was not recorded.
     """
 
     choice: Choice
@@ -29,23 +34,23 @@ class ChoiceEntry:
 
 
 def choice_entries(choices: Iterable[Choice], describer: ChangeDescriber) -> tuple[ChoiceEntry, ...]:
-    """Return the choices of a project with their texts, in the order in which they are given."""
-    return tuple(
-        ChoiceEntry(
+    """Return the choices for a project with the texts about them, in the order in which they are given."""
+    entries = []
+    for choice in choices:
+        ranking = choice.ranking
+        entry = ChoiceEntry(
             choice=choice,
             is_current=choice.superseded_at is None,
-            rank=_rank_text(choice.ranking, describer),
-            need=_need_text(choice.ranking, describer),
+            rank=_describe_rank(ranking, describer.localizer) if ranking is not None else "",
+            need=_describe_need(ranking, describer) if ranking is not None else "",
         )
-        for choice in choices
-    )
+        entries.append(entry)
+
+    return tuple(entries)
 
 
-def _rank_text(ranking: ChoiceRanking | None, describer: ChangeDescriber) -> str:
-    """Return the rank and the score in a ranking, or that the dataset did not match the filters."""
-    localizer = describer.localizer
-    if ranking is None:
-        return ""
+def _describe_rank(ranking: ChoiceRanking, localizer: Localizer) -> str:
+    """Return a sentence with the rank and the score of a dataset, or that it did not match the filters."""
     if ranking.rank is None:
         return localizer.text("history_unranked")
 
@@ -57,14 +62,11 @@ def _rank_text(ranking: ChoiceRanking | None, describer: ChangeDescriber) -> str
     )
 
 
-def _need_text(ranking: ChoiceRanking | None, describer: ChangeDescriber) -> str:
-    """Return the level of evidence, the shares of the criteria and the gates of a ranking."""
-    if ranking is None:
-        return ""
-
+def _describe_need(ranking: ChoiceRanking, describer: ChangeDescriber) -> str:
+    """Return in words by which level of evidence and which weights datasets were ranked, and the gates, if any."""
     localizer = describer.localizer
     assurance = localizer.text(f"assurance_{ranking.assurance.value}")
-    need = localizer.text("history_need", assurance=assurance, shares=_shares_text(ranking.weights, describer))
+    need = localizer.text("history_need", assurance=assurance, shares=_describe_shares(ranking.weights, describer))
     if not ranking.gates:
         return need
 
@@ -72,8 +74,11 @@ def _need_text(ranking: ChoiceRanking | None, describer: ChangeDescriber) -> str
     return f"{need} {gates}"
 
 
-def _shares_text(weights: Sequence[Weight], describer: ChangeDescriber) -> str:
-    """Return each criterion with its share of the score, such as "Year 60%, Citations 40%"."""
+def _describe_shares(weights: Sequence[Weight], describer: ChangeDescriber) -> str:
+    """Return each criterion with its share of the score, such as "Year 60%, Citations 40%".
+
+    If no criterion has a weight, the text says so.
+    """
     total_weight = sum(weight.weight for weight in weights)
     if not total_weight:
         return describer.localizer.text("weights_none")

@@ -11,7 +11,7 @@ from touchstone.web.views.weighted_criteria import WeightedCriterion, css_percen
 
 VALUE_DIGITS: Final = 2
 _POINTS_DIGITS: Final = 3
-_UNKNOWN_PARTS: Final = 10  # the steps in which a cell of the heat map shows how much of its value is unknown
+_UNKNOWN_PARTS: Final = 10  # a cell of the heat map shows in tenths how much its value may still rise
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +21,10 @@ class CriterionCell:
     Attributes:
         criterion: The criterion.
         value: The value in 0-1.
-        best_value: The value if everything unknown about the dataset were as favourable as possible.
+        best_value: The highest value that is possible, if everything unknown turns out favourably.
         points: What the value adds to the score; the points of all cells add up to the score.
         preceding_points: The sum of the points of the cells before this one.
-        unknown: Whether the dataset has no value for the criterion.
+        unknown: Whether nothing is known about the criterion; the value is then 0.
         localizer: The reader's language.
     """
 
@@ -59,7 +59,10 @@ class CriterionCell:
 
     @property
     def limit(self) -> str:
-        """Return the highest value that is possible in words, such as "at most 1.00"; empty if nothing is unknown."""
+        """Return the highest possible value in words, such as "at most 1.00".
+
+        It is empty if the value cannot rise, and also if the value is unknown as a whole, which the cell says instead.
+        """
         if self.unknown:
             return ""
 
@@ -68,12 +71,12 @@ class CriterionCell:
 
     @property
     def x(self) -> str:
-        """Return the SVG attribute `x` of the segment in the bar of the score."""
+        """Return where the segment in the bar of the score begins, as an SVG attribute `x`."""
         return css_percentage(self.preceding_points)
 
     @property
     def width(self) -> str:
-        """Return the SVG attribute `width` of the segment in the bar of the score."""
+        """Return how wide the segment in the bar of the score is, as an SVG attribute `width`."""
         return css_percentage(self.points)
 
     @property
@@ -83,7 +86,7 @@ class CriterionCell:
 
     @property
     def unknown_width(self) -> str:
-        """Return the SVG attribute `width` of the hatched remainder between the value and the highest possible one."""
+        """Return the SVG attribute `width` of the hatched bar from the value to the highest possible value."""
         return css_percentage(max(0.0, self.best_value - self.value))
 
     @property
@@ -93,8 +96,13 @@ class CriterionCell:
 
     @property
     def unknown_part(self) -> int:
-        """Return how many tenths of the value are unknown, rounded up; 0 if the value is unknown as a whole."""
-        return 0 if not self.limit else max(1, round((self.best_value - self.value) * _UNKNOWN_PARTS))
+        """Return by how many tenths the value may still rise, at least 1 if it may rise at all.
+
+        It is 0 if the value is unknown as a whole, because the whole cell is hatched then.
+        """
+        if not self.limit:
+            return 0
+        return max(1, round((self.best_value - self.value) * _UNKNOWN_PARTS))
 
     @property
     def css_classes(self) -> str:
@@ -110,9 +118,9 @@ class CriterionCell:
 def criterion_cells(
     dataset: ScoredDataset, used_criteria: Sequence[WeightedCriterion], localizer: Localizer
 ) -> tuple[CriterionCell, ...]:
-    """Return what each criterion with a weight adds to the score of a dataset, in the order of the criteria.
+    """Return the cells of a dataset, one for each criterion with a weight, in the order of the criteria.
 
-    A criterion that is unknown for the dataset has a cell too, because it takes part in the score as 0.
+    A criterion that is unknown for the dataset has a cell too, because it counts in the score as 0.
     """
     values = dataset.criterion_scores or {}
     best_values = dataset.best_case.criterion_scores if dataset.best_case is not None else values

@@ -1,4 +1,8 @@
-"""The gates on the rank page: the form that sets them, the chips that remove them, and what datasets make of them."""
+"""The gates on the rank page: the form that sets them, the chips that remove them, and the badges of the datasets.
+
+A gate is a requirement that is reported for each dataset, and does not change its score. The badge of a dataset shows
+whether it passes a gate, fails it, or nothing is known about it.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,7 +30,7 @@ _OUTCOME_STATES: Final = {"passed": "yes", "failed": "no", "unknown": "unknown"}
 
 @dataclass(frozen=True, slots=True)
 class GateOption:
-    """One value of a gate that is selected from a list; `value` is empty for "no requirement"."""
+    """One value in the list of a gate; an empty `value` means that the gate is not set."""
 
     value: str
     label: str
@@ -35,7 +39,7 @@ class GateOption:
 
 @dataclass(frozen=True, slots=True)
 class SelectField:
-    """A gate that is selected from a list."""
+    """The field of a gate whose value is selected from a list."""
 
     name: str
     label: str
@@ -48,7 +52,7 @@ GateField = SelectField | TextField | RangeField
 
 @dataclass(frozen=True, slots=True)
 class GateGroup:
-    """A group of gates that is folded and unfolded together; `active` counts those that are set."""
+    """A group of fields that is folded and unfolded together; `active` counts the gates in it that are set."""
 
     name: str
     fields: tuple[GateField, ...]
@@ -57,11 +61,11 @@ class GateGroup:
 
 @dataclass(frozen=True, slots=True)
 class GateBadge:
-    """What one gate says of one dataset.
+    """The badge that shows whether a dataset passes a gate.
 
     Attributes:
         label: What the gate is about.
-        outcome: `passed`, `failed` or `unknown`, in words.
+        outcome: The outcome in words: passed, failed or unknown.
         state: The CSS class with the sign and the colour of the outcome.
     """
 
@@ -71,47 +75,57 @@ class GateBadge:
 
 
 def gate_groups(state: RankState, localizer: Localizer) -> tuple[GateGroup, ...]:
-    """Return the whole form of the gates."""
+    """Return the form in which a reader sets gates, with the values of the gates in a state."""
     groups = []
     for group_name, field_names in _GROUPS.items():
         fields = tuple(_build_field(name, state, localizer) for name in field_names)
-        active_count = sum(_field_of(gate) in field_names for gate in state.gates)
+        active_count = sum(_field_name(gate) in field_names for gate in state.gates)
         groups.append(GateGroup(group_name, fields, active_count))
+
     return tuple(groups)
 
 
-def _field_of(gate: str) -> str:
-    """Return the name of the field in which a gate is entered: both bounds of a range have the same one."""
-    return gate.removesuffix("_min").removesuffix("_max") if GATES[gate] is GateInput.NUMBER else gate
+def _field_name(gate: str) -> str:
+    """Return the name of the field in which a gate is entered; both bounds of a range share one field."""
+    if GATES[gate] is not GateInput.NUMBER:
+        return gate
+    return gate.removesuffix("_min").removesuffix("_max")
 
 
 def _build_field(name: str, state: RankState, localizer: Localizer) -> GateField:
-    """Return the field with which a gate, or the two bounds of a range, are entered."""
+    """Return the field of this name: two numbers for a range, a text for words, or a list of values."""
     field_name = GATE_PREFIX + name
     label = _field_label(name, localizer)
     if name in RANGE_GATES:
-        minimum, maximum = (state.gates.get(f"{name}_{bound}", "") for bound in ("min", "max"))
+        minimum = state.gates.get(f"{name}_min", "")
+        maximum = state.gates.get(f"{name}_max", "")
         return RangeField(field_name, label, minimum, maximum, low=None, high=None)
 
     text = state.gates.get(name, "")
     if GATES[name] is GateInput.WORDS:
         return TextField(field_name, label, text)
+    return SelectField(field_name, label, _gate_options(name, text, localizer))
 
-    values = [level.value for level in Assurance] if GATES[name] is GateInput.LEVEL else ["true"]
-    options = [GateOption("", localizer.text("gate_any"), chosen=not text)]
-    options.extend(GateOption(value, _value_text(name, value, localizer), value == text) for value in values)
-    return SelectField(field_name, label, tuple(options))
+
+def _gate_options(name: str, chosen_value: str, localizer: Localizer) -> tuple[GateOption, ...]:
+    """Return the values in the list of a gate, after an empty one that does not set the gate."""
+    requires_level = GATES[name] is GateInput.LEVEL
+    values = [level.value for level in Assurance] if requires_level else ["true"]
+
+    unset = GateOption("", localizer.text("gate_any"), chosen=not chosen_value)
+    options = [GateOption(value, _value_text(name, value, localizer), chosen=value == chosen_value) for value in values]
+    return (unset, *options)
 
 
 def _field_label(name: str, localizer: Localizer) -> str:
-    """Return the label of the field of a gate: that of the attribute that it is about."""
+    """Return the label of a field, which is usually the one of the attribute that its gate is about."""
     if name in LABELS or name == "trainable":
         return localizer.text(f"rank_{name}")
     return localizer.attribute(RANGE_GATES.get(name, name))
 
 
 def _value_text(name: str, text: str, localizer: Localizer) -> str:
-    """Return the value of a gate as readers see it; a text that the gate does not accept stays as it is."""
+    """Return the value of a gate in words; a text that the gate does not accept stays as the reader entered it."""
     if not is_valid_gate(name, text):
         return text
 
@@ -124,20 +138,20 @@ def _value_text(name: str, text: str, localizer: Localizer) -> str:
         return localizer.text("gate_or").join(split_words(text))
 
     # Years have no separator between thousands.
-    is_year = _field_of(name) == "year"
+    is_year = _field_name(name) == "year"
     return text if is_year else localizer.number(parse_bound(name, text))
 
 
 def gate_label(name: str, localizer: Localizer) -> str:
-    """Return what a gate is about, with a sign after it if it is the bound of a range."""
-    label = _field_label(_field_of(name), localizer)
+    """Return what a gate is about; the bound of a range has a sign after it, such as "Year ≥"."""
+    label = _field_label(_field_name(name), localizer)
     if GATES[name] is not GateInput.NUMBER:
         return label
     return f"{label} ≥" if name.endswith("_min") else f"{label} ≤"
 
 
 def gate_chips(state: RankState, localizer: Localizer) -> tuple[FilterChip, ...]:
-    """Return the chips above the ranking: small links, each of which shows a gate that is set and removes it."""
+    """Return the chips above the ranking: small links that show a gate that is set, and remove it when followed."""
     return tuple(
         FilterChip(
             label=gate_label(name, localizer),
@@ -150,7 +164,7 @@ def gate_chips(state: RankState, localizer: Localizer) -> tuple[FilterChip, ...]
 
 
 def gate_badges(dataset: ScoredDataset, state: RankState, localizer: Localizer) -> tuple[GateBadge, ...]:
-    """Return what each gate of a state says of a dataset, in the order of the form."""
+    """Return the badges of a dataset, one for each gate that is set, in the order of the form."""
     outcomes = dataset.gates or {}
     badges = []
     for name, text in state.gates.items():
@@ -165,12 +179,14 @@ def gate_badges(dataset: ScoredDataset, state: RankState, localizer: Localizer) 
 
 
 def _badge_label(name: str, text: str, localizer: Localizer) -> str:
-    """Return what a gate is about in a few words: a bound with its number, any other gate without its value."""
+    """Return the label of a gate for a badge; only bounds are labelled with their value, such as "Year ≥ 2015"."""
     label = gate_label(name, localizer)
-    return f"{label} {_value_text(name, text, localizer)}" if GATES[name] is GateInput.NUMBER else label
+    if GATES[name] is not GateInput.NUMBER:
+        return label
+    return f"{label} {_value_text(name, text, localizer)}"
 
 
 def invalid_gate_message(name: str, localizer: Localizer) -> str:
-    """Return what to enter into a gate that does not accept its value."""
+    """Return the message below the field of a gate that does not accept its value: what to enter instead."""
     key = "rank_not_a_number" if GATES[name] is GateInput.NUMBER else "rank_not_a_choice"
-    return localizer.text(key, name=_field_label(_field_of(name), localizer))
+    return localizer.text(key, name=_field_label(_field_name(name), localizer))

@@ -1,4 +1,8 @@
-"""What would raise a dataset, as its page shows it: the attributes to be established, and the ranks they lead to."""
+"""The lifts of a dataset, as its page shows them.
+
+A lift is how far the dataset would rise in the ranking if one more of its attributes were established, that is, known
+at the level of evidence that the reader requires.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,14 +14,15 @@ from touchstone.web.views.score_range import SCORE_DIGITS
 
 @dataclass(frozen=True, slots=True)
 class LiftRow:
-    """What the dataset would gain if one attribute were established.
+    """One lift: what the dataset would gain if one attribute were established.
 
     Attributes:
         attribute: The name of the attribute.
         value: The value that would have to be established.
-        current: What is known at the level that the reader requires.
-        is_merely_declared: Whether that value is declared already, but does not count at that level.
-        score, rank: What the dataset would have then, as text.
+        current: The value that is known now at the level of evidence that the reader requires; None if it is unknown.
+        is_merely_declared: Whether the value to be established is declared already, but with too little evidence.
+        score: The score that the dataset would have, as text.
+        rank: The rank that the dataset would have, as text.
         gain: By how much the score would rise, as text.
     """
 
@@ -32,17 +37,19 @@ class LiftRow:
 
 @dataclass(frozen=True, slots=True)
 class LiftsView:
-    """What would raise a dataset.
+    """The lifts of a dataset, with its present rank.
 
     Attributes:
-        rank: The rank of the dataset, as text.
+        rank: The present rank of the dataset, as text.
         total: How many datasets are ranked, as text.
         is_ranked: Whether the dataset passes the filters of the ranking.
-        rank_range: The ranks that the unknown ethical attributes allow, in words; empty if they leave nothing open.
-        rows: The attributes that would raise the score, the largest gain first.
-        without_effect: How many further attributes could be established, but would not raise the score.
-        smallest_set: The names of the attributes that would bring the dataset to the target; empty if there are none.
-        sentence: The same in a sentence; empty for a dataset that has reached the target.
+        rank_range: The best and the worst rank that are possible as long as ethical attributes are unknown, in words;
+            empty if only one rank is possible.
+        rows: The lifts that raise the score, the largest gain first.
+        without_effect: How many attributes could be established without any effect on the score.
+        smallest_set: The names of the fewest attributes that, established together, would bring the dataset to the rank
+            that the page aims at; empty if no attributes would.
+        sentence: The same in a sentence; empty for a dataset that has reached this rank.
     """
 
     rank: str
@@ -56,7 +63,7 @@ class LiftsView:
 
 
 def lifts_view(lifts: Lifts, localizer: Localizer) -> LiftsView:
-    """Return what would raise a dataset, with all texts that its page shows."""
+    """Return the lifts of a dataset, with all texts that its page shows."""
     raising_lifts = [lift for lift in lifts.lifts if lift.gain > 0]
     has_reached_target = lifts.target_rank is not None and lifts.rank <= lifts.target_rank
 
@@ -73,23 +80,29 @@ def lifts_view(lifts: Lifts, localizer: Localizer) -> LiftsView:
 
 
 def _lift_rows(lifts: Sequence[Lift], localizer: Localizer) -> tuple[LiftRow, ...]:
-    """Return a row for each attribute that would raise the score."""
-    return tuple(
-        LiftRow(
+    """Return the rows of the table of lifts."""
+    rows = []
+    for lift in lifts:
+        gain = localizer.number(lift.gain, digits=SCORE_DIGITS)
+        row = LiftRow(
             attribute=lift.attribute,
             value=lift.value,
             current=lift.current,
             is_merely_declared=lift.declared == lift.value,
             score=localizer.number(lift.score, digits=SCORE_DIGITS),
             rank=localizer.number(lift.rank),
-            gain=f"+{localizer.number(lift.gain, digits=SCORE_DIGITS)}",
+            gain=f"+{gain}",
         )
-        for lift in lifts
-    )
+        rows.append(row)
+
+    return tuple(rows)
 
 
 def _describe_rank_range(lifts: Lifts, localizer: Localizer) -> str:
-    """Return in words which ranks the unknown ethical attributes allow; empty if there is only one."""
+    """Return in words the best and the worst rank that are possible as long as ethical attributes are unknown.
+
+    The text is empty if only one rank is possible, or if the range was not computed.
+    """
     ranks = lifts.unknown_ranks
     if ranks is None or ranks.best == ranks.worst:
         return ""

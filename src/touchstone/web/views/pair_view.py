@@ -1,4 +1,8 @@
-"""Why one of two compared datasets ranks above the other, criterion by criterion, and what would reverse the order."""
+"""Why one of two compared datasets ranks above the other, criterion by criterion, and which slider reverses the order.
+
+The pairs are those of the comparison page, which compares up to five datasets. In every pair, the dataset `above` is
+the one with the better rank.
+"""
 
 import math
 from collections.abc import Sequence
@@ -13,7 +17,7 @@ from touchstone.web.views.criterion_cell import VALUE_DIGITS
 from touchstone.web.views.score_range import SCORE_DIGITS
 from touchstone.web.views.weighted_criteria import WeightedCriterion, css_percentage
 
-_ZERO_POSITION: Final = 0.5  # where a bar of differences has its zero
+_ZERO_POSITION: Final = 0.5  # bars of differences begin in the middle and go to the left or to the right
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +26,9 @@ class DifferenceRow:
 
     Attributes:
         criterion: The criterion.
-        above, below: The values of both datasets, as text.
-        points: By how many points the upper dataset is better, with a sign.
-        x, width: The SVG attributes of the bar, which goes to the right where the upper dataset is better.
+        above, below: The values of the criterion for both datasets, as text.
+        points: By how many points the dataset `above` is better, with a sign.
+        x, width: The SVG attributes of the bar, which goes to the right where the dataset `above` is better.
     """
 
     criterion: WeightedCriterion
@@ -37,7 +41,12 @@ class DifferenceRow:
 
 @dataclass(frozen=True, slots=True)
 class ReversalLink:
-    """A link to the ranking in which one slider is moved just so far that the order of a pair is reversed."""
+    """A link to the rank page with one slider moved just so far that the order of a pair is reversed.
+
+    Attributes:
+        label: The text of the link.
+        query: The query of the address.
+    """
 
     label: str
     query: str
@@ -50,10 +59,10 @@ class PairView:
     Attributes:
         above, below: The two datasets.
         are_neighbours: Whether none of the other compared datasets ranks between them.
-        sentence: Why the one is above the other, in one sentence that can be quoted.
-        lead: By how much the score of the upper one is higher, as text.
-        rows: The weighted criteria, the largest differences first.
-        reversal: The ranking in which the order is reversed; None if no single slider can do that.
+        sentence: Why the one ranks above the other, in one sentence.
+        lead: By how much the score of the dataset `above` is higher, as text.
+        rows: The criteria with a weight, the largest difference first.
+        reversal: The link that reverses the order; None if moving a single slider cannot do that.
     """
 
     above: ComparedDataset
@@ -68,7 +77,7 @@ class PairView:
 def pair_views(
     comparison: Comparison, criteria: Sequence[WeightedCriterion], state: RankState, localizer: Localizer
 ) -> tuple[PairView, ...]:
-    """Return all pairs of a comparison, in the order of the ranking.
+    """Return the pairs of a comparison with all texts that the page shows, in the order of the ranking.
 
     Args:
         comparison: The comparison as the API returns it.
@@ -81,7 +90,7 @@ def pair_views(
 
 
 class _PairBuilder:
-    """Builds the pairs of one comparison."""
+    """Builds the pairs of one comparison, from the datasets, the criteria and the language that they share."""
 
     def __init__(
         self, comparison: Comparison, criteria: Sequence[WeightedCriterion], state: RankState, localizer: Localizer
@@ -94,11 +103,11 @@ class _PairBuilder:
 
     def build(self, pair: DatasetPair) -> PairView:
         """Return one pair with all its texts."""
-        distance = self._positions[pair.below] - self._positions[pair.above]
+        rank_distance = self._positions[pair.below] - self._positions[pair.above]
         return PairView(
             above=self._datasets[pair.above],
             below=self._datasets[pair.below],
-            are_neighbours=distance == 1,
+            are_neighbours=rank_distance == 1,
             sentence=pair.sentence,
             lead=self._localizer.number(pair.lead, digits=SCORE_DIGITS),
             rows=self._rows(pair),
@@ -106,21 +115,26 @@ class _PairBuilder:
         )
 
     def _rows(self, pair: DatasetPair) -> tuple[DifferenceRow, ...]:
-        """Return the weighted criteria of a pair, the largest differences first."""
-        differences = [item for item in pair.differences if item.weight > 0]
-        differences.sort(key=lambda item: -abs(item.points))
-        largest = max((abs(item.points) for item in differences), default=0.0)
-        return tuple(self._row(item, pair, largest) for item in differences)
+        """Return a row for each criterion with a weight, the largest difference first."""
+        differences = [difference for difference in pair.differences if difference.weight > 0]
+        differences.sort(key=lambda difference: abs(difference.points), reverse=True)
 
-    def _row(self, difference: CriterionDifference, pair: DatasetPair, largest: float) -> DifferenceRow:
-        """Return the row of one criterion; the largest difference of the pair fills a whole half of the bar."""
-        length = _ZERO_POSITION * abs(difference.points) / largest if largest else 0.0
-        start = _ZERO_POSITION if difference.points >= 0 else _ZERO_POSITION - length
+        largest_points = max((abs(difference.points) for difference in differences), default=0.0)
+        return tuple(self._row(difference, pair, largest_points) for difference in differences)
+
+    def _row(self, difference: CriterionDifference, pair: DatasetPair, largest_points: float) -> DifferenceRow:
+        """Return the row of one criterion, with a bar that is proportional to the difference.
+
+        The criterion with the largest difference of the pair has the longest bar: from the middle to one of the ends.
+        """
+        length = _ZERO_POSITION * abs(difference.points) / largest_points if largest_points else 0.0
+        goes_to_the_right = difference.points >= 0
+        start = _ZERO_POSITION if goes_to_the_right else _ZERO_POSITION - length
         return DifferenceRow(
             criterion=self._criteria[difference.criterion_name],
             above=self._value_text(difference.above, difference.criterion_name, pair.above),
             below=self._value_text(difference.below, difference.criterion_name, pair.below),
-            points=self._signed(difference.points),
+            points=self._points_text(difference.points),
             x=css_percentage(start),
             width=css_percentage(length),
         )
@@ -131,15 +145,16 @@ class _PairBuilder:
             return self._localizer.text("unknown")
         return self._localizer.number(value, digits=VALUE_DIGITS)
 
-    def _signed(self, points: float) -> str:
-        """Return points with their sign."""
+    def _points_text(self, points: float) -> str:
+        """Return points as text with their sign, such as "+0.120"."""
         text = self._localizer.number(points, digits=SCORE_DIGITS)
         return f"+{text}" if points > 0 else text
 
     def _reversal_link(self, reversal: Reversal | None) -> ReversalLink | None:
-        """Return the link to the ranking in which the order of a pair is reversed; None if no slider can do that."""
+        """Return the link that reverses the order of a pair; None if no change of a single slider reverses it."""
         if reversal is None:
             return None
+
         position = _reversing_position(reversal)
         if position is None:
             return None
@@ -153,7 +168,15 @@ class _PairBuilder:
 
 
 def _reversing_position(reversal: Reversal) -> float | None:
-    """Return the next whole position of a slider at which the order of a pair is reversed; None if there is none."""
+    """Return the nearest whole position of a slider that reverses the order of a pair; None if the slider ends before.
+
+    At the exact reversing weight, both scores are equal. The position is therefore the next one beyond it, in the
+    direction in which the weight changes.
+    """
     exact_position = reversal.weight * SLIDER_MAX
-    position = math.floor(exact_position) + 1 if reversal.change >= 0 else math.ceil(exact_position) - 1
-    return float(position) if 0 <= position <= SLIDER_MAX else None
+    next_higher = math.floor(exact_position) + 1
+    next_lower = math.ceil(exact_position) - 1
+    position = next_higher if reversal.change >= 0 else next_lower
+
+    is_on_slider = 0 <= position <= SLIDER_MAX
+    return float(position) if is_on_slider else None

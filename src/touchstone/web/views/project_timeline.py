@@ -31,7 +31,8 @@ def project_timeline(
 ) -> tuple[TimelineEvent, ...]:
     """Return the events of a project, its choices, its snapshots and its jobs, newest first.
 
-    Of the other changes of a project, the service only records the latest.
+    The service records every choice, but of all other changes of a project only when the latest one was made. That
+    change is an event if it is later than the last choice.
     """
     events = [TimelineEvent("project_made", project.created_at)]
 

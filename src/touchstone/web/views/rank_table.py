@@ -1,4 +1,4 @@
-"""The ranking as it is shown: one row for each dataset, one cell for each criterion.
+"""The table of the ranking: one row for each dataset, one cell for each criterion with a weight.
 
 All texts are written here, in the reader's language, so that the templates and the live updates show the same ones.
 """
@@ -55,7 +55,7 @@ class TableFact:
 
     Attributes:
         text: The number as text; None for a composite score of which nothing is known.
-        limit: The highest value that the unknown attributes allow, such as `≤ 1.00`; empty if they leave nothing open.
+        limit: The highest value that is possible, such as `≤ 1.00`; empty if the number cannot be higher.
     """
 
     text: str | None
@@ -71,8 +71,8 @@ class RankedRow:
         cells: One cell for each criterion with a weight.
         pinned: Whether the dataset is among those to compare.
         change: How the dataset has moved since the previous ranking.
-        score_range: The score, and what the unknown values leave open.
-        gates: What each gate says of the dataset.
+        score_range: The score, and the highest score that is possible.
+        gates: The badges that show which gates the dataset passes.
         robustness: How robust the rank is; None if that was not requested, or not for this rank.
         declared_by: Who has declared the record; None for a record of the service.
         localizer: The reader's language.
@@ -90,19 +90,19 @@ class RankedRow:
 
     @property
     def place(self) -> str:
-        """Return the place as text, with an equals sign if other datasets have the same score: `5 =`."""
+        """Return the place as text; if other datasets have the same score, with an equals sign: `5 =`."""
         place = self.localizer.number(self.dataset.place or self.dataset.rank)
         return f"{place}\u00a0=" if self.dataset.tied_with else place
 
     @property
     def tie(self) -> str:
-        """Return in words how many others have the same score; empty if none has."""
+        """Return in words how many other datasets have the same score; empty if none has."""
         tied_count = self.dataset.tied_with
         return self.localizer.counted("tied_with", tied_count) if tied_count else ""
 
     @property
     def reason(self) -> str:
-        """Return in one sentence why the dataset has its place, as a tooltip."""
+        """Return the tooltip of the place: a sentence that explains it, or else the number of ties."""
         return replace_control_characters(self.dataset.sentence or self.tie)
 
     @property
@@ -111,8 +111,9 @@ class RankedRow:
         return self.score_range.text
 
     def limit_text(self, view: str) -> str:
-        """Return the highest score that is possible as a view shows it: in words where there is room for them."""
-        return self.score_range.limit if view == "bars" else self.score_range.sign
+        """Return the highest possible score as a view shows it: in words beside bars, with a sign in narrow columns."""
+        has_room_for_words = view == "bars"
+        return self.score_range.limit if has_room_for_words else self.score_range.sign
 
     @property
     def objective(self) -> str:
@@ -122,11 +123,10 @@ class RankedRow:
     @property
     def facts(self) -> tuple[TableFact, ...]:
         """Return the columns of the table view after the score: the composite scores, instances and features."""
+        composite_facts = [self._composite_fact(name) for name in COMPOSITES]
         numbers = (self.dataset.instances_number, self.dataset.features_number)
-        return (
-            *(self._composite_fact(name) for name in COMPOSITES),
-            *(TableFact(self.localizer.number(number)) for number in numbers),
-        )
+        number_facts = [TableFact(self.localizer.number(number)) for number in numbers]
+        return (*composite_facts, *number_facts)
 
     @property
     def evidence(self) -> str:
@@ -139,7 +139,10 @@ class RankedRow:
         return describe_declarer(self.declared_by, self.localizer)
 
     def _composite_fact(self, name: str) -> TableFact:
-        """Return a composite score, with the highest value that the unknown attributes allow."""
+        """Return a composite score with its highest possible value, unless both read the same.
+
+        The score is missing if nothing is known about any of its attributes.
+        """
         if self.dataset.unknown and name in self.dataset.unknown:
             return TableFact(None)
 
@@ -149,7 +152,8 @@ class RankedRow:
             return TableFact(text)
 
         best_text = self.localizer.number(best_case.criterion_scores[name], digits=VALUE_DIGITS)
-        return TableFact(text, limit="" if best_text == text else f"≤\u00a0{best_text}")
+        can_be_higher = best_text != text
+        return TableFact(text, limit=f"≤\u00a0{best_text}" if can_be_higher else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,11 +239,12 @@ def _rank_changes(
     if not previous_ids:
         return {}
 
-    previous_places = {dataset_id: place for place, dataset_id in enumerate(previous_ids, start=1)}
+    previous_rows = {dataset_id: row for row, dataset_id in enumerate(previous_ids, start=1)}
     changes = {}
     for dataset in ranking.datasets:
-        place = dataset.rank - ranks_before_page
-        changes[dataset.id] = _describe_rank_change(previous_places.get(dataset.id), place, localizer)
+        row = dataset.rank - ranks_before_page
+        changes[dataset.id] = _describe_rank_change(previous_rows.get(dataset.id), row, localizer)
+
     return changes
 
 
@@ -255,15 +260,15 @@ def describe_result(table: RankTable, state: RankState, localizer: Localizer) ->
     return localizer.counted("announcement", table.total, name=best_name, score=best_row.score)
 
 
-def _describe_rank_change(previous_place: int | None, place: int, localizer: Localizer) -> RankChange:
-    """Return how a dataset has moved from its previous place on the page (None: it was not there)."""
-    if previous_place is None:
+def _describe_rank_change(previous_row: int | None, row: int, localizer: Localizer) -> RankChange:
+    """Return how a dataset has moved from one row of the page to another; without a previous row, it is new."""
+    if previous_row is None:
         return RankChange(kind="new", text=localizer.text("moved_new"))
 
-    distance = abs(previous_place - place)
-    if place < previous_place:
+    distance = abs(previous_row - row)
+    if row < previous_row:
         return RankChange(kind="up", text=f"▲{distance}", label=localizer.text("moved_up", count=distance))
-    if place > previous_place:
+    if row > previous_row:
         return RankChange(kind="down", text=f"▼{distance}", label=localizer.text("moved_down", count=distance))
     return _UNCHANGED
 

@@ -24,8 +24,8 @@ class RankingBackground:
     Attributes:
         declared_ranking: The same page of the ranking in which every declaration counts; None if it is the ranking.
         declarers: Who has declared each dataset, by its id; None for a record of the service.
-        robustness: How robust the ranks of datasets are, by id; empty if that was not requested.
-        robustness_summary: The same for all of them in a sentence.
+        robustness: How robust the rank of each dataset is, by its id; empty if that was not requested.
+        robustness_summary: How many of these ranks are robust, in a sentence; empty if that was not requested.
     """
 
     declared_ranking: Ranking | None = None
@@ -37,7 +37,8 @@ class RankingBackground:
 def describe_known_criteria(dataset: ScoredDataset, localizer: Localizer) -> str:
     """Return in words how many ethical criteria are known, and how many of them are met or may still be.
 
-    Criteria that are merely declared are mentioned as well if they do not count.
+    Criteria that are merely declared are mentioned as well if they do not count. The text is empty for answers of the
+    API without these numbers.
     """
     known = dataset.known
     interval = dataset.ethical_interval
@@ -74,7 +75,8 @@ def describe_declarer(person: Person | None, localizer: Localizer) -> str:
 def describe_lowered(ranking: Ranking | Recommendations, declared_ranking: Ranking | None, localizer: Localizer) -> str:
     """Return the sentence that names the datasets which rank lower only because their values are merely declared.
 
-    These are the datasets that have a better rank in the same page of the ranking at the level `declared`.
+    These are the datasets that have a better rank in the same page of the ranking at the level `declared`. The sentence
+    is empty if there are none.
     """
     if declared_ranking is None:
         return ""

@@ -98,10 +98,10 @@ def _heat_map_cells(row: RankedRow, _: Localizer) -> JsonArray:
 
 
 def _bar_segments(row: RankedRow, _: Localizer) -> JsonArray:
-    """Return the hatched remainder of the bar, followed by its segments.
+    """Return the hatched part of the bar, which ends at the highest possible score, followed by its segments.
 
-    The remainder has a position and a width; a segment has a position, a width, whether the value is unknown, and its
-    points.
+    The hatched part has a position and a width. Each segment has a position, a width, whether the value is unknown, and
+    its points.
     """
     cells: JsonArray = [(row.score_range.x, row.score_range.width)]
     cells.extend((cell.x, cell.width, cell.unknown, cell.points_text) for cell in row.cells)

@@ -1,4 +1,4 @@
-"""What has changed in a record or in a project, as a table shows it: the field, the value before, and the value now."""
+"""Changes of records and projects, as tables show them: the label of a field, its value before, and its value now."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ _CLAIMS_PREFIX: Final = "claims."
 _METADATA_PREFIX: Final = "metadata."
 _MAX_TEXT_LENGTH: Final = 300
 _YEARS: Final = frozenset({"year", "year_min", "year_max"})
-# What the names of filters and gates end with that are bounds, and the sign of each.
+# Filters and gates whose names end like this are bounds, and are labelled with a sign.
 _BOUND_SIGNS: Final = {"_min": "≥", "_max": "≤"}
-# The texts that name the fields of records and of projects which are not attributes.
+# The keys of the labels of those fields that are not attributes.
 _FIELD_TEXTS: Final[Mapping[str, str]] = {
     "description": "description",
     "file_path": "change_file_path",
@@ -37,7 +37,7 @@ class DescribedChange:
     """One change as a table shows it.
 
     Attributes:
-        label: What has changed.
+        label: The name of the field that has changed, for readers.
         before: The value before, as text.
         after: The value now, as text.
     """
@@ -48,7 +48,7 @@ class DescribedChange:
 
 
 class ChangeDescriber:
-    """Describes changes in the language of the reader.
+    """Describes changes of records and projects in the language of the reader.
 
     Attributes:
         localizer: The reader's language.
@@ -72,15 +72,18 @@ class ChangeDescriber:
         )
 
     def _describe_value(self, field: str, value: Any) -> str:
-        """Return the value of a field as text: the level of evidence, the claims, or the value itself."""
+        """Return the value of a field as text.
+
+        `evidence.NAME` has the level of evidence of an attribute, and `claims.NAME` the claims about it.
+        """
         if field.startswith(_EVIDENCE_PREFIX):
             return self._level_text(value)
         if field.startswith(_CLAIMS_PREFIX):
             return self._claims_text(value, field.removeprefix(_CLAIMS_PREFIX))
-        return self._named_text(value, field)
+        return self._value_text_of(field, value)
 
     def _field_label(self, field: str) -> str:
-        """Return the label of a field; the support of an attribute is named after the attribute."""
+        """Return the label of a field; `evidence.NAME` and `claims.NAME` are labelled with the attribute."""
         for prefix, key in (
             (_EVIDENCE_PREFIX, "change_evidence"),
             (_CLAIMS_PREFIX, "change_claims"),
@@ -106,14 +109,14 @@ class ChangeDescriber:
             return self.criterion_labels[name]
         return self.localizer.text(f"rank_{name}") if name in (*LABELS, "trainable") else name
 
-    def _named_text(self, value: Any, name: str) -> str:
-        """Return the value of an attribute, a filter or a gate as text; the digits of a year are not grouped."""
+    def _value_text_of(self, name: str, value: Any) -> str:
+        """Return the value of an attribute, a filter or a gate as text; years have no separator between thousands."""
         if name in _YEARS and isinstance(value, int):
             return str(value)
         return self.value_text(value)
 
     def value_text(self, value: Any) -> str:
-        """Return a value as text: a truth value, a number, a list, or the members of an object."""
+        """Return a JSON value as text; the word for "nothing" stands for null and everything empty."""
         if value is None or value in ("", [], {}):
             return self.localizer.text("change_nothing")
         if isinstance(value, bool):
@@ -123,40 +126,45 @@ class ChangeDescriber:
         if isinstance(value, list):
             return ", ".join(self._item_text(item) for item in value)
         if isinstance(value, Mapping):
-            return ", ".join(f"{self._name_label(name)} {self._named_text(item, name)}" for name, item in value.items())
+            return ", ".join(self._member_text(name, member) for name, member in value.items())
         return self._word_text(str(value))
 
+    def _member_text(self, name: str, member: Any) -> str:
+        """Return a member of an object as text, such as "Year ≥ 2015"."""
+        return f"{self._name_label(name)} {self._value_text_of(name, member)}"
+
     def _word_text(self, word: str) -> str:
-        """Return a text, shortened; a level of evidence is translated."""
+        """Return the name of a level of evidence in the language of the reader, and any other text shortened."""
         if word in set(Assurance):
             return self.localizer.text(f"assurance_{word}")
         return word if len(word) <= _MAX_TEXT_LENGTH else f"{word[:_MAX_TEXT_LENGTH]}…"
 
     def _item_text(self, item: Any) -> str:
-        """Return an item of a list as text; a weight shows its criterion."""
+        """Return an item of a list as text; a weight is shown with its criterion, such as "Year 0.5"."""
         if isinstance(item, Mapping) and "criterion_name" in item:
             name = item["criterion_name"]
             return f"{self.criterion_labels.get(name, name)} {self.localizer.number(item['weight'])}"
         return self.value_text(item)
 
     def _level_text(self, evidence: Any) -> str:
-        """Return the level of the evidence for an attribute."""
+        """Return the level of the evidence for an attribute as text; the word for "nothing" if it has no evidence."""
         level = evidence.get("level") if isinstance(evidence, Mapping) else None
         if level not in set(EvidenceLevel):
             return self.localizer.text("change_nothing")
         return self.localizer.text(f"level_{level}")
 
     def _claims_text(self, claims: Any, attribute: str) -> str:
-        """Return the claims about an attribute as text: the value of each claim with its level of evidence."""
+        """Return the claims about an attribute as text, separated by commas."""
         if not isinstance(claims, list) or not claims:
             return self.localizer.text("change_nothing")
         return ", ".join(self._claim_text(claim, attribute) for claim in claims)
 
     def _claim_text(self, claim: Mapping[str, Any], attribute: str) -> str:
-        """Return one claim as text, such as "yes (documented)"."""
-        value = self._named_text(claim["value"], attribute)
+        """Return one claim as text: its value with its level of evidence, such as "yes (documented)"."""
         if claim.get("not_applicable"):
             value = self.localizer.text("not_applicable")
+        else:
+            value = self._value_text_of(attribute, claim["value"])
 
         level = self.localizer.text(f"level_{claim['level']}")
         return f"{value} ({level})"

@@ -1,4 +1,8 @@
-"""How robust the first ranks are, as the rank page shows it: a summary above the ranking, and a verdict in each row."""
+"""How robust the first ranks are, as the rank page shows it: a summary above the ranking, and a verdict in each row.
+
+The API ranks again with many samples of slightly different weights. A rank is robust if the dataset stays among the
+first k in nearly all samples, and fragile otherwise.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,6 +12,7 @@ from touchstone.client import DatasetStability, Stability
 from touchstone.core.text import replace_control_characters
 from touchstone.web.localizer import Localizer
 
+# How each verdict is drawn: with the sign and the colour of a value that is true or false.
 _VERDICT_STATES: Final = {"robust": "yes", "fragile": "no"}
 
 
@@ -17,8 +22,8 @@ class RowRobustness:
 
     Attributes:
         state: The CSS class with the sign and the colour of the verdict.
-        text: The verdict with the ranks and the share of samples that it follows from.
-        sentence: The same in a whole sentence, with the dataset that overtakes it.
+        text: The verdict, with the ranks in the samples, and the share of samples in which it stays among the first k.
+        sentence: The same in a whole sentence, which also names the dataset that overtakes it, if any.
     """
 
     state: str
@@ -27,14 +32,14 @@ class RowRobustness:
 
 
 def robustness_by_id(stability: Stability | None, localizer: Localizer) -> Mapping[int, RowRobustness]:
-    """Return how robust the rank of each dataset is, by its id; empty if that was not requested."""
+    """Return how robust the rank of each dataset is, by id; empty without an answer of the API."""
     if stability is None:
         return {}
     return {dataset.id: _row_robustness(dataset, stability.k, localizer) for dataset in stability.datasets}
 
 
 def _row_robustness(dataset: DatasetStability, k: int, localizer: Localizer) -> RowRobustness:
-    """Return how robust the rank of a dataset among the first k is."""
+    """Return how robust the rank of one of the first k datasets is."""
     text = localizer.text(
         "robustness_row",
         verdict=localizer.text(f"verdict_{dataset.verdict}"),
@@ -46,7 +51,7 @@ def _row_robustness(dataset: DatasetStability, k: int, localizer: Localizer) -> 
 
 
 def _ranks_text(dataset: DatasetStability, k: int, localizer: Localizer) -> str:
-    """Return the best and the worst rank of a dataset; ranks beyond 10 k are not counted."""
+    """Return the best and the worst rank of a dataset in the samples; the API does not count beyond rank 10 k."""
     best_rank = localizer.number(dataset.best_rank)
     if dataset.worst_rank is None:
         return localizer.text("ranks_open", best=best_rank, limit=10 * k)
@@ -56,7 +61,10 @@ def _ranks_text(dataset: DatasetStability, k: int, localizer: Localizer) -> str:
 
 
 def describe_robustness(stability: Stability | None, localizer: Localizer) -> str:
-    """Return the summary above the ranking: how many of the first ranks are robust, and what that means."""
+    """Return the summary above the ranking: how many of the first ranks are robust, and what that means.
+
+    It is empty without an answer of the API, and for an empty ranking.
+    """
     if stability is None or not stability.datasets:
         return ""
 

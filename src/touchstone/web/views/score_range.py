@@ -1,4 +1,8 @@
-"""The score of a dataset as every page shows it: the number, and what the unknown values leave open."""
+"""The score of a dataset as every page shows it, with the highest score that is possible.
+
+Unknown attributes count for nothing in a score. If they turned out favourably, the score would be higher, so pages show
+both numbers, such as "0.500" and "at most 0.830".
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,12 +17,12 @@ SCORE_DIGITS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class ScoreRange:
-    """A score, and the highest score that the values allow of which nothing is known yet.
+    """The score of a dataset, and the highest score that is possible if unknown values turn out favourably.
 
     Attributes:
-        score: The score; None if there is none, or if nothing is known about any criterion that has a weight.
-        lowest: The score as a number: 0 where `score` is None.
-        highest: The score if everything unknown were as favourable as possible.
+        score: The score; None if there is none, or if every criterion with a weight is unknown.
+        lowest: The score as the left end of the range in a bar; 0 if `score` is None.
+        highest: The highest score that is possible.
         localizer: The reader's language.
     """
 
@@ -34,49 +38,52 @@ class ScoreRange:
 
     @property
     def highest_text(self) -> str:
-        """Return the highest score as text; empty if the unknown values cannot change the score that is shown."""
+        """Return the highest possible score as text; empty if it reads the same as the score."""
         highest = self.localizer.number(self.highest, digits=SCORE_DIGITS)
         lowest = self.localizer.number(self.lowest, digits=SCORE_DIGITS)
         return "" if highest == lowest else highest
 
     @property
     def limit(self) -> str:
-        """Return the highest score in words, such as "at most 0.830"; empty if nothing is left open."""
+        """Return the highest possible score in words, such as "at most 0.830"; empty if it reads like the score."""
         highest = self.highest_text
         return self.localizer.text("at_most", value=highest) if highest else ""
 
     @property
     def sign(self) -> str:
-        """Return the highest score with a sign instead of words, for narrow columns; empty if nothing is left open."""
+        """Return the highest possible score for narrow columns, as "≤ 0.830"; empty if it reads like the score."""
         highest = self.highest_text
         return f"≤\u00a0{highest}" if highest else ""
 
     @property
     def x(self) -> str:
-        """Return the SVG attribute `x` of the hatched remainder in the bar of the score."""
+        """Return where the hatched part of the bar begins, the one between both scores, as an SVG attribute `x`."""
         return css_percentage(self.lowest)
 
     @property
     def width(self) -> str:
-        """Return the SVG attribute `width` of the hatched remainder in the bar of the score."""
+        """Return how wide the hatched part of the bar is, as an SVG attribute `width`."""
         return css_percentage(self.highest - self.lowest)
 
 
 def score_range(
     dataset: ScoredDataset | None, used_criteria: Sequence[WeightedCriterion], localizer: Localizer
 ) -> ScoreRange:
-    """Return the score of a dataset with what the unknown values leave open.
+    """Return the score of a dataset with the highest score that is possible.
 
-    The 0 of a dataset for which every weighted criterion is unknown counts as a missing score, because that number
-    would look like a judgement.
+    If every criterion with a weight is unknown, the score is 0, but is treated as missing: the number would look like a
+    judgement. A missing dataset has an empty range at 0.
     """
     if dataset is None:
         return ScoreRange(score=None, lowest=0.0, highest=0.0, localizer=localizer)
 
     unknown_names = set(dataset.unknown or ())
-    is_unknown = all(criterion.name in unknown_names for criterion in used_criteria)
+    are_all_unknown = all(criterion.name in unknown_names for criterion in used_criteria)
     highest = dataset.best_case.score if dataset.best_case is not None else dataset.score
 
     return ScoreRange(
-        score=None if is_unknown else dataset.score, lowest=dataset.score, highest=highest, localizer=localizer
+        score=None if are_all_unknown else dataset.score,
+        lowest=dataset.score,
+        highest=highest,
+        localizer=localizer,
     )

@@ -1,23 +1,28 @@
-"""What has changed since a snapshot, as its page shows it: one row for each dataset of the ranking then or now."""
+"""The changes since a snapshot, as its page shows them: one row for each dataset that ranked then or ranks now."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from touchstone.client import Replay
 from touchstone.client.choice_models import ReplayedDataset
 from touchstone.client.response_parts import Transition
+from touchstone.web.localizer import Localizer
 from touchstone.web.views.record_changes import ChangeDescriber, DescribedChange
+from touchstone.web.views.score_range import SCORE_DIGITS
+
+_RANK_DIGITS: Final = 0
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayRow:
-    """One dataset of the ranking then or now.
+    """A dataset of the snapshot, of the present ranking, or of both.
 
     Attributes:
         item: The dataset with its ranks and scores.
-        rank: Its rank then and now, as text; one number if it is the same.
-        score: Its score then and now, as text; one number if it is the same.
-        reason: Why its place has changed, as a sentence; empty if nothing has changed.
-        points: The criteria whose points have changed.
+        rank: Its rank then and now, such as "3 → 5"; a single number if it is the same.
+        score: Its score then and now, in the same form.
+        reason: Why it differs from the snapshot, as a sentence; empty if it does not.
+        points: The criteria that add other points to its score now.
         changes: The changes of its record.
     """
 
@@ -30,7 +35,7 @@ class ReplayRow:
 
 
 def replay_rows(replay: Replay, describer: ChangeDescriber) -> tuple[ReplayRow, ...]:
-    """Return the datasets of a snapshot and of the ranking now, those that are gone last."""
+    """Return the rows of a replay: the datasets in the order of their present ranks, and then those that are gone."""
     return tuple(_replay_row(item, describer) for item in replay.items)
 
 
@@ -40,25 +45,28 @@ def _replay_row(item: ReplayedDataset, describer: ChangeDescriber) -> ReplayRow:
     points = tuple(
         DescribedChange(
             label=describer.criterion_labels.get(change.criterion_name, change.criterion_name),
-            before=localizer.number(change.before, digits=3),
-            after=localizer.number(change.after, digits=3),
+            before=localizer.number(change.before, digits=SCORE_DIGITS),
+            after=localizer.number(change.after, digits=SCORE_DIGITS),
         )
         for change in item.points
     )
     return ReplayRow(
         item=item,
-        rank=_then_and_now(item.rank, digits=0, describer=describer),
-        score=_then_and_now(item.score, digits=3, describer=describer),
+        rank=_transition_text(item.rank, localizer, digits=_RANK_DIGITS),
+        score=_transition_text(item.score, localizer, digits=SCORE_DIGITS),
         reason=localizer.text(f"replay_reason_{item.reason}") if item.reason else "",
         points=points,
         changes=describer.describe(item.changes),
     )
 
 
-def _then_and_now(
-    values: Transition[int | None] | Transition[float | None], *, digits: int, describer: ChangeDescriber
+def _transition_text(
+    values: Transition[int | None] | Transition[float | None], localizer: Localizer, *, digits: int
 ) -> str:
-    """Return a number then and now with an arrow between them; one number if both are the same."""
-    before = describer.localizer.number(values.before, digits=digits)
-    after = describer.localizer.number(values.after, digits=digits)
-    return after if values.before == values.after else f"{before} → {after}"
+    """Return a number in the snapshot and now with an arrow between them; a single number if it has not changed."""
+    after = localizer.number(values.after, digits=digits)
+    if values.before == values.after:
+        return after
+
+    before = localizer.number(values.before, digits=digits)
+    return f"{before} → {after}"

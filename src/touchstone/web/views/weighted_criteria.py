@@ -149,7 +149,7 @@ def localized_label(entry: Mapping[str, Any], key: str, locale: str) -> str:
 
 
 def criterion_labels(description: Mapping[str, Any], locale: str) -> Mapping[str, str]:
-    """Return the labels of all criteria in one language, by name, from their description by the API."""
+    """Return the label of each criterion in one language, by its name, from the description that the API returns."""
     return {entry["name"]: localized_label(entry, "label", locale) for entry in description["criteria"]}
 
 
