@@ -1,4 +1,4 @@
-"""The pages of projects: a need as filters and weights, the recommended datasets, the choice, and the jobs."""
+"""The pages of projects: a need as filters, gates and weights, recommended datasets, choices, snapshots, and jobs."""
 
 from datetime import UTC, datetime
 from functools import partial
