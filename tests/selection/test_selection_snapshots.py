@@ -142,6 +142,21 @@ async def test_a_replay_without_changes_is_identical(ada: httpx2.AsyncClient) ->
     ]
 
 
+async def test_a_snapshot_of_nothing_can_be_replayed(ada: httpx2.AsyncClient) -> None:
+    """A ranking without datasets is identical until a dataset matches, also one beyond the frozen ones."""
+    project = await made(ada, weights=YEAR)
+    empty = await frozen(ada, project)
+    replay, items = await replayed(ada, project, empty)
+    assert (replay["identical"], items, empty["item_count"]) == (True, {}, 0)
+    await created(ada, name="a", year=2020)
+    first = await frozen(ada, project, limit=1)
+    _, items = await replayed(ada, project, empty)
+    assert (items["a"]["status"], items["a"]["rank"]) == ("new", {"before": None, "after": 1})
+    await created(ada, name="b", year=2010)
+    replay, items = await replayed(ada, project, first)
+    assert (replay["identical"], [item["status"] for item in items.values()]) == (False, ["unchanged"])
+
+
 async def test_a_replay_says_what_has_changed_and_why(ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:
     """Datasets are new, gone, moved or changed because of themselves or of others."""
     years = {"a": 2020, "b": 2018, "c": 2016, "d": 2014, "e": 2012, "f": 2010, "g": 2006}
