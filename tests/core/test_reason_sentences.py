@@ -3,26 +3,27 @@
 import pytest
 
 from touchstone.messages.numbers import (
-    format_bound,
     format_decimal,
-    format_distinct,
+    format_distinguishably,
+    format_lower_bound,
     format_percentage,
     format_significant,
+    format_upper_bound,
 )
 from touchstone.messages.reasons import (
     ComparisonFacts,
     EstablishedValue,
     LabeledPoints,
-    LiftsFacts,
     RankFacts,
     RankRangeFacts,
     StabilityFacts,
+    TargetRankFacts,
     WeightChange,
     comparison_sentence,
-    known_ranks_sentence,
-    lifts_sentence,
+    rank_range_sentence,
     rank_sentence,
     stability_sentence,
+    target_rank_sentence,
 )
 
 ETHICAL = ("Éthique", "Ethical")
@@ -157,26 +158,26 @@ def test_lifts_name_what_has_to_be_established() -> None:
     """Each attribute comes with the value that it would need."""
     values = [EstablishedValue(("Consentement éclairé", "Informed consent"), True)]
     values.append(EstablishedValue(("Valeurs manquantes", "Has missing values"), False))
-    facts = LiftsFacts("A", 12, 3, values)
-    assert lifts_sentence(facts, "en") == (
+    facts = TargetRankFacts("A", 12, 3, values)
+    assert target_rank_sentence(facts, "en") == (
         "“A” would rise from rank 12 to rank 3 if “Informed consent” (yes) and “Has missing values” (no) "
         "were established."
     )
-    assert as_typed(lifts_sentence(facts, "fr")) == (
+    assert as_typed(target_rank_sentence(facts, "fr")) == (
         "« A » passerait du rang 12 au rang 3 si l’on établissait « Consentement éclairé » (oui) et "
         "« Valeurs manquantes » (non)."
     )
-    assert lifts_sentence(LiftsFacts("A", 12, 3, None), "en") == (
+    assert target_rank_sentence(TargetRankFacts("A", 12, 3, None), "en") == (
         "Whatever were established about “A” (rank 12), it would not reach rank 3."
     )
-    assert lifts_sentence(LiftsFacts("A", 2, 3, []), "en") == "“A” is already at rank 2."
+    assert target_rank_sentence(TargetRankFacts("A", 2, 3, []), "en") == "“A” is already at rank 2."
 
 
 def test_unknown_values_leave_a_range_of_ranks() -> None:
     """A rank that no unknown value can change is said to be certain."""
     open_rank, certain_rank = RankRangeFacts("A", 5, 2, 17), RankRangeFacts("A", 5, 5, 5)
-    assert known_ranks_sentence(open_rank, "en").endswith("its rank would be from 2 to 17.")
-    assert "quoi que l’on ignore" in known_ranks_sentence(certain_rank, "fr")
+    assert rank_range_sentence(open_rank, "en").endswith("its rank would be from 2 to 17.")
+    assert "quoi que l’on ignore" in rank_range_sentence(certain_rank, "fr")
 
 
 @pytest.mark.parametrize(("place", "english"), [(1, "1st"), (2, "2nd"), (3, "3rd"), (11, "11th"), (112, "112th")])
@@ -189,10 +190,10 @@ def test_numbers_are_written_as_their_language_does() -> None:
     """Marks of thousands and decimals, the minus sign, and rounding that never lies."""
     assert format_decimal(-1234.5, "fr") == "−1\u202f234,5"
     assert format_decimal(-0.0001, "en") == "0"
-    assert format_distinct(0.5, 0.5, "en") == ("0.500", "0.500")
-    assert format_distinct(0.12345678, 0.12345679, "fr") == ("0,12345678", "0,12345679")
+    assert format_distinguishably(0.5, 0.5, "en") == ("0.500", "0.500")
+    assert format_distinguishably(0.12345678, 0.12345679, "fr") == ("0,12345678", "0,12345679")
     assert format_percentage(0.125, "fr") == "12,5\u00a0%"
-    assert format_bound(0.30000000000000004, "en", is_lower=True) == "0.3"
-    assert format_bound(0.0, "en", is_lower=False) == "0"
+    assert format_lower_bound(0.30000000000000004, "en") == "0.3"
+    assert format_upper_bound(0.0, "en") == "0"
     assert [format_significant(weight, "en") for weight in (3, 0.25, 0.00001, 1e300)] == ["3", "0.25", "1e−5", "1e+300"]
-    assert format_bound(1.23456e300, "en", is_lower=True) == "1.235e+300"
+    assert format_lower_bound(1.23456e300, "en") == "1.235e+300"

@@ -2,7 +2,7 @@
 
 This module looks sentences up by key and fills in their placeholders. The sentences are in `errors` (refused requests),
 `validation` (invalid values), `document_rejections` (imports), `job_errors` (jobs that fail or cannot start),
-`progress`, `training_warnings`, `narratives`, `reasons` (of a rank, of which `reason_phrases` has the parts),
+`progress`, `training_warnings`, `narratives`, `reasons` (of a rank, of which `reason_phrases` has the wording),
 `ranking_notes`, `charts`, `model_card`, `labels`, `codebook` (the ethical criteria), `report*` (the report on a
 project) and `pages*` (the web pages).
 """

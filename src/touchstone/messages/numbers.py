@@ -1,10 +1,16 @@
-"""Numbers as French and English sentences write them."""
+"""Numbers as French and English sentences write them: `1,234.5` in English is `1 234,5` in French.
+
+Every function formats a number in the English way first, and `_localize` then replaces the marks by those of the
+language.
+"""
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import Final
 
 _MINUS: Final = "\N{MINUS SIGN}"
 _FRENCH_THOUSANDS_MARK: Final = "\N{NARROW NO-BREAK SPACE}"
+_ENGLISH_ORDINAL_SUFFIXES: Final = {1: "st", 2: "nd", 3: "rd"}
+_ENGLISH_TEENS: Final = (11, 12, 13)  # whose suffix is "th" whatever their last digit
 _DECIMALS: Final = 3
 _MAX_DECIMALS: Final = 15  # two different numbers of the size of a score differ within these
 _SIGNIFICANT_DIGITS: Final = 4
@@ -18,9 +24,20 @@ def format_count(count: int, locale: str) -> str:
     return _localize(f"{count:,}", locale)
 
 
+def format_ordinal(position: int, locale: str) -> str:
+    """Return a position as an ordinal number: `1st`, `2nd` and `11th` in English, `1re` and `2e` in French."""
+    number = format_count(position, locale)
+    if locale == "fr":
+        return number + ("re" if position == 1 else "e")
+
+    if position % 100 in _ENGLISH_TEENS:
+        return number + "th"
+    return number + _ENGLISH_ORDINAL_SUFFIXES.get(position % 10, "th")
+
+
 def format_decimal(number: float, locale: str, decimals: int = _DECIMALS) -> str:
-    """Return a number with at most some decimals; zeros at its end are left out."""
-    english = f"{number:z,.{decimals}f}"
+    """Return a number rounded to at most some decimals; zeros at its end are left out, so that 0.50 becomes `0.5`."""
+    english = _fixed_point(number, decimals)
     if "." in english:
         english = english.rstrip("0").rstrip(".")
     return _localize(english, locale)
@@ -32,39 +49,65 @@ def format_signed(number: float, locale: str) -> str:
     return sign + format_decimal(number, locale)
 
 
-def format_distinct(first: float, second: float, locale: str) -> tuple[str, str]:
-    """Return two numbers with as many decimals as it takes to tell them apart; equal numbers look the same."""
-    for decimals in range(_DECIMALS, _MAX_DECIMALS + 1):
-        texts = f"{first:z,.{decimals}f}", f"{second:z,.{decimals}f}"
-        if first == second or texts[0] != texts[1]:
-            break
-    return _localize(texts[0], locale), _localize(texts[1], locale)
+def format_distinguishably(first: float, second: float, locale: str) -> tuple[str, str]:
+    """Return two numbers that are to be compared, with as many decimals as it takes to tell them apart.
 
-
-def format_bound(bound: float, locale: str, *, is_lower: bool) -> str:
-    """Return a bound with four significant digits, rounded so that what is beyond the text is beyond the bound.
-
-    A lower bound, which has to be exceeded, is rounded up, and an upper bound down.
+    Both have the same number of decimals, at least three. Equal numbers, and numbers that differ only beyond the
+    fifteenth decimal, look the same.
     """
-    return format_significant(bound, locale, ROUND_CEILING if is_lower else ROUND_FLOOR)
+    decimals = _DECIMALS
+    if first != second:
+        while decimals < _MAX_DECIMALS and _fixed_point(first, decimals) == _fixed_point(second, decimals):
+            decimals += 1
+
+    return _localize(_fixed_point(first, decimals), locale), _localize(_fixed_point(second, decimals), locale)
+
+
+def format_lower_bound(bound: float, locale: str) -> str:
+    """Return a bound that a number has to exceed, with four significant digits.
+
+    It is rounded up, so that a reader who exceeds the number in the text also exceeds the exact bound.
+    """
+    return format_significant(bound, locale, rounding=ROUND_CEILING)
+
+
+def format_upper_bound(bound: float, locale: str) -> str:
+    """Return a bound that a number has to be below, with four significant digits.
+
+    It is rounded down, so that a reader who stays below the number in the text also stays below the exact bound.
+    """
+    return format_significant(bound, locale, rounding=ROUND_FLOOR)
 
 
 def format_significant(number: float, locale: str, rounding: str = ROUND_HALF_EVEN) -> str:
-    """Return a number with four significant digits, such as a weight, which may be of any size."""
+    """Return a number of any size, such as a weight, with at most four significant digits.
+
+    Very small and very large numbers have an exponent, such as `1.235e+300`. `rounding` is one of the rounding modes
+    of the module `decimal`.
+    """
+    # A computed 0.30000000000000004 means 0.3, and must not become 0.3001 when it is rounded up.
     exact = Decimal(f"{number:.{_EXACT_DIGITS}g}")
     if exact == 0:
         return "0"
 
-    last_digit = Decimal(1).scaleb(exact.adjusted() - _SIGNIFICANT_DIGITS + 1)
-    rounded = exact.quantize(last_digit, rounding=rounding).normalize()
+    # `adjusted` is the power of ten of the first digit: the last of four digits stands three powers below it.
+    last_digit_exponent = exact.adjusted() - (_SIGNIFICANT_DIGITS - 1)
+    rounded = exact.quantize(Decimal(1).scaleb(last_digit_exponent), rounding=rounding).normalize()
+
     is_plain = _SMALLEST_PLAIN <= abs(rounded) < _LARGEST_PLAIN
-    return _localize(f"{rounded:,f}" if is_plain else f"{rounded:e}", locale)
+    english = f"{rounded:,f}" if is_plain else f"{rounded:e}"
+    return _localize(english, locale)
 
 
 def format_percentage(share: float, locale: str) -> str:
     """Return a share as a percentage with its sign, such as `20%`, and `20 %` in French."""
     sign = "\N{NO-BREAK SPACE}%" if locale == "fr" else "%"
-    return format_decimal(100 * share, locale, 1) + sign
+    return format_decimal(100 * share, locale, decimals=1) + sign
+
+
+def _fixed_point(number: float, decimals: int) -> str:
+    """Return a number with exactly this many decimals, as in English; what rounds to zero has no minus sign."""
+    return f"{number:z,.{decimals}f}"
 
 
 def _localize(english: str, locale: str) -> str:

@@ -1,135 +1,172 @@
-"""The parts of the sentences in `reasons`, in French and English; one that ends with a full stop is a whole sentence.
+"""The wording of the sentences in `reasons`, in French and English, and functions that fill it in.
 
-Numbers arrive already formatted for the language.
+Most phrases are clauses of a longer sentence. Those that end with a full stop are whole sentences.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Final
 
-from touchstone.messages.locales import Text
+from touchstone.messages.locales import LOCALES, Text
+from touchstone.messages.numbers import format_count
+from touchstone.messages.plurals import with_count
 
 REASON_PHRASES: Final[Mapping[str, Text]] = {
     "quoted": ("« {label} »", "“{label}”"),
     "and": ("{items} et {last}", "{items} and {last}"),
-    # Why a dataset has its place.
+    # Why does a dataset have its rank?
     "rank": (
         "« {name} » est en {place} position sur {total} avec un score de {score}",
         "“{name}” ranks {place} of {total} with a score of {score}",
     ),
-    "rank_tied": (
+    "shared_rank": (
         "« {name} » partage la {place} place sur {total} avec {others} {others:autre|autres} et un score de {score}",
         "“{name}” shares {place} place of {total} with {others} {others:other|others} and a score of {score}",
     ),
-    "rank_points": (" : {points}", ": {points}"),
+    "points": (" : {points}", ": {points}"),
     "first_points": ("{label} apporte {points}", "{label} adds {points}"),
-    "next_points": ("{label} {points}", "{label} {points}"),
-    "other_points": (
+    "later_points": ("{label} {points}", "{label} {points}"),
+    "points_of_others": (
         "{count} {count:autre critère|autres critères} {points}",
         "{count} other {count:criterion|criteria} {points}",
     ),
-    "rank_without_points": (
+    "no_points": (
         " : aucun des critères pondérés ne lui apporte de points",
         ": none of the weighted criteria adds any points",
     ),
-    "rank_unknown": (
+    "unknown_criteria": (
         " ; on ne sait rien de {labels}",
         "; nothing is known about {labels}",
     ),
-    "rank_unknown_ethical": (
+    "unknown_ethical_attributes": (
         " ; {count} de ses {total} critères éthiques {count:est inconnu|sont inconnus}",
         "; {count} of its {total} ethical criteria {count:is|are} unknown",
     ),
-    "rank_highest": (
+    "highest_score": (
         " ; ce que l’on ignore pourrait porter son score à {score} au plus",
         "; what is unknown could raise its score to {score} at most",
     ),
-    # Why one dataset is above another.
-    "comparison": (
+    # Why does one dataset rank above another?
+    "ranks_above": (
         "« {above} » ({above_score}) est devant « {below} » ({below_score})",
         "“{above}” ({above_score}) ranks above “{below}” ({below_score})",
     ),
-    "comparison_gains": (" grâce à {gains}", " because of {gains}"),
-    "comparison_losses": (
-        ", bien que « {below} » soit meilleur pour {losses}",
-        ", although “{below}” is better in {losses}",
+    "advantages": (" grâce à {differences}", " because of {differences}"),
+    "drawbacks": (
+        ", bien que « {below} » soit meilleur pour {differences}",
+        ", although “{below}” is better in {differences}",
     ),
     "difference": ("{label} ({points})", "{label} ({points})"),
-    "other_differences": (
+    "difference_of_others": (
         "{count} {count:autre critère|autres critères} ({points})",
         "{count} other {count:criterion|criteria} ({points})",
     ),
-    "reversal_up": (
+    "reversed_above": (
         " ; l’ordre s’inverserait si le poids de {label} passait de {weight} à plus de {bound}",
         "; the order would be reversed if the weight of {label} rose from {weight} to above {bound}",
     ),
-    "reversal_down": (
+    "reversed_below": (
         " ; l’ordre s’inverserait si le poids de {label} passait de {weight} à moins de {bound}",
         "; the order would be reversed if the weight of {label} fell from {weight} to below {bound}",
     ),
-    "reversal_zero": (
+    "reversed_at_zero": (
         " ; l’ordre s’inverserait si le poids de {label} passait de {weight} à 0",
         "; the order would be reversed if the weight of {label} fell from {weight} to 0",
     ),
-    "reversal_none": (
+    "not_reversible": (
         " ; changer un seul poids ne peut pas inverser cet ordre",
         "; no change of a single weight can reverse this order",
     ),
-    "comparison_tied": (
+    "same_score": (
         "« {above} » et « {below} » ont le même score ({score}) : leur ordre n’est qu’alphabétique.",
         "“{above}” and “{below}” have the same score ({score}): their order is merely alphabetical.",
     ),
-    # How robust a place is.
-    "stability_robust": (
+    # Would a dataset keep its rank if the weights were slightly different?
+    "robust": (
         "La place de « {name} » est solide",
         "The place of “{name}” is robust",
     ),
-    "stability_fragile": (
+    "fragile": (
         "La place de « {name} » est fragile",
         "The place of “{name}” is fragile",
     ),
-    "stability_share_one": (
+    "share_at_first_rank": (
         " : si l’on varie les poids jusqu’à {spread}, il est premier dans {kept} des {samples} essais",
         ": if the weights vary by up to {spread}, it ranks first in {kept} of {samples} samples",
     ),
-    "stability_share": (
+    "share_among_first": (
         " : si l’on varie les poids jusqu’à {spread}, il est parmi les {k} premiers dans {kept} des {samples} essais",
         ": if the weights vary by up to {spread}, it is among the first {k} in {kept} of {samples} samples",
     ),
-    "stability_constant": (", toujours au rang {best}", ", always at rank {best}"),
-    "stability_ranks": (", du rang {best} au rang {worst}", ", from rank {best} to rank {worst}"),
-    "stability_open": (
+    "same_rank": (", toujours au rang {best}", ", always at rank {best}"),
+    "ranks_from_to": (", du rang {best} au rang {worst}", ", from rank {best} to rank {worst}"),
+    "ranks_from_to_beyond": (
         ", du rang {best} au-delà du rang {limit}",
         ", from rank {best} to beyond rank {limit}",
     ),
-    "stability_beyond": (", toujours au-delà du rang {limit}", ", always beyond rank {limit}"),
-    "stability_overtaken": (
+    "ranks_beyond": (", toujours au-delà du rang {limit}", ", always beyond rank {limit}"),
+    "overtaken": (
         " ; de ceux qui le dépassent alors, « {name} » est le plus proche",
         "; of those that overtake it then, “{name}” is the nearest",
     ),
-    # What would raise a dataset.
-    "lifts": (
+    # What would have to be established for a dataset to reach a better rank?
+    "target_rank_within_reach": (
         "« {name} » passerait du rang {rank} au rang {target} si l’on établissait {attributes}.",
         "“{name}” would rise from rank {rank} to rank {target} if {attributes} were established.",
     ),
-    "lifts_reached": (
+    "target_rank_reached": (
         "« {name} » est déjà au rang {rank}.",
         "“{name}” is already at rank {rank}.",
     ),
-    "lifts_none": (
+    "target_rank_out_of_reach": (
         "Quoi que l’on établisse sur « {name} » (rang {rank}), il n’atteindrait pas le rang {target}.",
         "Whatever were established about “{name}” (rank {rank}), it would not reach rank {target}.",
     ),
-    "lift_true": ("« {label} » (oui)", "“{label}” (yes)"),
-    "lift_false": ("« {label} » (non)", "“{label}” (no)"),
-    # What unknown values leave open.
-    "known_ranks": (
+    "attribute_is_true": ("« {label} » (oui)", "“{label}” (yes)"),
+    "attribute_is_false": ("« {label} » (non)", "“{label}” (no)"),
+    # Which ranks can a dataset have, depending on what is still unknown?
+    "rank_range": (
         "« {name} » est au rang {rank} ; selon ce que l’on ignore encore des critères éthiques, son rang irait de "
         "{best} à {worst}.",
         "“{name}” is at rank {rank}; depending on what is still unknown of the ethical criteria, its rank would be "
         "from {best} to {worst}.",
     ),
-    "known_ranks_certain": (
+    "rank_certain": (
         "« {name} » est au rang {rank}, quoi que l’on ignore encore des critères éthiques.",
         "“{name}” is at rank {rank}, whatever is still unknown of the ethical criteria.",
     ),
 }
+
+
+def phrase(key: str, locale: str, **facts: str | int) -> str:
+    """Return a phrase of `REASON_PHRASES` in one language, with its placeholders filled in.
+
+    Whole numbers are formatted here, and decide whether the words around them are singular or plural. All other
+    numbers have to be formatted for the language already.
+    """
+    formatted_facts: dict[str, str] = {}
+    for name, fact in facts.items():
+        if isinstance(fact, int):
+            formatted_facts[name] = with_count(format_count(fact, locale), fact, locale)
+        else:
+            formatted_facts[name] = fact
+    return in_language(REASON_PHRASES[key], locale).format(**formatted_facts)
+
+
+def enumeration(phrases: Sequence[str], locale: str) -> str:
+    """Return one or more phrases as one text, with commas between them and the word for "and" before the last one."""
+    *others, last = phrases
+    if not others:
+        return last
+    return phrase("and", locale, items=", ".join(others), last=last)
+
+
+@cache
+def quoted(label: Text, locale: str) -> str:
+    """Return a label in one language, in the quotation marks of that language."""
+    return phrase("quoted", locale, label=in_language(label, locale))
+
+
+def in_language(text: Text, locale: str) -> str:
+    """Return the French or the English version of a text."""
+    return text[LOCALES.index(locale)]

@@ -1,38 +1,49 @@
-"""One sentence, to be quoted, for each reason of a ranking: why a dataset is where it is, and how certain that is.
+"""Sentences that explain a ranking, made to be quoted: in French and English, and the same wherever they are shown.
 
-Each function makes a sentence of typed facts and nothing else, so that pages, reports and the command line say the same
-of the same facts. Names of criteria and attributes come as pairs of a French and an English label.
+There is one function for each question that a reader may ask:
+
+- `rank_sentence`: why does this dataset have its rank?
+- `comparison_sentence`: why does one dataset rank above another?
+- `stability_sentence`: would the dataset keep its rank if the weights were slightly different?
+- `target_rank_sentence`: what would have to be established about the dataset for it to reach a better rank?
+- `rank_range_sentence`: which ranks can the dataset have, depending on what is still unknown?
+
+Each function has the facts of its sentence as an argument and looks nothing up. A sentence consists of clauses, whose
+wording is in `REASON_PHRASES`. Every clause after the first starts with its own punctuation, so that clauses are simply
+put one after the other.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Final
 
-from touchstone.messages.locales import LOCALES, Text
+from touchstone.messages.locales import Text
 from touchstone.messages.numbers import (
-    format_bound,
-    format_count,
     format_decimal,
-    format_distinct,
+    format_distinguishably,
+    format_lower_bound,
+    format_ordinal,
     format_percentage,
     format_signed,
     format_significant,
+    format_upper_bound,
 )
-from touchstone.messages.plurals import with_count
-from touchstone.messages.reason_phrases import REASON_PHRASES
+from touchstone.messages.reason_phrases import enumeration, in_language, phrase, quoted
 
-_LISTED_CRITERIA: Final = 3  # further ones are counted
-_ETHICAL_COUNT: Final = 10
-_ROBUST_SHARE: Final = 0.9
-_FIRST_ORDINALS: Final = {1: "st", 2: "nd", 3: "rd"}
+_MAX_NAMED_CRITERIA: Final = 3
+_ETHICAL_ATTRIBUTE_COUNT: Final = 10
+_ROBUST_SHARE: Final = 0.9  # a dataset is robust if it stays among the first in so many of the samples
+_RANKS_KNOWN_PER_K: Final = 10  # ranks beyond this multiple of k are not determined
 _ROUNDING_ERROR: Final = 1e-12  # points that differ by less are equal
-_TEENS: Final = (11, 12, 13)
 
 
 @dataclass(frozen=True, slots=True)
 class LabeledPoints:
-    """What a criterion adds to a score or to the difference of two scores."""
+    """The points of one criterion: what it adds to a score, or to the difference of two scores.
+
+    Attributes:
+        label: The name of the criterion in French and in English.
+    """
 
     label: Text
     points: float
@@ -40,16 +51,16 @@ class LabeledPoints:
 
 @dataclass(frozen=True, slots=True)
 class RankFacts:
-    """Why a dataset has its place.
+    """Why a dataset has its rank.
 
     Attributes:
-        place: 1 plus the number of datasets with a higher score.
+        place: 1 plus the number of datasets with a higher score, so that datasets with the same score share a place.
         tied_with: How many other datasets have the same score.
         total_count: How many datasets are ranked.
         points: What each weighted criterion adds to the score.
-        unknown: The labels of the weighted criteria of which nothing is known.
-        known: How many of the ten ethical attributes are known; None if they do not count in this ranking.
-        highest_score: The score if everything unknown were as favourable as possible; None if that is not known.
+        unknown: The labels of the weighted criteria about which nothing is known.
+        known: How many of the ten ethical attributes are known; None if they have no weight in this ranking.
+        highest_score: The score if everything unknown were as favourable as possible; None if it was not determined.
     """
 
     name: str
@@ -65,7 +76,10 @@ class RankFacts:
 
 @dataclass(frozen=True, slots=True)
 class WeightChange:
-    """The change of one weight at which two datasets have the same score; beyond it, their order is reversed."""
+    """A change of the weight of one criterion that reverses the order of two datasets.
+
+    At `reversing_weight`, both have the same score; beyond it, the lower one ranks above the other.
+    """
 
     label: Text
     weight: float
@@ -74,12 +88,12 @@ class WeightChange:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonFacts:
-    """Why a dataset is above another.
+    """Why one dataset ranks above another.
 
     Attributes:
-        above, below: Their names.
-        differences: By how many points the upper dataset is better in each criterion; negative where it is worse.
-        reversal: The smallest change of a single weight that reverses their order; None if there is none.
+        above, below: The names of the two datasets.
+        differences: How many more points the upper dataset has in each criterion; negative where it has fewer.
+        reversal: The smallest change of a single weight that reverses the order; None if there is none.
     """
 
     above: str
@@ -92,14 +106,14 @@ class ComparisonFacts:
 
 @dataclass(frozen=True, slots=True)
 class StabilityFacts:
-    """How a dataset among the first k fares when the weights vary.
+    """Which ranks one of the first k datasets has when the ranking is repeated with slightly different weights.
 
     Attributes:
-        samples: How many variations of the weights were tried.
-        spread: The largest change of a weight, as a share of it.
-        share: The share of variations in which the dataset stays among the first k.
-        best_rank, worst_rank: Its ranks in the variations; None where they are beyond 10 k.
-        overtaken_by: The name of the closest dataset that overtakes it; None if none does.
+        samples: How many times the ranking was repeated, each time with other weights.
+        spread: By which share a weight was raised or lowered at most.
+        share: The share of these samples in which the dataset is among the first k.
+        best_rank, worst_rank: The extremes of its ranks in the samples; None where they are beyond 10 k.
+        overtaken_by: The name of the closest dataset that overtakes it in any sample; None if none does.
     """
 
     name: str
@@ -114,15 +128,20 @@ class StabilityFacts:
 
 @dataclass(frozen=True, slots=True)
 class EstablishedValue:
-    """A value that an attribute would have if somebody established it."""
+    """The value, yes or no, that an attribute would have if somebody established it."""
 
     label: Text
     value: bool
 
 
 @dataclass(frozen=True, slots=True)
-class LiftsFacts:
-    """What would raise a dataset to a rank: a smallest set of values to be established, or None if no set does."""
+class TargetRankFacts:
+    """What would have to be established about a dataset for it to reach a rank.
+
+    Attributes:
+        attributes: As few attributes as possible that bring the dataset to `target_rank` if they have these values;
+            None if no attributes do.
+    """
 
     name: str
     rank: int
@@ -132,7 +151,7 @@ class LiftsFacts:
 
 @dataclass(frozen=True, slots=True)
 class RankRangeFacts:
-    """The ranks that a dataset can have, whatever is found out about unknown ethical attributes."""
+    """The best and the worst rank that a dataset can have, depending on ethical attributes that are still unknown."""
 
     name: str
     rank: int
@@ -141,212 +160,235 @@ class RankRangeFacts:
 
 
 def rank_sentence(facts: RankFacts, locale: str) -> str:
-    """Say why a dataset has its place: what its score is made of, and what is unknown."""
-    key = "rank_tied" if facts.tied_with else "rank"
-    beginning = _phrase(
-        key,
-        locale,
-        name=facts.name,
-        place=_ordinal(facts.place, locale),
-        total=format_count(facts.total_count, locale),
-        others=facts.tied_with,
-        score=format_decimal(facts.score, locale),
-    )
-    parts = [beginning, _rank_points(facts.points, locale)]
+    """Return the sentence that explains why a dataset has its rank.
+
+    It gives the rank, the score, and the criteria that contribute most to the score. If anything about the dataset is
+    unknown, the sentence goes on with what that is, and with the highest score that it allows.
+    """
+    clauses = [_rank_clause(facts, locale), _points_clause(facts.points, locale)]
 
     if facts.unknown:
-        labels = _enumerate([_quoted(label, locale) for label in facts.unknown], locale)
-        parts.append(_phrase("rank_unknown", locale, labels=labels))
-    if facts.known is not None and facts.known < _ETHICAL_COUNT:
-        unknown_count = _ETHICAL_COUNT - facts.known
-        parts.append(_phrase("rank_unknown_ethical", locale, count=unknown_count, total=_ETHICAL_COUNT))
+        labels = [quoted(label, locale) for label in facts.unknown]
+        clauses.append(phrase("unknown_criteria", locale, labels=enumeration(labels, locale)))
+
+    if facts.known is not None and facts.known < _ETHICAL_ATTRIBUTE_COUNT:
+        unknown_count = _ETHICAL_ATTRIBUTE_COUNT - facts.known
+        clauses.append(
+            phrase("unknown_ethical_attributes", locale, count=unknown_count, total=_ETHICAL_ATTRIBUTE_COUNT)
+        )
+
     if facts.highest_score is not None and facts.highest_score > facts.score:
-        parts.append(_phrase("rank_highest", locale, score=format_decimal(facts.highest_score, locale)))
+        clauses.append(phrase("highest_score", locale, score=format_decimal(facts.highest_score, locale)))
 
-    return "".join(parts) + "."
+    return "".join(clauses) + "."
 
 
-def _rank_points(points: Sequence[LabeledPoints], locale: str) -> str:
-    """Say what the criteria add to a score: the largest contributions by name, and the others together."""
-    contributions = sorted((item for item in points if item.points > 0), key=lambda item: -item.points)
+def _rank_clause(facts: RankFacts, locale: str) -> str:
+    """Return the clause that states the rank and the score of a dataset, and how many others share them."""
+    place = format_ordinal(facts.place, locale)
+    score = format_decimal(facts.score, locale)
+    if facts.tied_with == 0:
+        return phrase("rank", locale, name=facts.name, place=place, total=facts.total_count, score=score)
+
+    return phrase(
+        "shared_rank",
+        locale,
+        name=facts.name,
+        place=place,
+        total=facts.total_count,
+        others=facts.tied_with,
+        score=score,
+    )
+
+
+def _points_clause(points: Sequence[LabeledPoints], locale: str) -> str:
+    """Return the clause that lists what the criteria add to a score, the largest contribution first.
+
+    If there are many criteria, only the first few are named, and the others are added up.
+    """
+    contributions = [criterion for criterion in points if criterion.points > 0]
     if not contributions:
-        return _phrase("rank_without_points", locale)
+        return phrase("no_points", locale)
 
-    listed, others = _split_listed(contributions)
+    named, others = _select_named(contributions)
     phrases: list[str] = []
-    for item in listed:
-        key = "next_points" if phrases else "first_points"
-        item_points = format_decimal(item.points, locale)
-        phrases.append(_phrase(key, locale, label=_quoted(item.label, locale), points=item_points))
-    if others:
-        other_points = format_decimal(sum(item.points for item in others), locale)
-        phrases.append(_phrase("other_points", locale, count=len(others), points=other_points))
+    for criterion in named:
+        # The verb stands only once: "A" adds 0.3, "B" 0.2 and 2 other criteria 0.1.
+        key = "later_points" if phrases else "first_points"
+        criterion_points = format_decimal(criterion.points, locale)
+        phrases.append(phrase(key, locale, label=quoted(criterion.label, locale), points=criterion_points))
 
-    return _phrase("rank_points", locale, points=_enumerate(phrases, locale))
+    if others:
+        other_points = format_decimal(sum(criterion.points for criterion in others), locale)
+        phrases.append(phrase("points_of_others", locale, count=len(others), points=other_points))
+
+    return phrase("points", locale, points=enumeration(phrases, locale))
 
 
 def comparison_sentence(facts: ComparisonFacts, locale: str) -> str:
-    """Say why a dataset is above another, and which change of a single weight would reverse their order."""
+    """Return the sentence that explains why one dataset ranks above another.
+
+    It names the criteria in which the upper dataset is better and those in which the lower one is, and ends with the
+    change of a single weight that would reverse their order. If both have the same score, it only says that.
+    """
     if facts.above_score == facts.below_score:
         score = format_decimal(facts.above_score, locale)
-        return _phrase("comparison_tied", locale, above=facts.above, below=facts.below, score=score)
+        return phrase("same_score", locale, above=facts.above, below=facts.below, score=score)
 
-    above_score, below_score = format_distinct(facts.above_score, facts.below_score, locale)
-    parts = [
-        _phrase(
-            "comparison",
-            locale,
-            above=facts.above,
-            below=facts.below,
-            above_score=above_score,
-            below_score=below_score,
-        )
-    ]
-
-    gains = [item for item in facts.differences if item.points > _ROUNDING_ERROR]
-    losses = [item for item in facts.differences if item.points < -_ROUNDING_ERROR]
-    if gains:
-        parts.append(_phrase("comparison_gains", locale, gains=_differences(gains, locale)))
-    if losses:
-        parts.append(_phrase("comparison_losses", locale, below=facts.below, losses=_differences(losses, locale)))
-
-    parts.append(_reversal(facts.reversal, locale))
-    return "".join(parts) + "."
-
-
-def _differences(differences: Sequence[LabeledPoints], locale: str) -> str:
-    """List differences of points: the largest by name, and the others together."""
-    largest_first = sorted(differences, key=lambda item: -abs(item.points))
-    listed, others = _split_listed(largest_first)
-
-    phrases = []
-    for item in listed:
-        points = format_signed(item.points, locale)
-        phrases.append(_phrase("difference", locale, label=_quoted(item.label, locale), points=points))
-    if others:
-        other_points = format_signed(sum(item.points for item in others), locale)
-        phrases.append(_phrase("other_differences", locale, count=len(others), points=other_points))
-    return _enumerate(phrases, locale)
-
-
-def _reversal(reversal: WeightChange | None, locale: str) -> str:
-    """Say which change of a single weight would reverse the order of two datasets."""
-    if reversal is None:
-        return _phrase("reversal_none", locale)
-
-    if reversal.reversing_weight == 0 < reversal.weight:
-        weight = format_significant(reversal.weight, locale)
-        return _phrase("reversal_zero", locale, label=_quoted(reversal.label, locale), weight=weight)
-
-    is_rise = reversal.reversing_weight >= reversal.weight
-    return _phrase(
-        "reversal_up" if is_rise else "reversal_down",
+    above_score, below_score = format_distinguishably(facts.above_score, facts.below_score, locale)
+    main_clause = phrase(
+        "ranks_above",
         locale,
-        label=_quoted(reversal.label, locale),
-        weight=format_significant(reversal.weight, locale),
-        bound=format_bound(reversal.reversing_weight, locale, is_lower=is_rise),
+        above=facts.above,
+        below=facts.below,
+        above_score=above_score,
+        below_score=below_score,
     )
+    clauses = [main_clause]
+
+    advantages = [criterion for criterion in facts.differences if criterion.points > _ROUNDING_ERROR]
+    if advantages:
+        clauses.append(phrase("advantages", locale, differences=_list_differences(advantages, locale)))
+
+    drawbacks = [criterion for criterion in facts.differences if criterion.points < -_ROUNDING_ERROR]
+    if drawbacks:
+        differences = _list_differences(drawbacks, locale)
+        clauses.append(phrase("drawbacks", locale, below=facts.below, differences=differences))
+
+    clauses.append(_reversal_clause(facts.reversal, locale))
+    return "".join(clauses) + "."
+
+
+def _list_differences(differences: Sequence[LabeledPoints], locale: str) -> str:
+    """Return criteria with their signed differences of points as an enumeration, the largest difference first.
+
+    If there are many criteria, only the first few are named, and the others are added up.
+    """
+    named, others = _select_named(differences)
+    phrases = []
+    for criterion in named:
+        points = format_signed(criterion.points, locale)
+        phrases.append(phrase("difference", locale, label=quoted(criterion.label, locale), points=points))
+
+    if others:
+        other_points = format_signed(sum(criterion.points for criterion in others), locale)
+        phrases.append(phrase("difference_of_others", locale, count=len(others), points=other_points))
+
+    return enumeration(phrases, locale)
+
+
+def _reversal_clause(reversal: WeightChange | None, locale: str) -> str:
+    """Return the clause that says which change of a single weight would reverse the order of two datasets.
+
+    If there is no such change, the clause says so.
+    """
+    if reversal is None:
+        return phrase("not_reversible", locale)
+
+    label = quoted(reversal.label, locale)
+    weight = format_significant(reversal.weight, locale)
+
+    if reversal.reversing_weight >= reversal.weight:
+        bound = format_lower_bound(reversal.reversing_weight, locale)
+        return phrase("reversed_above", locale, label=label, weight=weight, bound=bound)
+
+    # Weights are never negative, so the sentence must not ask for a weight below zero.
+    if reversal.reversing_weight == 0:
+        return phrase("reversed_at_zero", locale, label=label, weight=weight)
+
+    bound = format_upper_bound(reversal.reversing_weight, locale)
+    return phrase("reversed_below", locale, label=label, weight=weight, bound=bound)
 
 
 def stability_sentence(facts: StabilityFacts, locale: str) -> str:
-    """Say how robust the place of a dataset is against changes of the weights."""
-    verdict = "stability_robust" if facts.share >= _ROBUST_SHARE else "stability_fragile"
-    parts = [
-        _phrase(verdict, locale, name=facts.name),
-        _phrase(
-            "stability_share_one" if facts.k == 1 else "stability_share",
-            locale,
-            k=facts.k,
-            kept=round(facts.share * facts.samples),
-            samples=facts.samples,
-            spread="±" + format_percentage(facts.spread, locale),
-        ),
-        _sampled_ranks(facts, locale),
-    ]
+    """Return the sentence that judges whether a dataset would keep its rank if the weights were slightly different.
+
+    The verdict, `robust` or `fragile`, comes first, and then the counts and ranks that it rests on.
+    """
+    is_robust = facts.share >= _ROBUST_SHARE
+    verdict = phrase("robust" if is_robust else "fragile", locale, name=facts.name)
+
+    among_first = phrase(
+        "share_at_first_rank" if facts.k == 1 else "share_among_first",
+        locale,
+        k=facts.k,
+        kept=round(facts.share * facts.samples),
+        samples=facts.samples,
+        spread="±" + format_percentage(facts.spread, locale),
+    )
+
+    clauses = [verdict, among_first, _sampled_ranks_clause(facts, locale)]
     if facts.overtaken_by is not None:
-        parts.append(_phrase("stability_overtaken", locale, name=facts.overtaken_by))
-    return "".join(parts) + "."
+        clauses.append(phrase("overtaken", locale, name=facts.overtaken_by))
+    return "".join(clauses) + "."
 
 
-def _sampled_ranks(facts: StabilityFacts, locale: str) -> str:
-    """Say between which ranks a dataset moves when the weights vary."""
+def _sampled_ranks_clause(facts: StabilityFacts, locale: str) -> str:
+    """Return the clause with the best and the worst rank of a dataset under the sampled weights.
+
+    Ranks beyond ten times k were not determined; the clause only says that they are beyond.
+    """
+    last_known_rank = _RANKS_KNOWN_PER_K * facts.k
     if facts.best_rank is None:
-        return _phrase("stability_beyond", locale, limit=10 * facts.k)
+        return phrase("ranks_beyond", locale, limit=last_known_rank)
     if facts.worst_rank is None:
-        return _phrase("stability_open", locale, best=facts.best_rank, limit=10 * facts.k)
+        return phrase("ranks_from_to_beyond", locale, best=facts.best_rank, limit=last_known_rank)
     if facts.worst_rank == facts.best_rank:
-        return _phrase("stability_constant", locale, best=facts.best_rank)
-    return _phrase("stability_ranks", locale, best=facts.best_rank, worst=facts.worst_rank)
+        return phrase("same_rank", locale, best=facts.best_rank)
+    return phrase("ranks_from_to", locale, best=facts.best_rank, worst=facts.worst_rank)
 
 
-def lifts_sentence(facts: LiftsFacts, locale: str) -> str:
-    """Say what would have to be established for a dataset to reach a rank."""
-    rank, target = format_count(facts.rank, locale), format_count(facts.target_rank, locale)
+def target_rank_sentence(facts: TargetRankFacts, locale: str) -> str:
+    """Return the sentence that tells which attributes would have to be established for a dataset to reach a rank.
+
+    If the dataset has already reached the rank, or no attributes would bring it there, the sentence says that instead.
+    """
     if facts.rank <= facts.target_rank:
-        return _phrase("lifts_reached", locale, name=facts.name, rank=rank)
+        return phrase("target_rank_reached", locale, name=facts.name, rank=facts.rank)
+
     if facts.attributes is None:
-        return _phrase("lifts_none", locale, name=facts.name, rank=rank, target=target)
+        return phrase("target_rank_out_of_reach", locale, name=facts.name, rank=facts.rank, target=facts.target_rank)
 
     phrases = []
     for attribute in facts.attributes:
-        key = "lift_true" if attribute.value else "lift_false"
-        phrases.append(_phrase(key, locale, label=_localized(attribute.label, locale)))
-    attributes = _enumerate(phrases, locale)
-    return _phrase("lifts", locale, name=facts.name, rank=rank, target=target, attributes=attributes)
+        key = "attribute_is_true" if attribute.value else "attribute_is_false"
+        phrases.append(phrase(key, locale, label=in_language(attribute.label, locale)))
 
-
-def known_ranks_sentence(facts: RankRangeFacts, locale: str) -> str:
-    """Say between which ranks a dataset is, whatever is found out about unknown ethical attributes."""
-    is_certain = facts.best_rank == facts.worst_rank
-    return _phrase(
-        "known_ranks_certain" if is_certain else "known_ranks",
+    return phrase(
+        "target_rank_within_reach",
         locale,
         name=facts.name,
-        rank=format_count(facts.rank, locale),
-        best=format_count(facts.best_rank, locale),
-        worst=format_count(facts.worst_rank, locale),
+        rank=facts.rank,
+        target=facts.target_rank,
+        attributes=enumeration(phrases, locale),
     )
 
 
-def _split_listed(items: Sequence[LabeledPoints]) -> tuple[Sequence[LabeledPoints], Sequence[LabeledPoints]]:
-    """Return the criteria that a sentence names, and those that it counts; a single one is always named."""
-    if len(items) == _LISTED_CRITERIA + 1:
-        return items, ()
-    return items[:_LISTED_CRITERIA], items[_LISTED_CRITERIA:]
+def rank_range_sentence(facts: RankRangeFacts, locale: str) -> str:
+    """Return the sentence that gives the best and the worst rank that unknown ethical attributes allow.
+
+    If both are the same, the rank is certain, and the sentence says so.
+    """
+    if facts.best_rank == facts.worst_rank:
+        return phrase("rank_certain", locale, name=facts.name, rank=facts.rank)
+
+    return phrase(
+        "rank_range",
+        locale,
+        name=facts.name,
+        rank=facts.rank,
+        best=facts.best_rank,
+        worst=facts.worst_rank,
+    )
 
 
-def _ordinal(position: int, locale: str) -> str:
-    """Return a position as an ordinal number, such as `1st`, or `1re` in French."""
-    number = format_count(position, locale)
-    if locale == "fr":
-        return number + ("re" if position == 1 else "e")
-    if position % 100 in _TEENS:
-        return number + "th"
-    return number + _FIRST_ORDINALS.get(position % 10, "th")
+def _select_named(criteria: Sequence[LabeledPoints]) -> tuple[Sequence[LabeledPoints], Sequence[LabeledPoints]]:
+    """Return the criteria with the most points, which a sentence names, and the others, which it adds up.
 
-
-def _enumerate(phrases: Sequence[str], locale: str) -> str:
-    """Return phrases with commas between them, and the word for "and" before the last one."""
-    *others, last = phrases
-    if not others:
-        return last
-    return _phrase("and", locale, items=", ".join(others), last=last)
-
-
-@cache
-def _quoted(label: Text, locale: str) -> str:
-    """Return the label of a criterion in quotation marks."""
-    return _phrase("quoted", locale, label=_localized(label, locale))
-
-
-def _localized(text: Text, locale: str) -> str:
-    """Return one language of a text."""
-    return text[LOCALES.index(locale)]
-
-
-def _phrase(key: str, locale: str, **facts: str | int) -> str:
-    """Return a part of a sentence with its placeholders filled in; numbers decide between singular and plural."""
-    for name, fact in facts.items():
-        if isinstance(fact, int):
-            facts[name] = with_count(format_count(fact, locale), fact, locale)
-    return _localized(REASON_PHRASES[key], locale).format(**facts)
+    Both are sorted by the size of their points, whatever the sign.
+    """
+    largest_first = sorted(criteria, key=lambda criterion: abs(criterion.points), reverse=True)
+    # A single remaining criterion takes no more room by its name than as "1 other criterion".
+    if len(largest_first) == _MAX_NAMED_CRITERIA + 1:
+        return largest_first, []
+    return largest_first[:_MAX_NAMED_CRITERIA], largest_first[_MAX_NAMED_CRITERIA:]

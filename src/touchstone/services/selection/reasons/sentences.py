@@ -7,12 +7,12 @@ import numpy as np
 from touchstone.messages.reasons import (
     ComparisonFacts,
     EstablishedValue,
-    LiftsFacts,
     StabilityFacts,
+    TargetRankFacts,
     WeightChange,
     comparison_sentence,
-    lifts_sentence,
     stability_sentence,
+    target_rank_sentence,
 )
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.criteria import CRITERION_LABELS
@@ -56,7 +56,7 @@ def describe_lifts(name: str, report: LiftReport, target_rank: int | None, local
             EstablishedValue(ATTRIBUTE_LABELS[attribute], best_values[attribute])
             for attribute in report.smallest_set.attributes
         ]
-    return lifts_sentence(LiftsFacts(name, report.rank, target_rank, attributes), locale)
+    return target_rank_sentence(TargetRankFacts(name, report.rank, target_rank, attributes), locale)
 
 
 def describe_stabilities(

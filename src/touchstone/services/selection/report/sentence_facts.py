@@ -3,9 +3,9 @@
 from touchstone.messages.reasons import (
     ComparisonFacts,
     EstablishedValue,
-    LiftsFacts,
     RankRangeFacts,
     StabilityFacts,
+    TargetRankFacts,
     WeightChange,
 )
 from touchstone.ranking.criteria import CRITERION_LABELS
@@ -50,14 +50,14 @@ def stability_facts(place: ReportedPlace, robustness: ReportedRobustness) -> Sta
     )
 
 
-def lifts_facts(prospects: ReportedProspects) -> LiftsFacts:
+def lifts_facts(prospects: ReportedProspects) -> TargetRankFacts:
     """Return what the sentence about the attributes that would raise a dataset to a rank is made of."""
     values = {lift.attribute: lift.value for lift in prospects.lifts}
     attributes = None
     if prospects.smallest_set is not None:
         attributes = [EstablishedValue(ATTRIBUTE_LABELS[name], values[name]) for name in prospects.smallest_set]
 
-    return LiftsFacts(
+    return TargetRankFacts(
         name=prospects.name,
         rank=prospects.rank,
         target_rank=prospects.target_rank or prospects.rank,

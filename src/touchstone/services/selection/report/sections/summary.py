@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from touchstone.core.attributes import ETHICAL
 from touchstone.messages.reasons import (
     comparison_sentence,
-    known_ranks_sentence,
-    lifts_sentence,
+    rank_range_sentence,
     rank_sentence,
     stability_sentence,
+    target_rank_sentence,
 )
 from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetState
 from touchstone.services.selection.report.content import ReportContent
@@ -127,7 +127,7 @@ def _what_is_unknown(content: ReportContent, language: ReportLanguage) -> Iterat
 
     for prospects in content.prospects:
         if prospects.dataset_id == evidence.dataset.id:
-            yield Line(known_ranks_sentence(known_ranks_facts(prospects), language.locale))
+            yield Line(rank_range_sentence(known_ranks_facts(prospects), language.locale))
 
     unknown_criteria = _unknown_weighted_criteria(content)
     if unknown_criteria:
@@ -159,7 +159,7 @@ def _what_would_change_it(content: ReportContent, language: ReportLanguage) -> I
     above, below = content.comparison.above, content.comparison.below
     for prospects in content.prospects:
         if prospects.target_rank is not None:
-            yield Line(lifts_sentence(lifts_facts(prospects), language.locale))
+            yield Line(target_rank_sentence(lifts_facts(prospects), language.locale))
 
     subject = below if content.choice and content.choice.dataset.id == below.id else above
     places = {place.dataset_id: place for place in content.robustness.places}
