@@ -22,7 +22,7 @@ from touchstone.cli.filter_options import (
     WEIGHTS,
 )
 from touchstone.cli.option_groups import PAGE, Option, OptionGroup
-from touchstone.cli.ranking_tables import build_ranking_table, ranking_sentences
+from touchstone.cli.ranking_tables import explain_ranking, summarize_ranking
 from touchstone.cli.tables import Column, build_facts_table, build_table, digits_of, format_value
 from touchstone.client import (
     CatalogImport,
@@ -68,7 +68,10 @@ NEW_DATASET_OPTIONS: Final = OptionGroup(
 
 
 def _parse_rank_options(given_options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of a ranking as the client takes them."""
+    """Return the options of `touchstone rank` as keyword arguments of the method `score_datasets` of the client.
+
+    Unless the user wants another number, 20 datasets are shown. The option `--only-passing` becomes `gate="pass"`.
+    """
     options = {"limit": DEFAULT_PLACES, **given_options}
     if options.pop(ONLY_PASSING_OPTION.name, False):
         options["gate"] = "pass"
@@ -344,9 +347,8 @@ def rank(
 
     weights_as_text = ", ".join(f"{weight.criterion_name} {weight.weight:.0%}" for weight in ranking.effective_weights)
     title = f"Datasets: {ranking.total_count}, by {weights_as_text}"
-    is_explained = options.get("explain", False)
-    table = build_ranking_table(ranking, title, show_points=is_explained)
-    context.show(ranking, table, *ranking_sentences(ranking, explain=is_explained))
+    present_ranking = explain_ranking if options.get("explain") else summarize_ranking
+    context.show(ranking, *present_ranking(ranking, title))
 
 
 def suggest(

@@ -1,84 +1,92 @@
-"""`touchstone project choices`, `snapshot`, `snapshots`, `replay` and `report`: answering for a choice."""
+"""The commands of `touchstone project` that document which dataset was chosen, and why.
 
-import sys
-from pathlib import Path
-from typing import Annotated, Any, Final
+`choices` lists every choice that was made. `snapshot` keeps the ranking as it is, `snapshots` lists what was kept, and
+`replay` shows what has changed since then. `report` writes a file for people who were not involved.
+"""
+
+from typing import Annotated, Final
 
 import typer
 from rich.table import Table
 
 from touchstone.cli.command_context import CommandContext
-from touchstone.cli.command_runner import ExitStatus, exit_with_error, server_command
-from touchstone.cli.option_groups import Option, OptionGroup
+from touchstone.cli.command_runner import server_command
+from touchstone.cli.file_output import OutputPath, write_file
 from touchstone.cli.tables import Column, build_facts_table, build_table, format_value
 from touchstone.client import Choice, Replay, ReplayedDataset, Snapshot, SnapshotSummary
 
 choice = typer.Typer()  # its commands are part of `touchstone project`
 
-STANDARD_STREAM: Final = Path("-")
-SHORT_DIGEST: Final = 12  # characters of a digest in a table; the JSON has all of it
-
-SNAPSHOT_OPTIONS: Final = OptionGroup(
-    (
-        Option("note", str, "Why you keep this ranking."),
-        Option("limit", int, "How many places (default: 20)."),
-    )
-)
-REPORT_OPTIONS: Final = OptionGroup(
-    (
-        Option("format", str, "html (the default), pdf or json."),
-        Option("lang", str, "fr or en (default: the language of the command line, en)."),
-    )
-)
+DIGEST_CHARACTERS_SHOWN: Final = 12  # in a table; the JSON has the whole digest
+MAX_ITEMS_LISTED: Final = 1000
 
 
 def _author_name(choice: Choice) -> str:
-    """Return the pseudo of the user who made a choice, or else the id."""
+    """Return the pseudo or else the id of the user who made a choice; an empty text if unknown."""
     if choice.by is None:
         return ""
     return choice.by.pseudo or str(choice.by.id)
 
 
 def _dataset_name(choice: Choice) -> str:
-    """Return the name of the dataset of a choice, and whether it has been withdrawn since."""
-    if choice.dataset is None:
+    """Return the name of the dataset that was chosen, marked if it has been withdrawn; `(none)` if none was chosen."""
+    dataset = choice.dataset
+    if dataset is None:
         return "(none)"
-    return f"{choice.dataset.name} (withdrawn)" if choice.dataset.withdrawn else choice.dataset.name
+    if dataset.withdrawn:
+        return f"{dataset.name} (withdrawn)"
+    return dataset.name
 
 
-def _rank(choice: Choice) -> str:
-    """Return the rank that the dataset of a choice had, or a dash if it was not in the ranking of the project."""
-    ranking = choice.ranking
-    return str(ranking.rank) if ranking and ranking.rank else "–"
+def _rank_when_chosen(choice: Choice) -> str:
+    """Return the rank that a dataset had when it was chosen, or a dash if it was not in the ranking of the project."""
+    if choice.ranking is None or choice.ranking.rank is None:
+        return "–"
+    return str(choice.ranking.rank)
 
 
-def _short_digest(digest: str | None) -> str:
-    """Return the beginning of a digest, or an empty text if there is none."""
-    return (digest or "")[:SHORT_DIGEST]
+def _digest_when_chosen(choice: Choice) -> str:
+    """Return the first characters of the digest of a dataset when it was chosen; an empty text if there is none."""
+    if choice.dataset is None or choice.dataset.digest is None:
+        return ""
+    return choice.dataset.digest[:DIGEST_CHARACTERS_SHOWN]
+
+
+def _rank_change(dataset: ReplayedDataset) -> str:
+    """Return the rank of a dataset in a snapshot and its rank now, such as `3 → 1`."""
+    return _before_and_after(dataset.rank.before, dataset.rank.after)
+
+
+def _score_change(dataset: ReplayedDataset) -> str:
+    """Return the score of a dataset in a snapshot and its score now."""
+    return _before_and_after(dataset.score.before, dataset.score.after)
+
+
+def _before_and_after(before: float | None, after: float | None) -> str:
+    """Return a value before and after a change with an arrow between them, or only once if it has not changed."""
+    if before == after:
+        return format_value(after)
+    return f"{format_value(before)} → {format_value(after)}"
 
 
 CHOICE_COLUMNS: Final = (
     Column[Choice]("At", lambda choice: choice.at),
     Column[Choice]("By", _author_name),
     Column[Choice]("Dataset", _dataset_name),
-    Column[Choice]("Rank", _rank, is_number=True),
+    Column[Choice]("Rank", _rank_when_chosen, is_number=True),
     Column[Choice]("Reason", lambda choice: choice.reason or ""),
-    Column[Choice](
-        "Digest", lambda choice: _short_digest(choice.dataset.digest if choice.dataset else None), is_key=True
-    ),
+    Column[Choice]("Digest", _digest_when_chosen, is_key=True),
 )
 SNAPSHOT_COLUMNS: Final = (
     Column[SnapshotSummary]("Id", lambda snapshot: snapshot.id, is_key=True),
     Column[SnapshotSummary]("At", lambda snapshot: snapshot.at),
     Column[SnapshotSummary]("Note", lambda snapshot: snapshot.note or ""),
     Column[SnapshotSummary]("Datasets", lambda snapshot: snapshot.item_count, is_number=True),
-    Column[SnapshotSummary]("Digest", lambda snapshot: _short_digest(snapshot.sha256), is_key=True),
+    Column[SnapshotSummary]("Digest", lambda snapshot: snapshot.sha256[:DIGEST_CHARACTERS_SHOWN], is_key=True),
 )
 REPLAY_COLUMNS: Final = (
-    Column[ReplayedDataset]("Rank", lambda dataset: _transition(dataset.rank.before, dataset.rank.after), is_key=True),
-    Column[ReplayedDataset](
-        "Score", lambda dataset: _transition(dataset.score.before, dataset.score.after), is_key=True
-    ),
+    Column[ReplayedDataset]("Rank", _rank_change, is_key=True),
+    Column[ReplayedDataset]("Score", _score_change, is_key=True),
     Column[ReplayedDataset]("Name", lambda dataset: dataset.dataset_name),
     Column[ReplayedDataset]("Status", lambda dataset: dataset.status, is_key=True),
     Column[ReplayedDataset]("Because of", lambda dataset: dataset.reason or "", is_key=True),
@@ -89,83 +97,70 @@ SnapshotId = Annotated[str, typer.Argument(help="Id of the snapshot.")]
 
 
 @server_command(choice, "choices")
-def choices(project_id: ProjectId, *, context: CommandContext) -> None:
+def list_choices(project_id: ProjectId, *, context: CommandContext) -> None:
     """List every choice that was made in a project, newest first, with its reason."""
-    history = context.client.list_choices(project_id, limit=1000)
+    history = context.client.list_choices(project_id, limit=MAX_ITEMS_LISTED)
     context.show(history, build_table(CHOICE_COLUMNS, history))
 
 
-@server_command(choice, "snapshot", options=SNAPSHOT_OPTIONS)
-def snapshot(project_id: ProjectId, *, context: CommandContext, options: dict[str, Any]) -> None:
-    """Freeze the recommendation of a project as it is now."""
-    new_snapshot = context.client.create_snapshot(project_id, **options)
-    context.show(new_snapshot, _snapshot_table(new_snapshot))
+@server_command(choice, "snapshot")
+def create_snapshot(
+    project_id: ProjectId,
+    note: Annotated[str | None, typer.Option(help="Why you keep this ranking.")] = None,
+    limit: Annotated[int | None, typer.Option(help="How many datasets, best first (default: 20).")] = None,
+    *,
+    context: CommandContext,
+) -> None:
+    """Keep the ranking of a project as it is now, so that you can show later what it was."""
+    snapshot = context.client.create_snapshot(project_id, note=note, limit=limit)
+    context.show(snapshot, _snapshot_table(snapshot))
 
 
-def _snapshot_table(new_snapshot: Snapshot) -> Table:
-    """Return the table that shows what was frozen."""
+def _snapshot_table(snapshot: Snapshot) -> Table:
+    """Return the table that shows a new snapshot: how much of the ranking it keeps, and its digest."""
     facts = {
-        "Id": new_snapshot.id,
-        "At": new_snapshot.at,
-        "Note": new_snapshot.note,
-        "Datasets": f"{new_snapshot.item_count} of {new_snapshot.total_count}",
-        "SHA-256": new_snapshot.sha256,
+        "Id": snapshot.id,
+        "At": snapshot.at,
+        "Note": snapshot.note,
+        "Datasets": f"{snapshot.item_count} of {snapshot.total_count}",
+        "SHA-256": snapshot.sha256,
     }
     return build_facts_table(facts, title="Snapshot")
 
 
 @server_command(choice, "snapshots")
-def snapshots(project_id: ProjectId, *, context: CommandContext) -> None:
+def list_snapshots(project_id: ProjectId, *, context: CommandContext) -> None:
     """List the snapshots of a project, newest first."""
-    summaries = context.client.list_snapshots(project_id, limit=1000)
+    summaries = context.client.list_snapshots(project_id, limit=MAX_ITEMS_LISTED)
     context.show(summaries, build_table(SNAPSHOT_COLUMNS, summaries))
 
 
 @server_command(choice, "replay")
-def replay(project_id: ProjectId, snapshot_id: SnapshotId, *, context: CommandContext) -> None:
-    """Rank again as in a snapshot, and say what has changed since then and why."""
-    result = context.client.replay_snapshot(project_id, snapshot_id)
-    context.show(result, build_table(REPLAY_COLUMNS, result.items), _replay_summary(result))
+def replay_snapshot(project_id: ProjectId, snapshot_id: SnapshotId, *, context: CommandContext) -> None:
+    """Repeat the ranking of a snapshot with the present catalog, and show what has changed since then and why."""
+    replay = context.client.replay_snapshot(project_id, snapshot_id)
+    context.show(replay, build_table(REPLAY_COLUMNS, replay.items), _replay_summary(replay))
 
 
-def _replay_summary(result: Replay) -> str:
-    """Return one line that says whether anything has changed since a snapshot."""
-    if result.identical:
+def _replay_summary(replay: Replay) -> str:
+    """Return one line that tells how many datasets have changed since a snapshot, or that nothing has."""
+    if replay.identical:
         return "Nothing has changed since the snapshot."
 
-    changed_count = sum(dataset.status != "unchanged" for dataset in result.items)
-    return f"{changed_count} of {len(result.items)} datasets have changed, moved, come or gone since the snapshot."
+    changed_count = sum(dataset.status != "unchanged" for dataset in replay.items)
+    return f"{changed_count} of {len(replay.items)} datasets have changed, moved, come or gone since the snapshot."
 
 
-def _transition(before: float | None, after: float | None) -> str:
-    """Return a value as it was and as it is, or only once if it is the same."""
-    if before == after:
-        return format_value(after)
-    return f"{format_value(before)} → {format_value(after)}"
-
-
-@server_command(choice, "report", options=REPORT_OPTIONS)
-def report(
+@server_command(choice, "report")
+def write_report(
     project_id: ProjectId,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", help="File to write, - for the standard output (default: a name made of the project's)."
-        ),
-    ] = None,
+    output: OutputPath = None,
+    report_format: Annotated[str, typer.Option("--format", help="html, pdf or json.")] = "html",
+    language: Annotated[str, typer.Option("--lang", help="fr or en.")] = "en",
     *,
     context: CommandContext,
-    options: dict[str, Any],
 ) -> None:
     """Write the report of a project: its need, ranking, reasons, choice and evidence."""
-    file = context.client.get_report(project_id, **{"lang": "en", **options})
-    if output == STANDARD_STREAM:
-        sys.stdout.buffer.write(file.content)
-        return
-
-    path = output or Path(file.name)
-    try:
-        path.write_bytes(file.content)
-    except OSError as error:
-        exit_with_error(f"{path}: {error.strerror}", ExitStatus.USAGE)
-    context.show({"file": str(path), "bytes": len(file.content)}, f"{path}: {len(file.content)} bytes")
+    # The service refuses a format or a language that it does not know, and lists those that it knows.
+    file = context.client.get_report(project_id, report_format, lang=language)  # type: ignore[arg-type]
+    write_file(file, output, context)

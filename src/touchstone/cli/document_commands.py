@@ -1,47 +1,30 @@
 """`touchstone export`: a dataset as a document in a metadata standard."""
 
-import sys
-from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 
 from touchstone.cli.command_context import CommandContext
-from touchstone.cli.command_runner import ExitStatus, exit_with_error, server_command
-from touchstone.cli.option_groups import Option, OptionGroup
+from touchstone.cli.command_runner import server_command
+from touchstone.cli.file_output import OutputPath, write_file
 from touchstone.metadata.writers.formats import FORMATS
 
-STANDARD_STREAM: Final = Path("-")
 FORMAT_LIST: Final = ", ".join(FORMATS)
-EXPORT_OPTIONS: Final = OptionGroup((Option("format", str, f"{FORMAT_LIST} (default: croissant)."),))
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module to the command line."""
-    server_command(app, "export", options=EXPORT_OPTIONS)(export)
+    server_command(app, "export")(export)
 
 
 def export(
     dataset: Annotated[str, typer.Argument(help="Id or UUID.")],
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", help="File to write, - for the standard output (default: a name made of its own)."
-        ),
-    ] = None,
+    output: OutputPath = None,
+    export_format: Annotated[str, typer.Option("--format", help=f"One of {FORMAT_LIST}.")] = "croissant",
     *,
     context: CommandContext,
-    options: dict[str, Any],
 ) -> None:
     """Write a dataset with its claims as a document in a metadata standard."""
-    file = context.client.export_dataset(dataset, **options)
-    if output == STANDARD_STREAM:
-        sys.stdout.buffer.write(file.content)
-        return
-
-    path = output or Path(file.name)
-    try:
-        path.write_bytes(file.content)
-    except OSError as error:
-        exit_with_error(f"{path}: {error.strerror}", ExitStatus.USAGE)
-    context.show({"file": str(path), "bytes": len(file.content)}, f"{path}: {len(file.content)} bytes")
+    # The service refuses a format that it does not know, and lists those that it knows.
+    file = context.client.export_dataset(dataset, export_format)  # type: ignore[arg-type]
+    write_file(file, output, context)

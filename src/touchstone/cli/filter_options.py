@@ -1,12 +1,15 @@
 """The options for filters, weights and order; those for filters are derived from the table of attributes."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, cast
 
 import msgspec
 import typer
 
 from touchstone.cli.option_groups import Option, OptionGroup, parse_assignments
+from touchstone.client.evidence_models import AssuranceName
+from touchstone.client.fields import Filters
 from touchstone.core.attributes import ATTRIBUTES, Attribute, Kind
 
 # The filters of the API have shorter names for these attributes.
@@ -57,25 +60,32 @@ FILTERS: Final = OptionGroup(
 
 
 def parse_gates(given_options: dict[str, Any]) -> dict[str, Any]:
-    """Return the requirements that the options `--gate NAME=VALUE` set, by name.
+    """Return the requirements beside the score that the user has given as `--gate NAME=VALUE`, by name.
 
-    A value with commas is a list, and values of a gate that is given several times are joined into one list, so that
-    `--gate license=MIT --gate license=CC-BY-*` accepts either licence. Values are sent as texts except for numbers and
-    for `true` and `false`.
+    Several values for one name, separated by commas or given by several options, become a list: both
+    `--gate license=MIT,CC-BY-*` and `--gate license=MIT --gate license=CC-BY-*` accept either licence.
 
     Raises:
         typer.BadParameter: A text has no `=`, or no name before it.
     """
     values_by_name: dict[str, list[Any]] = {}
     for assignment in given_options.get("gate", []):
-        for name, text in parse_assignments([assignment], name_placeholder="requirement").items():
-            values = [_parse_gate_value(word.strip()) for word in text.split(",")]
-            values_by_name.setdefault(name, []).extend(values)
-    return {name: values[0] if len(values) == 1 else values for name, values in values_by_name.items()}
+        # One at a time, because a mapping of all assignments would keep only the last one of each name.
+        [(name, text)] = parse_assignments([assignment], name_placeholder="requirement").items()
+        values = [_parse_gate_value(item.strip()) for item in text.split(",")]
+        values_by_name.setdefault(name, []).extend(values)
+
+    gates = {}
+    for name, values in values_by_name.items():
+        gates[name] = values[0] if len(values) == 1 else values
+    return gates
 
 
-def _parse_gate_value(text: str) -> Any:
-    """Return a value of a requirement as a number or a boolean if it is one, and else as the text itself."""
+def _parse_gate_value(text: str) -> int | float | str:
+    """Return the value of a requirement: a number or a boolean if the text is one in JSON, otherwise the text itself.
+
+    The service expects `1000` and `true` as such, but levels of evidence and licences as texts.
+    """
     try:
         value = msgspec.json.decode(text)
     except msgspec.DecodeError:
@@ -95,10 +105,9 @@ ONLY_PASSING_OPTION: Final = Option("only_passing", bool, "Leave out what does n
 
 
 def _parse_weights(given_options: dict[str, Any]) -> dict[str, float] | str | None:
-    """Return the weights that the options `--weight CRITERION=NUMBER` set, or the profile that `--profile` names.
+    """Return the weights that the user has given as `--weight CRITERION=NUMBER`, or the name of a weight profile.
 
-    Weights are returned as a mapping of criteria to numbers, a profile as its name. Without these options the result
-    is None.
+    Weights are returned as a mapping of criteria to numbers. Without `--weight` and `--profile`, the result is None.
 
     Raises:
         typer.BadParameter: Both options were given, or a weight is not a number.
@@ -134,29 +143,49 @@ SORTING: Final = OptionGroup(
 )
 
 
-def _assurance(given_options: dict[str, Any]) -> str | None:
-    """Return the level of evidence that the option `--assurance` names; None without the option."""
-    assurance: str | None = given_options.get("assurance")
-    return assurance
+def _parse_assurance(given_options: dict[str, Any]) -> AssuranceName | None:
+    """Return the weakest level of evidence that counts, as `--assurance` names it; None without this option.
+
+    The service refuses levels that do not exist.
+    """
+    return cast(AssuranceName | None, given_options.get("assurance"))
 
 
 ASSURANCE_OPTION: Final = Option(
     "assurance", str, "The weakest evidence that counts: declared (the default), documented or reviewed."
 )
-ASSURANCE: Final = OptionGroup((ASSURANCE_OPTION,), build=_assurance, help_panel="Evidence")
+ASSURANCE: Final = OptionGroup((ASSURANCE_OPTION,), build=_parse_assurance, help_panel="Evidence")
 
 
-def _parse_ranking(given_options: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments with which the client describes a ranking: its filters, weights and level of evidence.
+@dataclass(frozen=True, slots=True)
+class RankingOptions:
+    """The options that describe a ranking: which datasets, how much each criterion counts, and on which evidence.
+
+    Attributes:
+        weights: Weights by criterion, or the name of a weight profile; None for the default profile.
+        assurance: The weakest level of evidence that counts; None for the default.
+    """
+
+    filters: Filters
+    weights: dict[str, float] | str | None
+    assurance: AssuranceName | None
+
+
+def _parse_ranking_options(given_options: dict[str, Any]) -> RankingOptions:
+    """Return the description of a ranking that the user has given by options.
 
     Raises:
-        typer.BadParameter: The weights do not fit.
+        typer.BadParameter: Both weights and a profile were given, or a weight is not a number.
     """
     filter_names = {option.name for option in FILTERS.options}
     filters = {name: value for name, value in given_options.items() if name in filter_names}
-    return {"filters": filters, "weights": _parse_weights(given_options), "assurance": _assurance(given_options)}
+    return RankingOptions(
+        filters=cast(Filters, filters),
+        weights=_parse_weights(given_options),
+        assurance=_parse_assurance(given_options),
+    )
 
 
 RANKING: Final = OptionGroup(
-    (*FILTERS.options, *WEIGHTS.options, ASSURANCE_OPTION), build=_parse_ranking, help_panel="Ranking"
+    (*FILTERS.options, *WEIGHTS.options, ASSURANCE_OPTION), build=_parse_ranking_options, help_panel="Ranking"
 )

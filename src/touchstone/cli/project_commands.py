@@ -18,7 +18,7 @@ from touchstone.cli.filter_options import (
     parse_gates,
 )
 from touchstone.cli.option_groups import PAGE, Option, OptionGroup
-from touchstone.cli.ranking_tables import build_ranking_table, ranking_sentences
+from touchstone.cli.ranking_tables import explain_ranking, summarize_ranking
 from touchstone.cli.tables import Column, build_facts_table, build_table, digits_of, format_value
 from touchstone.client import Project
 from touchstone.client.evidence_models import AssuranceName
@@ -36,10 +36,15 @@ PROJECT_COLUMNS: Final = (
 
 
 def _parse_project_fields(given_options: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a project that its options set; the requirements are one field."""
-    gates = parse_gates(given_options)
+    """Return the fields of a new project that were given as options.
+
+    Requirements, of which each `--gate` gives one, become the single field `gates`.
+    """
     fields = {name: value for name, value in given_options.items() if name != GATE_OPTION.name}
-    return {**fields, "gates": gates} if gates else fields
+    gates = parse_gates(given_options)
+    if gates:
+        fields["gates"] = gates
+    return fields
 
 
 PROJECT_OPTIONS: Final = OptionGroup(
@@ -72,7 +77,7 @@ def create(
     filters: dict[str, Any],
     weights: dict[str, float] | str | None,
 ) -> None:
-    """Begin a project with the filters, weights and requirements that describe your need."""
+    """Create a project with the filters, weights and requirements that describe your need."""
     if isinstance(weights, str):
         weights = profile_weights(context, profile_name=weights)
 
@@ -135,13 +140,15 @@ def recommend(
     recommendations = context.client.get_recommendations(project_id, limit=limit, assurance=assurance, gate=gate)
 
     title = f"{recommendations.project.name}: {recommendations.total_count} datasets match"
-    is_explained = options.get("explain", False)
-    table = build_ranking_table(recommendations, title, show_points=is_explained)
-    context.show(recommendations, table, *ranking_sentences(recommendations, explain=is_explained))
+    present_ranking = explain_ranking if options.get("explain") else summarize_ranking
+    context.show(recommendations, *present_ranking(recommendations, title))
 
 
 def _chosen_dataset(project: Project) -> str | None:
-    """Return the id and the name of the dataset of a project, and what has become of it since it was chosen."""
+    """Return the id and the name of the dataset that was chosen in a project; None if none was.
+
+    If the dataset has changed or was withdrawn since then, a note in parentheses says so and lists the changed fields.
+    """
     chosen_dataset = project.chosen_dataset
     if chosen_dataset is None:
         return digits_of(project.chosen_dataset_id)
@@ -149,8 +156,12 @@ def _chosen_dataset(project: Project) -> str | None:
     description = f"{chosen_dataset.id} {chosen_dataset.name}"
     if chosen_dataset.state not in ("changed", "withdrawn"):
         return description
-    changed_fields = ", ".join(change.field for change in chosen_dataset.changes)
-    return f"{description} ({chosen_dataset.state} since it was chosen{': ' if changed_fields else ''}{changed_fields})"
+
+    note = f"{chosen_dataset.state} since it was chosen"
+    if chosen_dataset.changes:
+        changed_fields = [change.field for change in chosen_dataset.changes]
+        note += f": {', '.join(changed_fields)}"
+    return f"{description} ({note})"
 
 
 @server_command(project, "delete")

@@ -1,22 +1,24 @@
-"""Rankings as people read them: a table, what its criteria do not distinguish, and why each dataset has its place."""
+"""Rankings as people see them on a terminal: a table with one row for each dataset, and sentences below it."""
 
-from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from rich.table import Table
 
 from touchstone.cli.tables import Column, build_table, digits_of
-from touchstone.client import Ranking, Recommendations, ScoredDataset, Weight
+from touchstone.client import ComparedDataset, Ranking, Recommendations, ScoredDataset
 
 
 def _format_place(dataset: ScoredDataset) -> str:
-    """Return the place of a dataset, followed by `=` if others share it."""
+    """Return the place of a dataset, such as `5`, or `5 =` if other datasets have the same score and share it."""
     place = dataset.place or dataset.rank
     return f"{place} =" if dataset.tied_with else str(place)
 
 
 def _format_gates(dataset: ScoredDataset) -> str:
-    """Return which gates a dataset does not pass, such as `failed: license; unknown: year_min`, or else `passed`."""
+    """Return the requirements that a dataset does not pass, such as `failed: license; unknown: year_min`.
+
+    If it passes all of them, the result is `passed`.
+    """
     outcomes = dataset.gates or {}
     problems = []
     for outcome in ("failed", "unknown"):
@@ -41,43 +43,43 @@ SUMMARY_COLUMNS: Final = (
 GATES_COLUMN: Final = Column[ScoredDataset]("Gates", _format_gates)
 
 
-def build_ranking_table(ranking: Ranking | Recommendations, title: str, *, show_points: bool) -> Table:
-    """Return the table that shows a ranking, best dataset first.
+def summarize_ranking(ranking: Ranking | Recommendations, title: str) -> list[Table | str]:
+    """Return what a person sees of a ranking: a table with the main scores of each dataset, and sentences below it.
 
-    With `show_points`, it has a column for each criterion of the ranking, with the points that the criterion adds to
-    the score. Otherwise it has the number of ethical attributes that are known of each dataset, and its ethical,
-    technical and popularity scores. If the ranking has gates, the last column says which of them are not passed.
+    The sentences note which criteria do not distinguish the datasets. If the ranking has requirements (gates), the last
+    column of the table has those that a dataset does not pass.
     """
-    columns = [*RANKING_COLUMNS]
-    if show_points:
-        columns += _points_columns(ranking.effective_weights)
-    else:
-        columns += SUMMARY_COLUMNS
-    if any(dataset.gates for dataset in ranking.datasets):
-        columns.append(GATES_COLUMN)
-
-    return build_table(columns, ranking.datasets, title)
+    columns = [*RANKING_COLUMNS, *SUMMARY_COLUMNS, *_gates_columns(ranking)]
+    notes = [note.sentence for note in ranking.notes]
+    return [build_table(columns, ranking.datasets, title), *notes]
 
 
-def _points_columns(weights: Sequence[Weight]) -> list[Column[ScoredDataset]]:
-    """Return a column for each weighted criterion with the points that it contributes to each score."""
-    return [_points_column(weight.criterion_name) for weight in weights]
+def explain_ranking(ranking: Ranking | Recommendations, title: str) -> list[Table | str]:
+    """Return what a person sees of a ranking that was requested with explanations.
+
+    Instead of the main scores, the table has the points that each weighted criterion adds to the score of a dataset.
+    After the notes on the criteria, there is one sentence for each dataset, which explains its rank.
+    """
+    points_columns = [build_points_column(weight.criterion_name) for weight in ranking.effective_weights]
+    columns = [*RANKING_COLUMNS, *points_columns, *_gates_columns(ranking)]
+    notes = [note.sentence for note in ranking.notes]
+    reasons = [dataset.sentence for dataset in ranking.datasets if dataset.sentence]
+    return [build_table(columns, ranking.datasets, title), *notes, *reasons]
 
 
-def _points_column(criterion: str) -> Column[ScoredDataset]:
-    """Return a column with the points that a criterion contributes to the score of each dataset."""
+def _gates_columns(ranking: Ranking | Recommendations) -> list[Column[ScoredDataset]]:
+    """Return the column for requirements as a list, which is empty if the ranking has no requirements."""
+    has_gates = any(dataset.gates for dataset in ranking.datasets)
+    return [GATES_COLUMN] if has_gates else []
 
-    def read_points(dataset: ScoredDataset) -> float:
+
+def build_points_column(criterion: str) -> Column[Any]:
+    """Return the column with the points that a criterion adds to the score of each ranked or compared dataset."""
+
+    def read_points(dataset: ScoredDataset | ComparedDataset) -> float:
         points = dataset.points or {}
         return points.get(criterion, 0.0)
 
-    title = criterion.replace("_", "\n")  # as narrow as the terminal may be
-    return Column(f"+ {title}", read_points, is_number=True)
-
-
-def ranking_sentences(ranking: Ranking | Recommendations, *, explain: bool) -> list[str]:
-    """Return the sentences below a ranking: what its criteria do not distinguish, and if asked for, each place."""
-    sentences = [note.sentence for note in ranking.notes]
-    if explain:
-        sentences += [dataset.sentence for dataset in ranking.datasets if dataset.sentence]
-    return sentences
+    # With one word to a line, the columns of several criteria fit a narrow terminal.
+    narrow_title = criterion.replace("_", "\n")
+    return Column(f"+ {narrow_title}", read_points, is_number=True)

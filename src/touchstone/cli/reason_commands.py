@@ -1,16 +1,23 @@
-"""`touchstone compare`, `lifts` and `stability`: why datasets rank as they do, and what would change that."""
+"""The commands that give the reasons of a ranking.
 
-from typing import Annotated, Any, Final
+`touchstone compare` explains why one dataset ranks above another. `touchstone lifts` lists what would have to be
+established about a dataset for it to rank better. `touchstone stability` tests whether the first datasets would keep
+their ranks if the weights were slightly different.
+"""
+
+from typing import Annotated, Final
 
 import typer
 from rich.table import Table
 
 from touchstone.cli.command_context import CommandContext
 from touchstone.cli.command_runner import server_command
-from touchstone.cli.filter_options import RANKING
+from touchstone.cli.filter_options import RANKING, RankingOptions
 from touchstone.cli.option_groups import Option, OptionGroup
+from touchstone.cli.ranking_tables import build_points_column
 from touchstone.cli.tables import Column, build_table, digits_of
 from touchstone.client import ComparedDataset, Comparison, DatasetStability, Lift, Lifts
+from touchstone.client.fields import StabilityOptions
 from touchstone.core.attributes import BY_NAME
 
 COMPARED_COLUMNS: Final = (
@@ -35,12 +42,11 @@ STABILITY_COLUMNS: Final = (
     Column[DatasetStability]("Verdict", lambda dataset: dataset.verdict, is_key=True),
 )
 
-LIFT_OPTIONS: Final = OptionGroup((Option("rank", int, "The rank to be reached by as few attributes as possible."),))
 STABILITY_OPTIONS: Final = OptionGroup(
     (
-        Option("k", int, "How many ranks (default: 10)."),
-        Option("samples", int, "How many variations of the weights (default: 100)."),
-        Option("spread", float, "By what share each weight varies at most (default: 0.2)."),
+        Option("k", int, "How many datasets are tested, best first (default: 10)."),
+        Option("samples", int, "How many times the ranking is repeated with other weights (default: 100)."),
+        Option("spread", float, "By which share a weight is raised or lowered at most (default: 0.2)."),
         Option("seed", int, "Seed of the random numbers (default: 0)."),
     )
 )
@@ -50,72 +56,69 @@ def compare(
     datasets: Annotated[list[str], typer.Argument(help="Ids or UUIDs of two to five datasets.")],
     *,
     context: CommandContext,
-    ranking: dict[str, Any],
+    ranking: RankingOptions,
 ) -> None:
-    """Say why one dataset ranks above another, and which change of a single weight would reverse that.
+    """Explain why one dataset ranks above another, and which change of a single weight would reverse their order.
 
     For example: touchstone compare 12 34 --profile ethical
     """
     ids = [_id_or_uuid(dataset) for dataset in datasets]
-    comparison = context.client.compare_datasets(ids, **ranking)
+    comparison = context.client.compare_datasets(
+        ids, filters=ranking.filters, weights=ranking.weights, assurance=ranking.assurance
+    )
     sentences = [pair.sentence for pair in comparison.pairs]
     context.show(comparison, _comparison_table(comparison), *sentences)
 
 
 def _comparison_table(comparison: Comparison) -> Table:
     """Return the table that shows the compared datasets, best first, with the points of each weighted criterion."""
-    points_columns = [_points_column(weight.criterion_name) for weight in comparison.effective_weights]
+    points_columns = [build_points_column(weight.criterion_name) for weight in comparison.effective_weights]
     return build_table((*COMPARED_COLUMNS, *points_columns), comparison.datasets)
-
-
-def _points_column(criterion: str) -> Column[ComparedDataset]:
-    """Return a column with the points that a criterion contributes to the score of each dataset."""
-
-    def read_points(dataset: ComparedDataset) -> float:
-        return dataset.points.get(criterion, 0.0)
-
-    title = criterion.replace("_", "\n")  # as narrow as the terminal may be
-    return Column(f"+ {title}", read_points, is_number=True)
 
 
 def lifts(
     dataset: Annotated[str, typer.Argument(help="Id or UUID.")],
+    rank: Annotated[
+        int | None, typer.Option(help="A rank that the dataset is to reach by as few attributes as possible.")
+    ] = None,
     *,
     context: CommandContext,
-    options: dict[str, Any],
-    ranking: dict[str, Any],
+    ranking: RankingOptions,
 ) -> None:
-    """Say what would raise a dataset in a ranking if somebody established it.
+    """List the attributes by which a dataset would rank better if somebody established them.
 
     For example: touchstone lifts 12 --rank 3 --profile ethical
     """
-    dataset_lifts = context.client.get_lifts(dataset, **options, **ranking)
-    context.show(dataset_lifts, _lifts_table(dataset_lifts), *_lifts_sentences(dataset_lifts))
+    dataset_lifts = context.client.get_lifts(
+        dataset, rank=rank, filters=ranking.filters, weights=ranking.weights, assurance=ranking.assurance
+    )
+    sentences = [dataset_lifts.sentence] if dataset_lifts.sentence else []
+    context.show(dataset_lifts, _lifts_table(dataset_lifts), *sentences)
 
 
 def _lifts_table(dataset_lifts: Lifts) -> Table:
-    """Return the table that shows what a dataset would gain by each attribute, leaving out those that gain nothing."""
+    """Return the table with the score and the rank that a dataset would have if an attribute were established.
+
+    Attributes that would not raise the score are left out.
+    """
     title = f"{dataset_lifts.dataset_name}: rank {dataset_lifts.rank} of {dataset_lifts.total_count}"
-    gains = [lift for lift in dataset_lifts.lifts if lift.gain > 0]
-    return build_table(LIFT_COLUMNS, gains, title)
-
-
-def _lifts_sentences(dataset_lifts: Lifts) -> list[str]:
-    """Return what would bring the dataset to the requested rank, as a list of one sentence or none."""
-    return [dataset_lifts.sentence] if dataset_lifts.sentence else []
+    raising_lifts = [lift for lift in dataset_lifts.lifts if lift.gain > 0]
+    return build_table(LIFT_COLUMNS, raising_lifts, title)
 
 
 def stability(
     *,
     context: CommandContext,
-    options: dict[str, Any],
-    ranking: dict[str, Any],
+    options: StabilityOptions,
+    ranking: RankingOptions,
 ) -> None:
-    """Say how robust the first ranks are against changes of the weights.
+    """Test whether the first datasets of a ranking would keep their ranks if the weights were slightly different.
 
     For example: touchstone stability --domain health --profile balanced --k 5
     """
-    result = context.client.get_stability(**options, **ranking)
+    result = context.client.get_stability(
+        ranking.filters, weights=ranking.weights, assurance=ranking.assurance, **options
+    )
     title = f"The first {result.k} of {result.total_count}, {result.samples} variations by ±{result.spread:.0%}"
     sentences = [dataset.sentence for dataset in result.datasets]
     context.show(result, build_table(STABILITY_COLUMNS, result.datasets, title), *sentences)
@@ -129,5 +132,5 @@ def _id_or_uuid(text: str) -> int | str:
 def register(app: typer.Typer) -> None:
     """Add `compare`, `lifts` and `stability` to the application."""
     server_command(app, "compare", ranking=RANKING)(compare)
-    server_command(app, "lifts", options=LIFT_OPTIONS, ranking=RANKING)(lifts)
+    server_command(app, "lifts", ranking=RANKING)(lifts)
     server_command(app, "stability", options=STABILITY_OPTIONS, ranking=RANKING)(stability)

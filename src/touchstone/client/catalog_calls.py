@@ -132,10 +132,12 @@ def score_datasets(
     """Rank the records that match the filters, best first.
 
     `weights` maps criteria to their weights, or is the name of a weight profile; the default is the profile
-    `balanced`. `limit` and `skip` choose the places. With `explain`, each item has its criterion scores and the points
-    that add up to its score. Values that are not supported at the level `assurance` count as unknown; by default,
-    every declared value counts. Each item says which of the `gates` it passes; with `gate="pass"`, only what passes all
-    of them is ranked.
+    `balanced`. `limit` and `skip` choose the part of the ranking that is returned. With `explain`, each item has its
+    criterion scores and the points that add up to its score. Values that are not supported at the level `assurance`
+    count as unknown; by default, every declared value counts.
+
+    The `gates` are requirements that do not affect the score. Each item has the outcome of every gate, and with
+    `gate="pass"`, only records that pass all gates are ranked.
     """
     path = build_path("datasets", "score")
     query = {"envelope": True, **options}

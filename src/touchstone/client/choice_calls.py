@@ -1,4 +1,8 @@
-"""API calls for the choice of a project: its history, snapshots of the ranking, and the report."""
+"""API calls that document which dataset was chosen in a project, and why.
+
+Every choice is kept in a history. A snapshot keeps the ranking that a choice was based on, so that it can be compared
+with the ranking of a later day, and the report presents all of it to people who were not involved.
+"""
 
 from uuid import UUID
 
@@ -9,55 +13,63 @@ from touchstone.client.models import ExportedFile, Locale
 
 
 def list_choices(project_id: str | UUID, *, skip: int = 0, limit: int = 100) -> Call[list[Choice]]:
-    """List the choices of a project with their reasons, newest first; nothing is ever removed from this history."""
+    """List the choices that were made in a project, newest first, each with its reason.
+
+    The service never removes anything from this history.
+    """
     query = {"skip": skip, "limit": limit}
     return Call("GET", build_path("projects", project_id, "choices"), read_json(list[Choice]), query=query)
 
 
 def page_choices(project_id: str | UUID, *, page: int = 1, page_size: int = 12) -> Call[ChoicePage]:
-    """Return one page of the choices of a project, newest first."""
+    """Return one page of the choices that were made in a project, newest first, with their total number."""
     query = {"page": page, "page_size": page_size}
     return Call("GET", build_path("projects", project_id, "choices"), read_json(ChoicePage), query=query)
 
 
 def create_snapshot(project_id: str | UUID, *, note: str | None = None, limit: int | None = None) -> Call[Snapshot]:
-    """Freeze the recommendation of a project with its first `limit` datasets, so that it can be replayed later."""
+    """Keep the first `limit` datasets of the ranking of a project as they are now, with their records and claims.
+
+    `replay_snapshot` later tells what has changed since then. The `note` may say why the snapshot was made.
+    """
     body = without_none(note=note, limit=limit)
     return Call("POST", build_path("projects", project_id, "snapshots"), read_json(Snapshot), json=body)
 
 
 def list_snapshots(project_id: str | UUID, *, skip: int = 0, limit: int = 100) -> Call[list[SnapshotSummary]]:
-    """List the snapshots of a project without their contents, newest first."""
+    """List the snapshots of a project, newest first, without their contents."""
     path = build_path("projects", project_id, "snapshots")
     return Call("GET", path, read_json(list[SnapshotSummary]), query={"skip": skip, "limit": limit})
 
 
 def page_snapshots(project_id: str | UUID, *, page: int = 1, page_size: int = 12) -> Call[SnapshotPage]:
-    """Return one page of the snapshots of a project without their contents, newest first."""
+    """Return one page of the snapshots of a project, newest first, without their contents."""
     query = {"page": page, "page_size": page_size}
     return Call("GET", build_path("projects", project_id, "snapshots"), read_json(SnapshotPage), query=query)
 
 
 def get_snapshot(project_id: str | UUID, snapshot_id: str | UUID) -> Call[Snapshot]:
-    """Return a snapshot with its content."""
+    """Return a snapshot with its content: the need, the choice, and the ranked datasets as they were."""
     return Call("GET", build_path("projects", project_id, "snapshots", snapshot_id), read_json(Snapshot))
 
 
 def replay_snapshot(project_id: str | UUID, snapshot_id: str | UUID) -> Call[Replay]:
-    """Rank the catalog again as in a snapshot, and return what has changed since and why."""
+    """Repeat the ranking of a snapshot with the present catalog, and return what differs from the snapshot and why."""
     path = build_path("projects", project_id, "snapshots", snapshot_id, "replay")
     return Call("GET", path, read_json(Replay))
 
 
 def get_report(
     project_id: str | UUID,
-    format: ReportFormat = "html",  # noqa: A002
+    report_format: ReportFormat = "html",
     *,
     lang: Locale | None = None,
 ) -> Call[ExportedFile]:
-    """Return the report of a project: the need, the ranking with its reasons, the choice and the evidence.
+    """Return the report of a project as a file, for people who want to know what was chosen and why.
 
-    The report states what is known and carries the digest of what it states; the same state gives the same bytes.
+    It presents the need, the ranking with its reasons, the choice and the evidence. `lang` is its language; by default,
+    it is that of the client. Every format has the same digest, the SHA-256 of all that the report states. As long as
+    nothing that the report states has changed, the service returns exactly the same file.
     """
     path = build_path("projects", project_id, "report")
-    return Call("GET", path, read_file("report"), query={"format": format, "lang": lang})
+    return Call("GET", path, read_file("report"), query={"format": report_format, "lang": lang})

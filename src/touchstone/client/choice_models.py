@@ -1,4 +1,4 @@
-"""Types of the service's responses about choices: their history, and snapshots of the ranking that they rest on."""
+"""Types of the service's responses about choices: their history, and snapshots of the rankings they were based on."""
 
 from datetime import datetime
 from typing import Any, Literal
@@ -16,13 +16,13 @@ ReplayReason = Literal["record", "others", "added", "withdrawn", "filters", "for
 
 
 class ChosenDataset(Struct, frozen=True, kw_only=True):
-    """The dataset of a project and what has become of it since it was chosen.
+    """The dataset that was chosen in a project, and whether it has changed since then.
 
     Attributes:
         digest: The SHA-256 of its record and its claims when it was chosen.
-        state: `unchanged` or `changed` since then, `withdrawn` if it was deleted or is no longer visible, or `unknown`
-            if it was chosen before digests were kept.
-        changes: What has changed.
+        state: `unchanged` or `changed` since then; `withdrawn` if it was deleted or can no longer be seen by the owner
+            of the project; `unknown` if it was chosen before the service kept digests.
+        changes: The fields and claims that have changed.
     """
 
     id: int
@@ -34,7 +34,12 @@ class ChosenDataset(Struct, frozen=True, kw_only=True):
 
 
 class ChoiceDataset(Struct, frozen=True, kw_only=True):
-    """A dataset as it was when it was chosen: its record and its claims, and the SHA-256 of both."""
+    """A copy of a dataset from the moment when it was chosen.
+
+    Attributes:
+        digest: The SHA-256 of `record` and `claims`.
+        withdrawn: Whether the dataset has been deleted since then, or can no longer be seen by the project's owner.
+    """
 
     id: int
     dataset_id: UUID | None = None
@@ -46,7 +51,14 @@ class ChoiceDataset(Struct, frozen=True, kw_only=True):
 
 
 class ChoiceRanking(Struct, frozen=True, kw_only=True):
-    """The ranking in which a dataset was chosen; `rank` is None if the dataset did not match the filters."""
+    """The ranking of a project at the moment when a dataset was chosen.
+
+    Attributes:
+        rank: The rank of the chosen dataset; None if it did not match the filters.
+        total_count: How many datasets were ranked.
+        gates: The requirements of the project, which are kept apart from the score.
+        gate_outcomes: Whether the chosen dataset passed each of them.
+    """
 
     rank: int | None = None
     score: float | None = None
@@ -61,9 +73,11 @@ class ChoiceRanking(Struct, frozen=True, kw_only=True):
 
 
 class Choice(Struct, frozen=True, kw_only=True):
-    """One entry in the history of a choice: who chose what and why, and until when that was the choice.
+    """One choice that was made in a project: who chose which dataset, when and why.
 
-    `dataset` is None where the choice was taken back, and `superseded_at` is None for the current choice.
+    Attributes:
+        dataset: The dataset that was chosen; None if an earlier choice was taken back.
+        superseded_at: When another choice took its place; None for the current choice.
     """
 
     at: datetime
@@ -75,13 +89,20 @@ class Choice(Struct, frozen=True, kw_only=True):
 
 
 class ChoicePage(Page, frozen=True, kw_only=True):
-    """One page of the history of a choice, newest first."""
+    """One page of the choices that were made in a project, newest first."""
 
     choices: list[Choice]
 
 
 class SnapshotSummary(Struct, frozen=True, kw_only=True):
-    """A frozen recommendation without its content; `sha256` is that of the content as canonical JSON (RFC 8785)."""
+    """A snapshot of the ranking of a project, without its content.
+
+    Attributes:
+        sha256: The digest of the content as canonical JSON (RFC 8785).
+        formula_version: The version of the formulas that the scores were computed with.
+        total_count: How many datasets were ranked.
+        item_count: How many of them, best first, are in the snapshot.
+    """
 
     id: UUID
     at: datetime
@@ -102,13 +123,13 @@ class SnapshotPage(Page, frozen=True, kw_only=True):
 
 
 class Snapshot(SnapshotSummary, frozen=True, kw_only=True):
-    """A frozen recommendation: the need, the choice, and the ranked datasets with their records and claims."""
+    """A snapshot with its content: the need, the choice, and the ranked datasets with their records and claims."""
 
     content: dict[str, Any]
 
 
 class PointsChange(Struct, frozen=True, kw_only=True):
-    """How many points a criterion added to a score and adds now."""
+    """How many points a criterion added to a score when a snapshot was made, and how many it adds now."""
 
     criterion_name: str
     before: float | None = None
@@ -116,12 +137,12 @@ class PointsChange(Struct, frozen=True, kw_only=True):
 
 
 class ReplayedDataset(DatasetReference, frozen=True, kw_only=True):
-    """What has become of one dataset of a snapshot.
+    """How one dataset ranks now, compared with a snapshot.
 
     Attributes:
-        reason: Why its rank, its score or its presence differ: its own `record`, `others` that moved, its `filters`, a
-            new `formula`, or that it was `added` or `withdrawn`.
-        points: The criteria that add another number of points than before.
+        reason: The cause of any difference: a change of its own `record`, `others` that moved past it, the `filters`,
+            a new `formula`, or that it was `added` to the catalog or `withdrawn` from it.
+        points: The criteria that add more or fewer points than before.
         changes: What has changed in its record and its claims.
     """
 
@@ -134,10 +155,13 @@ class ReplayedDataset(DatasetReference, frozen=True, kw_only=True):
 
 
 class Replay(Struct, frozen=True, kw_only=True):
-    """What has changed in a ranking since a snapshot of it.
+    """The differences between a snapshot and the same ranking repeated with the present catalog.
 
-    `identical` means that the same datasets have the same ranks, scores and digests. `project_changes` says what has
-    changed in the project itself since then.
+    Attributes:
+        sha256: The digest of the snapshot.
+        identical: Whether the same datasets have the same ranks, scores and digests as in the snapshot.
+        project_changes: What has changed in the project itself.
+        items: The datasets of the snapshot and of the present ranking.
     """
 
     snapshot_id: UUID

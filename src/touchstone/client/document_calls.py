@@ -15,17 +15,21 @@ ReportFormat = Literal["html", "pdf", "json"]
 _FILE_NAME: Final = re.compile(r'filename="([^"/\\]+)"')
 
 
-def export_dataset(dataset_id: int | str | UUID, format: ExportFormat = "croissant") -> Call[ExportedFile]:  # noqa: A002
+def export_dataset(dataset_id: int | str | UUID, export_format: ExportFormat = "croissant") -> Call[ExportedFile]:
     """Return a record with its claims as a document in a metadata standard.
 
     The document has everything that was imported in the same standard, and the exact values of the record, so that
     importing it again loses nothing.
     """
-    return Call("GET", build_path("datasets", dataset_id, "export"), read_file("dataset"), query={"format": format})
+    path = build_path("datasets", dataset_id, "export")
+    return Call("GET", path, read_file("dataset"), query={"format": export_format})
 
 
 def read_file(default_name: str) -> Callable[[httpx2.Response], ExportedFile]:
-    """Return a function that reads a document under the name that the service suggests, or else under this one."""
+    """Return a function that reads a response as a file.
+
+    The file has the name that the service suggests in the header `Content-Disposition`, or else `default_name`.
+    """
 
     def read(response: httpx2.Response) -> ExportedFile:
         match = _FILE_NAME.search(response.headers.get("content-disposition", ""))

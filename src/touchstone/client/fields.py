@@ -124,8 +124,8 @@ class Gates(TypedDict, total=False):
 class ScoringOptions(TypedDict, total=False):
     """The options of a ranking.
 
-    They choose its places, whether each item is explained, the weakest evidence that counts, and whether only what
-    passes every gate is ranked.
+    `limit` and `skip` choose the part of the ranking that is returned, `explain` adds an explanation to each item,
+    `assurance` is the weakest evidence that counts, and with `gate="pass"`, only what passes every gate is ranked.
     """
 
     limit: int | None
@@ -136,11 +136,11 @@ class ScoringOptions(TypedDict, total=False):
 
 
 class StabilityOptions(TypedDict, total=False):
-    """The options of a test of robustness.
+    """The options of a test whether the first datasets of a ranking keep their ranks under slightly different weights.
 
-    How many ranks it is about (`k`), how many variations of the weights are tried (`samples`), by what share each
-    weight varies at most (`spread`), and the seed of the random numbers. With `unknown_ranks`, the response also says
-    which ranks the unknown ethical attributes allow.
+    `k` is the number of datasets to be tested, `samples` how many times the ranking is repeated, `spread` the share by
+    which each weight is raised or lowered at most, and `seed` where the random numbers start. With `unknown_ranks`, the
+    response also has the best and the worst rank that unknown ethical attributes allow.
     """
 
     k: int

@@ -137,14 +137,22 @@ class BestCase(Struct, frozen=True, kw_only=True):
 
 
 class ScoredDataset(DatasetReference, frozen=True, kw_only=True):
-    """One place of a ranking; where an explanation was asked for, `criterion_scores` and `points` by criterion.
+    """One dataset of a ranking.
 
-    No two items share a `rank`, but equal scores share a `place`; `tied_with` is the number of other datasets with
-    exactly this score. `gates`: what each gate says of the dataset, if there are any. `unknown`: the criteria of which
-    nothing is known, whose 0 is therefore no finding. `known`: how many of the ten ethical criteria are true or false;
-    whatever is found out about the others, the ethical score stays within `ethical_interval`. `points_by_level`: the
-    share of the score that each level of evidence supports. `declared`: the score at the level `declared`. `best_case`:
-    the highest score that the unknown values allow. `sentence`: why the dataset has its place, to be quoted.
+    Attributes:
+        rank: Its position; no two datasets have the same.
+        place: 1 plus the number of datasets with a higher score, so that datasets with the same score share a place.
+        tied_with: How many other datasets have exactly the same score.
+        gates: The outcome of each requirement, by name; None if there are no requirements.
+        known: How many of the ten ethical attributes are known to be true or false.
+        ethical_interval: The lowest and the highest ethical score that the unknown ones of these attributes allow.
+        criterion_scores, points: The value of each criterion, and what each weighted one adds to the score. These and
+            the following attributes are only present in explained rankings.
+        unknown: The criteria about which nothing is known; their value is 0 for want of a better one.
+        points_by_level: How much of the score rests on each level of evidence.
+        declared: The score if every declared value counted.
+        best_case: The highest score that the unknown values allow.
+        sentence: Why the dataset has its rank, in one sentence that can be quoted.
     """
 
     rank: int

@@ -1,10 +1,18 @@
-"""API calls for the reasons of a ranking: comparisons, what would raise a dataset, and how robust its rank is."""
+"""API calls that ask for the reasons of a ranking.
+
+- `compare_datasets`: why does one dataset rank above another, and which weights would reverse their order?
+- `get_lifts`: how much better would a dataset rank if more were established about it?
+- `get_stability`: would the first datasets keep their ranks if the weights were slightly different?
+
+All three describe the ranking in the same way as `score_datasets`: by its filters, its weights, and the weakest
+evidence that counts (`assurance`).
+"""
 
 from collections.abc import Sequence
-from typing import Any, Unpack
+from typing import Unpack
 from uuid import UUID
 
-from touchstone.client.call import Call, build_path, read_json
+from touchstone.client.call import Call, build_path, read_json, without_none
 from touchstone.client.catalog_calls import Weights, weights_as_json
 from touchstone.client.evidence_models import AssuranceName
 from touchstone.client.fields import Filters, StabilityOptions
@@ -18,11 +26,17 @@ def compare_datasets(
     filters: Filters | None = None,
     assurance: AssuranceName | None = None,
 ) -> Call[Comparison]:
-    """Compare two to five records pair by pair: why one ranks above the other, and what would reverse their order.
+    """Compare two to five datasets, to learn why one ranks above another and which weights would reverse their order.
 
-    The scores depend on the weights, which are those of `score_datasets`. The filters only decide the ranks.
+    The response has every pair of these datasets, with their differences in each criterion. The scores depend on
+    `weights` and `assurance`. The `filters` only decide among which datasets the ranks are counted, so a dataset that
+    does not match them is compared as well, but has no rank.
     """
-    body = {"ids": [str(id_) if isinstance(id_, UUID) else id_ for id_ in ids], **_ranking_as_json(weights, filters)}
+    body = {
+        "ids": [str(dataset_id) if isinstance(dataset_id, UUID) else dataset_id for dataset_id in ids],
+        "filters": dict(filters or {}),
+        **weights_as_json(weights),
+    }
     path = build_path("datasets", "compare")
     return Call("POST", path, read_json(Comparison), query={"assurance": assurance}, json=body, read_only=True)
 
@@ -35,13 +49,18 @@ def get_lifts(
     rank: int | None = None,
     assurance: AssuranceName | None = None,
 ) -> Call[Lifts]:
-    """Return what would raise a record: the score and the rank if each of its attributes were established.
+    """Return the lifts of a dataset: how much better it would rank if more were established about it.
 
-    With `rank`, the response also names a smallest set of attributes that brings the record to this rank.
+    There is one lift for each yes-or-no attribute that does not have its best value yet, such as informed consent that
+    nobody has confirmed. It gives the score and the rank that the dataset would have with this value. If `rank` is
+    given, the response also has a smallest set of attributes that brings the dataset to this rank, and a sentence about
+    them.
     """
-    body = _ranking_as_json(weights, filters)
-    if rank is not None:
-        body["rank"] = rank
+    body = {
+        "filters": dict(filters or {}),
+        **weights_as_json(weights),
+        **without_none(rank=rank),
+    }
     path = build_path("datasets", dataset_id, "lifts")
     return Call("POST", path, read_json(Lifts), query={"assurance": assurance}, json=body, read_only=True)
 
@@ -53,15 +72,16 @@ def get_stability(
     assurance: AssuranceName | None = None,
     **options: Unpack[StabilityOptions],
 ) -> Call[Stability]:
-    """Return how robust the first ranks are: how they change when every weight varies at random.
+    """Test whether the first `k` datasets of a ranking would keep their ranks if the weights were slightly different.
 
-    The same `seed` gives the same samples.
+    The service repeats the ranking `samples` times. Each time, it raises or lowers every weight at random, by at most
+    the share `spread`. The random numbers start from `seed`, so the same seed gives the same result. With
+    `unknown_ranks`, the response also has the best and the worst rank that unknown ethical attributes allow.
     """
-    body = {**_ranking_as_json(weights, filters), **options}
+    body = {
+        "filters": dict(filters or {}),
+        **weights_as_json(weights),
+        **options,
+    }
     path = build_path("datasets", "stability")
     return Call("POST", path, read_json(Stability), query={"assurance": assurance}, json=body, read_only=True)
-
-
-def _ranking_as_json(weights: Weights, filters: Filters | None) -> dict[str, Any]:
-    """Return the members of a request body that describe a ranking: its filters and its weights."""
-    return {"filters": dict(filters or {}), **weights_as_json(weights)}

@@ -1,4 +1,7 @@
-"""Types of the service's responses about reasons: why one dataset ranks above another, and what would change that."""
+"""Types of the service's responses about the reasons of a ranking, which `reason_calls` asks for.
+
+A score is made of points: each weighted criterion adds its value, between 0 and 1, times its share of all weights.
+"""
 
 from typing import Literal
 
@@ -14,13 +17,13 @@ class ComparedDataset(DatasetReference, frozen=True, kw_only=True):
     """One of the datasets of a comparison.
 
     Attributes:
-        rank: Its rank among the records that match the filters; None if it does not match them.
-        known: How many of the ten ethical attributes are true or false.
-        ethical_interval: Between which bounds the ethical score is, whatever is found out about the other attributes.
-        criterion_scores: The values of the twelve criteria.
-        points: What each weighted criterion adds to the score.
-        unknown: The criteria of which nothing is known, whose 0 is therefore no finding.
-        points_by_level: The share of the score that each level of evidence supports.
+        rank: Its rank among the datasets that match the filters; None if it does not match them.
+        known: How many of the ten ethical attributes are known to be true or false.
+        ethical_interval: The lowest and the highest ethical score that the unknown ones of these attributes allow.
+        criterion_scores: The values of the twelve criteria, by name.
+        points: What each weighted criterion adds to the score, by name.
+        unknown: The criteria about which nothing is known; their value is 0 for want of a better one.
+        points_by_level: How much of the score rests on each level of evidence.
     """
 
     score: float
@@ -37,11 +40,11 @@ class CriterionDifference(Struct, frozen=True, kw_only=True):
     """How two datasets differ in one criterion.
 
     Attributes:
-        weight: The weight of the criterion, as it was given.
-        above, below: The values of the criterion for the two datasets.
-        points: By how many points the upper dataset is better; negative where it is worse.
-        reversing_weight: The weight beyond which the lower dataset comes first, all others unchanged; None if there is
-            none.
+        weight: The weight of the criterion, as the request gives it.
+        above, below: The values of the criterion for the dataset that ranks above and for the one below.
+        points: How many points more the criterion adds to the score of the upper dataset; negative if it adds fewer.
+        reversing_weight: The weight of this criterion beyond which the lower dataset ranks above the other, if no other
+            weight changes; None if there is none.
     """
 
     criterion_name: str
@@ -55,7 +58,10 @@ class CriterionDifference(Struct, frozen=True, kw_only=True):
 class Reversal(Struct, frozen=True, kw_only=True):
     """The smallest change of a single weight that reverses the order of two datasets.
 
-    `weight` is the weight at which both have the same score, `weight_before` what it is, and `change` the difference.
+    Attributes:
+        weight: The changed weight, at which both datasets have the same score; beyond it, their order is reversed.
+        weight_before: The weight as the request gives it.
+        change: How much the weight rises; negative if it falls.
     """
 
     criterion_name: str
@@ -69,10 +75,10 @@ class DatasetPair(Struct, frozen=True, kw_only=True):
 
     Attributes:
         above, below: The ids of the two datasets.
-        lead: By how much the score of the upper one is higher.
-        differences: One for each of the twelve criteria.
-        reversal: The smallest change of a single weight that reverses the order; None if there is none.
-        sentence: The reason in one sentence.
+        lead: The score of the upper dataset minus that of the lower one.
+        differences: Their differences in each of the twelve criteria.
+        reversal: The smallest change of a single weight that reverses their order; None if there is none.
+        sentence: All of this in one sentence that can be quoted.
     """
 
     above: int
@@ -84,7 +90,7 @@ class DatasetPair(Struct, frozen=True, kw_only=True):
 
 
 class Comparison(Struct, frozen=True, kw_only=True):
-    """Two to five datasets in the order of their ranking, and every pair of them."""
+    """A comparison of two to five datasets: the datasets, best first, and the reasons for the order of each pair."""
 
     datasets: list[ComparedDataset]
     pairs: list[DatasetPair]
@@ -95,22 +101,23 @@ class Comparison(Struct, frozen=True, kw_only=True):
 
 
 class RankRange(Struct, frozen=True, kw_only=True):
-    """The ranks that a dataset can have, depending on what is still unknown."""
+    """The best and the worst rank that a dataset can have, depending on what is still unknown."""
 
     best: int
     worst: int
 
 
 class Lift(Struct, frozen=True, kw_only=True):
-    """What a dataset would gain if one of its attributes were established.
+    """How much better a dataset would rank if one of its attributes were established with its best value.
 
     Attributes:
-        value: The value that counts most: False for `has_missing_values`, True for all others.
-        current: What is known at the assurance of the request.
-        declared: What is declared.
+        attribute: The name of the attribute, which is true, false or unknown.
+        value: Its best value: False for `has_missing_values`, True for all others.
+        current: The value that counts in this ranking; None if the evidence that the request asks for is missing.
+        declared: The value that the creator of the dataset declares; None if there is none.
         criteria: The weighted criteria that would rise.
         gain: By how much the score would rise.
-        score, rank: What the dataset would have then.
+        score, rank: The score and the rank that the dataset would have.
     """
 
     attribute: str
@@ -124,29 +131,31 @@ class Lift(Struct, frozen=True, kw_only=True):
 
 
 class Standing(Struct, frozen=True, kw_only=True):
-    """A score and the rank that belongs to it."""
+    """The score and the rank that a dataset would have if certain attributes were established."""
 
     score: float
     rank: int
 
 
 class EstablishedSet(Standing, frozen=True, kw_only=True):
-    """The score and the rank of a dataset if these attributes were established."""
+    """The score and the rank that a dataset would have if these attributes were established with their best values."""
 
     attributes: list[str]
 
 
 class Lifts(DatasetReference, frozen=True, kw_only=True):
-    """What would raise a dataset in a ranking.
+    """How much better a dataset would rank if more were established about it.
 
     Attributes:
-        matches_filters: Whether the dataset is in the ranking at all; its rank counts it in, whether or not.
-        unknown_ranks: The ranks that unknown ethical attributes allow.
+        rank: The present rank. A dataset that does not match the filters has the rank that it would have among those
+            that do.
+        matches_filters: Whether the dataset matches the filters.
+        unknown_ranks: The best and the worst rank that unknown ethical attributes allow.
         lifts: One for each attribute that does not have its best value, the largest gain first.
-        all_established: The standing of the dataset if all of them were established.
-        target_rank: The rank to be reached, if the request named one.
-        smallest_set: A smallest set of attributes that reaches it; None if there is none.
-        sentence: In one sentence, what would bring the dataset to the rank to be reached.
+        all_established: The score and the rank of the dataset if all of these attributes had their best values.
+        target_rank: The rank that the dataset is to reach; None if the request names none.
+        smallest_set: As few attributes as possible that bring the dataset to this rank; None if no attributes do.
+        sentence: What would bring the dataset to this rank, in one sentence that can be quoted.
     """
 
     score: float
@@ -164,22 +173,22 @@ class Lifts(DatasetReference, frozen=True, kw_only=True):
 
 
 class Overtaker(DatasetReference, frozen=True, kw_only=True):
-    """The closest dataset that overtakes another in some samples; `share` says in how many of them."""
+    """A dataset that overtakes another in some of the samples; `share` is their share of all samples."""
 
     rank: int
     share: float
 
 
 class DatasetStability(DatasetReference, frozen=True, kw_only=True):
-    """How robust the rank of one dataset is.
+    """Whether one of the first k datasets keeps its rank when the ranking is repeated with slightly different weights.
 
     Attributes:
-        share: The share of samples in which it stays among the first k.
-        best_rank, worst_rank: Its ranks in the samples; None where they are beyond 10 k.
-        overtaken_by: The closest dataset after it that overtakes it; None if none does.
-        verdict: `robust` if the share is at least 0.9.
-        unknown_ranks: The ranks that unknown ethical attributes allow, on request.
-        sentence: The verdict with its reason in one sentence.
+        share: The share of these samples in which the dataset stays among the first k.
+        best_rank, worst_rank: Its best and its worst rank in the samples; None if that is beyond 10 k.
+        overtaken_by: The closest dataset behind it that ranks above it in any sample; None if none does.
+        verdict: `robust` if `share` is at least 0.9, otherwise `fragile`.
+        unknown_ranks: The best and the worst rank that unknown ethical attributes allow; None unless requested.
+        sentence: The verdict with its reasons, in one sentence that can be quoted.
     """
 
     score: float
@@ -194,7 +203,14 @@ class DatasetStability(DatasetReference, frozen=True, kw_only=True):
 
 
 class Stability(Struct, frozen=True, kw_only=True):
-    """How robust the first k ranks are against changes of the weights."""
+    """Whether the first k datasets of a ranking keep their ranks under slightly different weights.
+
+    Attributes:
+        datasets: The first k datasets, best first.
+        samples: How many times the ranking was repeated with other weights.
+        spread: By which share each weight was raised or lowered at most.
+        seed: What the random numbers started from.
+    """
 
     datasets: list[DatasetStability]
     total_count: int

@@ -10,7 +10,7 @@ GateOutcome = Literal["passed", "failed", "unknown"]
 
 
 class Page(Struct, frozen=True, kw_only=True):
-    """The position of a page in a list; `total_count` counts what is on all pages."""
+    """The position of a page in a list; `total_count` is the number of items on all pages together."""
 
     total_count: int
     page: int
@@ -34,7 +34,7 @@ class Weight(Struct, frozen=True, kw_only=True):
 
 
 class FieldChange(Struct, frozen=True, kw_only=True):
-    """A field that has another value than before.
+    """A field whose value has changed.
 
     `field` is the name of an attribute, or a path such as `metadata.licence` or `claims.informed_consent`.
     """
@@ -45,7 +45,7 @@ class FieldChange(Struct, frozen=True, kw_only=True):
 
 
 class Transition(Struct, Generic[T], frozen=True, kw_only=True):
-    """A value as it was and as it is."""
+    """A value as it was at an earlier moment and as it is now."""
 
     before: T
     after: T

@@ -73,7 +73,7 @@ async def report_file(ctx: PageContext) -> Response:
         raise NotFound
 
     language: Any = _report_language(ctx)
-    file = await ctx.api.get_report(ctx.path_params["project_id"], format=report_format, lang=language)
+    file = await ctx.api.get_report(ctx.path_params["project_id"], report_format, lang=language)
 
     response = Response(file.content, media_type=file.media_type)
     if report_format == "html":
