@@ -72,7 +72,7 @@ def _parse_rank_options(given_options: dict[str, Any]) -> dict[str, Any]:
 
     Unless the user wants another number, 20 datasets are shown. The option `--only-passing` becomes `gate="pass"`.
     """
-    options = {"limit": DEFAULT_PLACES, **given_options}
+    options = {"limit": DEFAULT_RANKING_LENGTH, **given_options}
     if options.pop(ONLY_PASSING_OPTION.name, False):
         options["gate"] = "pass"
     return options
@@ -80,7 +80,7 @@ def _parse_rank_options(given_options: dict[str, Any]) -> dict[str, Any]:
 
 RANK_OPTIONS: Final = OptionGroup(
     (
-        Option("limit", int, "How many places (default: 20)."),
+        Option("limit", int, "How many datasets, best first (default: 20)."),
         Option("explain", bool, "Show the points of each criterion, and why each dataset has its place."),
         ONLY_PASSING_OPTION,
         ASSURANCE_OPTION,
@@ -92,7 +92,7 @@ FormatName = Annotated[str | None, typer.Option("--format", help="csv or jsonl (
 
 STANDARD_STREAM: Final = Path("-")  # stands for the standard input or output in place of a file
 EXPORT_PAGE_SIZE: Final = 500
-DEFAULT_PLACES: Final = 20
+DEFAULT_RANKING_LENGTH: Final = 20
 
 
 @server_command(catalog, "list", filters=FILTERS, sorting=SORTING, assurance=ASSURANCE, page=PAGE)

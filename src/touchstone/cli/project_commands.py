@@ -129,7 +129,7 @@ def choose(
 @server_command(project, "recommend", options=RECOMMEND_OPTIONS, assurance=ASSURANCE)
 def recommend(
     project_id: ProjectId,
-    limit: Annotated[int, typer.Option(help="How many places.")] = 20,
+    limit: Annotated[int, typer.Option(help="How many datasets, best first.")] = 20,
     *,
     context: CommandContext,
     options: dict[str, Any],
