@@ -21,7 +21,7 @@ from touchstone.ranking.kernels.constants import FLOAT32_TOLERANCE, TECHNICAL_SC
 from touchstone.ranking.kernels.inputs import KernelQuery
 from touchstone.ranking.kernels.order_kernels import RADIX, KeyedPositions, RunScratch, ScoreKeys
 from touchstone.ranking.kernels.radix_sort import sort_by_key
-from touchstone.ranking.kernels.top_kernels import BUCKETS, LeafQueue, ScoredRecords, TopSearch
+from touchstone.ranking.kernels.top_kernels import BUCKETS, GradedCriteria, LeafQueue, ScoredRecords, TopSearch
 from touchstone.ranking.kernels.two_threads import MIN_ITEMS_FOR_TWO_THREADS, take_values
 from touchstone.ranking.query.predicates import AnyWord, Contains, FlagEquals, Query, Range
 
@@ -206,9 +206,10 @@ def test_no_estimate_and_no_bound_is_below_a_score(plain: SimpleNamespace, index
     leaf_bounds = np.empty(index.columns.leaf_count)
     plain.fill_leaf_bounds(columns, weights, leaf_bounds)
     block_bounds = np.empty(index.columns.word_count, np.float32)
-    plain.fill_score_estimates(columns.block_grades, columns.block_flag_bytes, weights, 0, block_bounds)
+    block_criteria = GradedCriteria(columns.block_grades, columns.block_flag_bytes)
+    plain.fill_score_estimates(block_criteria, weights, 0, block_bounds)
     estimates = np.empty(SIZE, np.float32)
-    plain.fill_score_estimates(columns.grades, columns.flag_bytes, weights, 0, estimates)
+    plain.fill_score_estimates(GradedCriteria(columns.grades, columns.flag_bytes), weights, 0, estimates)
 
     for position, id_ in enumerate(ids.tolist()):
         exact = score(rows[id_], WEIGHTS)

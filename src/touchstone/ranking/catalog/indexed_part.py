@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from touchstone.core.attributes import FLAGS, NUMBERS
 from touchstone.core.evidence import Assurance
 from touchstone.core.text import fold
+from touchstone.ranking.catalog import repeated_rankings
 from touchstone.ranking.catalog.leaf_queue import kernel_weights, queue_leaves
 from touchstone.ranking.catalog.part import NameAndId, PartSearch, format_uuids, read_name_and_id
 from touchstone.ranking.catalog.public_records import PublicRecords
-from touchstone.ranking.catalog.repeated_rankings import POOL_FACTOR, rank_best_first_by_sets, rank_gathered_by_sets
+from touchstone.ranking.catalog.repeated_rankings import MatchingRecords, PooledMatches
 from touchstone.ranking.catalog.results import NO_MATCHES, PartRanking, SortedWindow
-from touchstone.ranking.catalog.ties import count_among, count_in_order
+from touchstone.ranking.catalog.ties import count_in_ranking, count_in_unordered
 from touchstone.ranking.column_types import Bools, Floats, Ints
 from touchstone.ranking.columns.bitmaps import clear_bits, count_bits_by_leaf, pack_bits, read_bit, read_bits
 from touchstone.ranking.columns.segment import INTEGER_COLUMNS, KNOWN_ETHICAL, DecodedColumns
@@ -126,10 +127,8 @@ class IndexedPart:
         """Answer one query of each kind, so that every kernel is compiled before the first caller needs it."""
         weights = {"technical_score": 1.0}
         sets = WeightSets.from_matrix(tuple(weights), np.ones((1, 2)))
-        first_record = np.zeros(1, np.int64)
         with_substring = (Contains("dataset_name", "warm"),)
         with_ranges = (Range("technical_score", 0.5), Range("year", 1.5))
-
         for query in ((), with_substring, with_ranges):
             best_record = self.rank(query, weights, end=1, min_score=0.0)
             best_record.count_ties(1.0)
@@ -141,7 +140,8 @@ class IndexedPart:
             # `rank` chooses between several ways to answer, and may not have chosen these.
             translated = self._translate(query)
             if translated:
-                rank_best_first_by_sets(self.index, translated.kernel_query, sets, first_record, end=1)
+                matches = PooledMatches(np.zeros(1, np.int64), translated.kernel_query)
+                repeated_rankings.rank_best_first_by_sets(self.index, matches, sets, end=1)
                 self._rank_fully(translated.kernel_query, kernel_weights(weights), end=None)
                 self._rank_gathered(translated.kernel_query, kernel_weights(weights), end=1)
 
@@ -154,8 +154,7 @@ class IndexedPart:
         translated = self._translate(query)
         if translated is None:
             return 0
-        no_bitmap = np.empty(0, np.uint64)
-        return self._select(translated.kernel_query, no_bitmap)
+        return self._select(translated.kernel_query, matches=np.empty(0, np.uint64))
 
     def _select(self, kernel_query: KernelQuery, matches: Words) -> int:
         """Set the bits of the records that match in a bitmap of zeros, unless it is empty; return their number."""
@@ -202,7 +201,7 @@ class IndexedPart:
         scores = self.index.scores(positions, weights)
         alphabetical_ranks = self._columns.names.places[positions]
         best = select_window((-scores, alphabetical_ranks), skip=0, limit=end)
-        return PartRanking(positions[best], scores[best], "gather", count_among(scores))
+        return PartRanking(positions[best], scores[best], "gather", count_in_unordered(scores))
 
     def rank_by_sets(self, query: Query, sets: WeightSets, *, end: int) -> list[PartRanking]:
         """Return the best `end` records that match for each of several sets of weights."""
@@ -211,14 +210,16 @@ class IndexedPart:
             positions = np.empty(match_count, np.int64)
             bits.list_set_bits(matches, positions)
             criteria = {name: self.criterion(name, positions) for name in sets.names}
-            return rank_gathered_by_sets(positions, criteria, (self._columns.names.places[positions],), sets, end)
+            records = MatchingRecords(positions, criteria, tie_keys=(self._columns.names.places[positions],))
+            return repeated_rankings.rank_gathered_by_sets(records, sets, end)
 
-        pool = self.rank(query, sets.mean(), end=POOL_FACTOR * end, min_score=0.0).positions
+        pool = self.rank(query, sets.mean(), end=repeated_rankings.POOL_FACTOR * end, min_score=0.0).positions
         clear_bits(matches, pool)
         counts = count_bits_by_leaf(matches, self._columns.leaf_words)
         others = self.index.translator.translate((), matches, counts)
         assert others is not None
-        return rank_best_first_by_sets(self.index, others.kernel_query, sets, pool, end)
+        pooled_matches = PooledMatches(pool, others.kernel_query)
+        return repeated_rankings.rank_best_first_by_sets(self.index, pooled_matches, sets, end)
 
     def _rank_best_first(self, kernel_query: KernelQuery, weights: KernelWeights, end: int) -> PartRanking:
         """Rank the best `end` of many matches without scoring most of the others.
@@ -239,7 +240,7 @@ class IndexedPart:
         return PartRanking(positions[best], scores[best], "best first", partial(self._count_ties, search, queue))
 
     def _count_ties(self, search: TopSearch, queue: LeafQueue, score: float) -> int:
-        """Return how many matches of a search have exactly a score; the scratch space of `queue` is overwritten."""
+        """Return how many matches of a search have exactly a score; `queue` is overwritten."""
         return int(tie_kernels.count_ties(search, queue, self._columns.criteria.lower, score))
 
     def _rank_fully(self, kernel_query: KernelQuery, weights: KernelWeights, end: int | None) -> PartRanking:
@@ -258,7 +259,7 @@ class IndexedPart:
 
         page = positions[:end]
         page_scores = take_values(score_keys.scores, page)
-        return PartRanking(page, page_scores, "full order", count_in_order(positions, score_keys.scores))
+        return PartRanking(page, page_scores, "full order", count_in_ranking(positions, score_keys.scores))
 
     def _compute_score_keys(self, matches: Words, weights: KernelWeights) -> ScoreKeys:
         """Return a score and a sort key for each position in the index, computed by two threads.

@@ -1,4 +1,4 @@
-"""What a search through the leaves of an index starts from: the weights, and the order in which leaves are visited."""
+"""Preparing a search of an index: its weights, the order in which it visits leaves, and the arrays that it fills."""
 
 from collections.abc import Mapping
 
@@ -24,18 +24,21 @@ def kernel_weights(weights: Mapping[str, float]) -> KernelWeights:
 
 
 def queue_leaves(index: CatalogIndex, weights: KernelWeights) -> LeafQueue:
-    """Return all leaves of an index, those with the highest bounds first, with room for searching a leaf."""
+    """Return all leaves of an index in the order in which a search visits them: those with the highest bounds first.
+
+    The bound of a leaf, a block of records, is a score that none of its records exceeds.
+    """
     queue = allocate_leaf_queue(index.columns)
     top_kernels.fill_leaf_bounds(index.kernel_columns, weights, queue.leaf_bounds)
-    scratch = np.zeros(top_kernels.BUCKETS + 1, np.int64)
-    top_kernels.queue_leaves(queue.leaf_bounds, scratch, queue.leaves)
+    next_indices = np.zeros(top_kernels.BUCKETS + 1, np.int64)
+    top_kernels.queue_leaves(queue.leaf_bounds, next_indices, queue.leaves)
     return queue
 
 
 def allocate_leaf_queue(columns: IndexColumns) -> LeafQueue:
-    """Return room for the order in which leaves are visited, and for searching a leaf.
+    """Return a queue with arrays of the right lengths for an index, which kernels will fill.
 
-    All arrays are allocated here, because compiled kernels cannot allocate any.
+    Compiled kernels cannot allocate arrays themselves.
     """
     leaf_count, leaf_size = columns.leaf_count, columns.leaf_size
     return LeafQueue(

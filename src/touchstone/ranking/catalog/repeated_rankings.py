@@ -1,10 +1,15 @@
-"""Ranking the same records by many sets of weights, as a question about the stability of a ranking does.
+"""Ranking the same records by many sets of weights, as is needed to measure how stable a ranking is.
 
-Only the order is asked for, so these rankings do not count how many records have the same score.
+A few records are all scored by every set, except those that cannot be among the best by any of them. In an index, one
+search finds the best records for all sets (`kernels.weighting_kernels`). Both begin with a *pool*: the best records by
+the mean of all sets, a few times as many as are asked for. They are good by every set, and what they score shows how
+good any other record has to be.
+
+Only the order of the records is needed, so these rankings do not count ties.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,80 +22,102 @@ from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.index.index_columns import IndexColumns
 from touchstone.ranking.kernels import weighting_kernels
-from touchstone.ranking.kernels.inputs import KernelQuery, KernelWeightings
-from touchstone.ranking.kernels.weighting_kernels import Heaps, WeightingsScratch, WeightingsSearch
+from touchstone.ranking.kernels.inputs import KernelQuery, KernelWeightings, KernelWeights
+from touchstone.ranking.kernels.weighting_kernels import BestByWeighting, SearchedLeaf, WeightingsSearch
 from touchstone.ranking.query.sort_order import select_window
 from touchstone.ranking.weighted_mean import WeightSets, weighted_mean
 
-_ROUNDING_TOLERANCE: Final = 1e-9
 POOL_FACTOR: Final = 4
-"""How many times as many good records as are asked for begin a search by many sets of weights."""
+"""How many times as many records as are asked for are in the pool."""
+
+_ROUNDING_TOLERANCE: Final = 1e-9
 
 
-def rank_gathered_by_sets(
-    positions: Ints, criteria: Mapping[str, Floats], tie_keys: tuple[NDArray[Any], ...], sets: WeightSets, end: int
-) -> list[PartRanking]:
-    """Rank a few records by each of several sets of weights: score all of them that may be among the best `end`.
+class MatchingRecords(NamedTuple):
+    """All records of a part that match a query.
 
-    `criteria` has the values of the weighted criteria for the records at `positions`, and `tie_keys` the arrays that
-    decide between equal scores, the most significant first.
+    Attributes:
+        positions: Their positions.
+        criteria: Their values of each weighted criterion, by its name.
+        tie_keys: The arrays that decide between equal scores, the most significant first.
     """
-    contenders = _find_contenders(criteria, sets, len(positions), end)
-    positions = positions[contenders]
-    criteria = {name: values[contenders] for name, values in criteria.items()}
-    tie_keys = tuple(key[contenders] for key in tie_keys)
+
+    positions: Ints
+    criteria: Mapping[str, Floats]
+    tie_keys: tuple[NDArray[Any], ...]
+
+    def take(self, indices: Ints) -> "MatchingRecords":
+        """Return those of the records that are at some indices."""
+        criteria = {name: values[indices] for name, values in self.criteria.items()}
+        tie_keys = tuple(key[indices] for key in self.tie_keys)
+        return MatchingRecords(self.positions[indices], criteria, tie_keys)
+
+
+class PooledMatches(NamedTuple):
+    """The records of an index that match a query: the positions of a pool, and a query that selects all others."""
+
+    pool: Ints
+    others: KernelQuery
+
+
+def rank_gathered_by_sets(records: MatchingRecords, sets: WeightSets, end: int) -> list[PartRanking]:
+    """Return the best `end` of a few records for each set of weights, by scoring all that may be among them."""
+    contenders = records.take(_find_contenders(records, sets, end))
 
     rankings = []
     for index in range(sets.count):
-        scores = weighted_mean(criteria, sets.at(index), len(positions))
-        best = select_window((-scores, *tie_keys), skip=0, limit=end)
-        rankings.append(PartRanking(positions[best], scores[best], "gather", count_none))
+        scores = weighted_mean(contenders.criteria, sets.at(index), len(contenders.positions))
+        best = select_window((-scores, *contenders.tie_keys), skip=0, limit=end)
+        rankings.append(PartRanking(contenders.positions[best], scores[best], "gather", count_none))
     return rankings
 
 
-def _find_contenders(criteria: Mapping[str, Floats], sets: WeightSets, record_count: int, end: int) -> Ints:
-    """Return the indices of the records that may be among the best `end` by any of several sets of weights.
+def _find_contenders(records: MatchingRecords, sets: WeightSets, end: int) -> Ints:
+    """Return the indices of the records that may be among the best `end` by any set of weights.
 
-    By each set, `end` records of a pool of good ones reach some score. A contender has to reach the lowest of these
-    with an envelope of the sets, which has for each criterion its largest share in any of them.
+    A record is left out if it scores too little even with upper shares: the largest share that each criterion has in
+    any of the sets. By none of them can it score more than that.
     """
+    record_count = len(records.positions)
     pool_size = POOL_FACTOR * end
     if record_count <= pool_size:
         return np.arange(record_count)
 
-    mean_scores = weighted_mean(criteria, sets.mean(), record_count)
+    mean_scores = weighted_mean(records.criteria, sets.mean(), record_count)
     pool = np.argpartition(-mean_scores, pool_size)[:pool_size]
-    pool_scores = sets.score({name: values[pool] for name, values in criteria.items()})
-    scores_reached = np.partition(pool_scores, -end, axis=1)[:, -end]
 
-    envelope = (sets.weights / sets.totals).max(axis=1).tolist()
+    # By each set, `end` records of the pool reach some score. What is below all of these scores is not needed.
+    pool_scores = sets.score(records.take(pool).criteria)
+    scores_reached = np.partition(pool_scores, -end, axis=1)[:, -end]
+    needed_score = scores_reached.min() - _ROUNDING_TOLERANCE
+
+    upper_shares = (sets.weights / sets.totals).max(axis=1).tolist()
     highest_scores = np.zeros(record_count)
-    for name, share in zip(sets.names, envelope, strict=True):
-        highest_scores += share * criteria[name]
-    return np.flatnonzero(highest_scores >= scores_reached.min() - _ROUNDING_TOLERANCE)
+    for name, share in zip(sets.names, upper_shares, strict=True):
+        highest_scores += share * records.criteria[name]
+    return np.flatnonzero(highest_scores >= needed_score)
 
 
 def rank_best_first_by_sets(
-    index: CatalogIndex, kernel_query: KernelQuery, sets: WeightSets, pool: Ints, end: int
+    index: CatalogIndex, matches: PooledMatches, sets: WeightSets, end: int
 ) -> list[PartRanking]:
-    """Rank the best `end` of many records in an index by each of several sets of weights, without scoring most of them.
+    """Return the best `end` of many records for each set of weights, without scoring most of the records.
 
-    `pool` holds the positions of at least `end` good records that match, and `kernel_query` selects the others.
+    The pool must hold at least `end` records.
     """
     alphabetical_ranks = index.columns.names.places
-    pool_scores = sets.score({name: index.criterion(name, pool) for name in sets.names})
-    pool_records = Heaps(np.broadcast_to(pool, pool_scores.shape).astype(np.int64), pool_scores)
+    pool_scores = sets.score({name: index.criterion(name, matches.pool) for name in sets.names})
+    pool_positions = np.broadcast_to(matches.pool, pool_scores.shape).astype(np.int64)
 
-    heaps = Heaps(np.empty((sets.count, end), np.int64), np.empty((sets.count, end)))
-    scratch = _allocate_scratch(index.columns, sets)
-    weighting_kernels.fill_heaps(alphabetical_ranks, pool_records, heaps, scratch)
-    search = WeightingsSearch(index.kernel_columns, kernel_query, _kernel_weightings(sets))
-    weighting_kernels.find_top_by_weightings(search, scratch, heaps)
+    best = BestByWeighting(np.empty((sets.count, end), np.int64), np.empty((sets.count, end)))
+    weighting_kernels.fill_best(alphabetical_ranks, BestByWeighting(pool_positions, pool_scores), best)
+    search = WeightingsSearch(index.kernel_columns, matches.others, _kernel_weightings(sets))
+    weighting_kernels.find_best_by_weightings(search, _allocate_leaf(index.columns, search.weightings), best)
 
-    # The heaps are not sorted.
-    order = np.lexsort((alphabetical_ranks[heaps.positions], -heaps.scores), axis=-1)
-    positions = np.take_along_axis(heaps.positions, order, axis=1)
-    scores = np.take_along_axis(heaps.scores, order, axis=1)
+    # The search leaves the best records of each row in no particular order.
+    order = np.lexsort((alphabetical_ranks[best.positions], -best.scores), axis=-1)
+    positions = np.take_along_axis(best.positions, order, axis=1)
+    scores = np.take_along_axis(best.scores, order, axis=1)
     return [PartRanking(*ranking, "best first", count_none) for ranking in zip(positions, scores, strict=True)]
 
 
@@ -101,14 +128,18 @@ def _kernel_weightings(sets: WeightSets) -> KernelWeightings:
     return KernelWeightings(criteria, weights, sets.totals, shares=weights / sets.totals)
 
 
-def _allocate_scratch(columns: IndexColumns, sets: WeightSets) -> WeightingsScratch:
-    """Return scratch space for a search by several sets of weights."""
-    return WeightingsScratch(
+def _allocate_leaf(columns: IndexColumns, weightings: KernelWeightings) -> SearchedLeaf:
+    """Return room for what a search by several sets of weights finds out about a leaf."""
+    criterion_count, set_count = weightings.weights.shape
+    upper_shares = KernelWeights(
+        criteria=weightings.criteria,
+        weights=np.zeros(criterion_count),
+        total=1.0,
+        float32_shares=np.zeros(criterion_count, np.float32),
+    )
+    return SearchedLeaf(
+        is_promising=np.zeros(set_count, np.bool_),
+        upper_shares=upper_shares,
         queue=allocate_leaf_queue(columns),
-        is_active=np.empty(sets.count, np.bool_),
-        envelope=np.empty(len(sets.names)),
-        float32_envelope=np.empty(len(sets.names), np.float32),
-        scores=np.empty(sets.count),
-        worst_scores=np.empty(sets.count),
-        worst_ranks=np.empty(sets.count, np.uint32),
+        scores=np.empty(set_count),
     )

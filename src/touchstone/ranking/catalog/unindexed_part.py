@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from touchstone.core.attributes import FLAGS
 from touchstone.core.evidence import Assurance
 from touchstone.ranking.catalog.part import NameAndId, PartSearch, format_uuids
-from touchstone.ranking.catalog.repeated_rankings import rank_gathered_by_sets
+from touchstone.ranking.catalog.repeated_rankings import MatchingRecords, rank_gathered_by_sets
 from touchstone.ranking.catalog.results import NO_MATCHES, PartRanking, SortedWindow
-from touchstone.ranking.catalog.ties import count_among
+from touchstone.ranking.catalog.ties import count_in_unordered
 from touchstone.ranking.column_types import Bools, Floats, Ints
 from touchstone.ranking.columns.segment import DecodedColumns, Segment
 from touchstone.ranking.criteria import COMPOSITES, CRITERION_NAMES
@@ -81,14 +81,14 @@ class UnindexedPart:
         name_ranks, ids = self._segment.name_ranks(positions), self._segment.columns["id"][positions]
         best = select_window((-scores, name_ranks, ids), skip=0, limit=end)
         plan = "full order" if end is None else "gather"
-        return PartRanking(positions[best], scores[best], plan, count_among(scores))
+        return PartRanking(positions[best], scores[best], plan, count_in_unordered(scores))
 
     def rank_by_sets(self, query: Query, sets: WeightSets, *, end: int) -> list[PartRanking]:
         """Return the best `end` records that match for each of several sets of weights."""
         positions = self._find_matches(query)
         criteria = {name: self.criterion(name, positions) for name in sets.names}
         tie_keys = (self._segment.name_ranks(positions), self._segment.columns["id"][positions])
-        return rank_gathered_by_sets(positions, criteria, tie_keys, sets, end)
+        return rank_gathered_by_sets(MatchingRecords(positions, criteria, tie_keys), sets, end)
 
     def _find_candidates(self, weights: Mapping[str, float], min_score: float) -> Ints:
         """Return the positions of the records whose score may reach a minimum, judged by one product in float32."""

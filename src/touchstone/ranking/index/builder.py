@@ -101,10 +101,10 @@ def _places_in_order(order: Ints, integer_type: type[np.integer[Any]]) -> NDArra
 
 
 def _build_criteria(records: OrderedRecords) -> CriterionColumns:
-    """Return the criteria of each record in short form, and what blocks and leaves of records reach at best.
+    """Return the criteria of each record in few bytes, and the best values in each block and each leaf of records.
 
-    The short form of a record has one byte for each criterion, its grade, and one byte with a bit for each flag. The
-    best values tell for a block or a leaf whether it can hold a good record at all.
+    A record has one byte for each criterion, its grade, and one byte with a bit for each flag. With the best values of
+    a block or a leaf, a search can tell whether any of its records may score high enough, without looking at them.
     """
     # Each state of a flag, such as "is_split is true", has one bit of the byte, the first state the lowest.
     has_state = [records.column(flag) == int(value) for flag, value in FLAG_STATES]

@@ -50,16 +50,20 @@ def ethical_plane(count: int) -> str:
 
 
 def without_trailing_zeros(values: NDArray[Any]) -> NDArray[Any]:
-    """Return a copy of a column, or of one with several rows, without the zeros that all rows end in."""
-    places = np.flatnonzero(values.reshape(-1, values.shape[-1]).any(axis=0))
-    end = int(places[-1]) + 1 if len(places) else 0
-    return values[..., :end].copy()
+    """Return a copy of some values, one for each record, without the zeros at the end.
+
+    The values may have several rows, which keep the same length: that of the row with the fewest zeros at its end.
+    """
+    rows = values.reshape(-1, values.shape[-1])
+    not_zero = np.flatnonzero(rows.any(axis=0))
+    length = int(not_zero[-1]) + 1 if len(not_zero) else 0
+    return values[..., :length].copy()
 
 
 def with_trailing_zeros(values: NDArray[Any], length: int) -> NDArray[Any]:
-    """Return a column, or one with several rows, with zeros at the end up to some length.
+    """Return values, in one row or several, with zeros at the end up to some length.
 
-    The zeros are only ever read, and the operating system reserves no memory for them.
+    The operating system reserves no memory for zeros that are never written.
     """
     extended = np.zeros((*values.shape[:-1], length), values.dtype)
     extended[..., : values.shape[-1]] = values

@@ -78,28 +78,32 @@ def kd_order(space: KdSpace, leaf_size: int) -> Ints:
 
 
 def order_in_leaves(space: KdSpace, order: Ints, leaf_size: int) -> Ints:
-    """Return records, which are in leaves of `leaf_size`, in an order in which similar ones of a leaf lie together.
+    """Reorder the records within each leaf, so that similar ones lie together in blocks of 64.
 
-    Each leaf is split like the whole in `kd_order`, until its parts hold no more than 64 records. A short last leaf is
-    left as it is.
+    `order` lists all records, leaf by leaf. Each leaf is split into halves like the whole in `kd_order`, until its
+    parts are blocks. A last leaf with fewer records than the others is left as it is.
     """
-    leaf_count = len(order) // leaf_size
-    leaves = order[: leaf_count * leaf_size].reshape(leaf_count, leaf_size)
+    full_leaf_count = len(order) // leaf_size
+    end_of_full_leaves = full_leaf_count * leaf_size
+    leaves = order[:end_of_full_leaves].reshape(full_leaf_count, leaf_size)
 
-    ordered_leaves = [
-        _order_leaves(space, leaves[start : start + _LEAVES_AT_ONCE]) for start in range(0, leaf_count, _LEAVES_AT_ONCE)
-    ]
-    return np.concatenate([*ordered_leaves, order[leaf_count * leaf_size :]])
+    # Many leaves are split at once, but not all: their coordinates would take much memory.
+    starts = range(0, full_leaf_count, _LEAVES_AT_ONCE)
+    reordered = [_split_into_blocks(space, leaves[start : start + _LEAVES_AT_ONCE]) for start in starts]
+    return np.concatenate([*reordered, order[end_of_full_leaves:]])
 
 
-def _order_leaves(space: KdSpace, leaves: Ints) -> Ints:
-    """Return the records of some leaves, one row each, with similar ones of a leaf side by side; all in one row."""
+def _split_into_blocks(space: KdSpace, leaves: Ints) -> Ints:
+    """Return the records of some leaves, given as one row for each leaf, one after the other and block by block."""
     parts = leaves
     while parts.shape[1] > BITS_PER_WORD:
-        coordinates = space.dimensions[:, parts]
+        # Each part is split by the dimension in which its records differ most.
+        coordinates = space.dimensions[:, parts]  # by dimension, part and record
         spreads = space.importance[:, np.newaxis] * coordinates.std(axis=2, dtype=np.float32)
-        keys = coordinates[spreads.argmax(axis=0), np.arange(len(parts))]
+        widest_dimensions = spreads.argmax(axis=0)
+        keys = coordinates[widest_dimensions, np.arange(len(parts))]
 
+        # The records with the smaller keys come first. Cut in the middle, every row becomes two.
         middle = parts.shape[1] // 2
         lower_half_first = np.argpartition(keys, middle, axis=1)
         parts = np.take_along_axis(parts, lower_half_first, axis=1).reshape(-1, middle)

@@ -11,6 +11,7 @@ from touchstone.core.evidence import Assurance
 from touchstone.ranking.column_types import Bools, Floats, Ints
 from touchstone.ranking.columns.bitmaps import pack_bits
 from touchstone.ranking.columns.segment import Segment
+from touchstone.ranking.index.index_columns import with_trailing_zeros
 from touchstone.ranking.kernels.bits import BITS_PER_WORD, Words
 
 
@@ -69,19 +70,21 @@ class OrderedRecords:
         return pack_bits(mask, self.leaf_count * self.leaf_words)
 
     def combine_in_blocks(self, operation: np.ufunc, values: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Return what an operation makes of each block of 64 values in the last dimension, one value for each record.
+        """Combine the values of each block of 64 records into one, for example into the highest with `np.maximum`.
 
-        The result has a place for each word of a bitmap of whole leaves. Blocks without a record have 0.
+        `values` has one column for each record, in the order of the index, and the result one column for each block. As
+        all leaves have the same number of blocks, the last leaf may have some without a record; their value is 0.
         """
         block_starts = np.arange(0, self.segment.size, BITS_PER_WORD)
         combined = operation.reduceat(values, block_starts, axis=-1)
-        empty_block_count = self.leaf_count * self.leaf_words - len(block_starts)
-        return np.pad(combined, [(0, 0)] * (values.ndim - 1) + [(0, empty_block_count)])
+
+        block_count = self.leaf_count * self.leaf_words
+        return with_trailing_zeros(combined, block_count)
 
     def highest_in_leaves(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return the highest in each leaf of some values, one for each record."""
+        """Return the highest value in each leaf, given one value for each record in the order of the index."""
         return np.maximum.reduceat(values, self.leaf_borders[:-1])
 
     def lowest_in_leaves(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return the lowest in each leaf of some values, one for each record."""
+        """Return the lowest value in each leaf, given one value for each record in the order of the index."""
         return np.minimum.reduceat(values, self.leaf_borders[:-1])

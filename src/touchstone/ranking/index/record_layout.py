@@ -25,8 +25,7 @@ _IMPORTANCE: Final[Mapping[str, float]] = {
 }
 """How much each graded criterion counts when the records are laid out."""
 _MINOR_IMPORTANCE: Final = 0.3
-"""How much the criteria above `declared` count in comparison when the records with evidence are divided into leaves,
-and those at `declared` when such a leaf is divided into blocks."""
+"""The factor by which criteria count less at those assurances for which a division of the records is not made."""
 
 
 def lay_out_records(segment: Segment, alphabetical_ranks: Ints, leaf_size: int) -> Ints:
@@ -47,7 +46,10 @@ def lay_out_records(segment: Segment, alphabetical_ranks: Ints, leaf_size: int) 
 
 
 def _lay_out_group(known_segments: Sequence[Segment], alphabetical_ranks: Ints, leaf_size: int) -> Ints:
-    """Return the order of some records, given as they are known at each assurance, `declared` first."""
+    """Return an order of some records in which similar ones lie together, in leaves and within these in blocks.
+
+    `known_segments` holds the records with what is known of them at each assurance, `declared` first.
+    """
     grades = np.concatenate([grade_criteria(known_segment) for known_segment in known_segments])
     leaf_importance, block_importance = _importances(stricter_count=len(known_segments) - 1)
 
@@ -57,11 +59,12 @@ def _lay_out_group(known_segments: Sequence[Segment], alphabetical_ranks: Ints, 
 
 
 def _importances(stricter_count: int) -> tuple[Floats, Floats]:
-    """Return how much each dimension counts for the division into leaves, and for that of leaves into blocks.
+    """Return two lists: how much each dimension counts for the division into leaves, and for that into blocks.
 
     The dimensions are the graded criteria at `declared`, and then at each of `stricter_count` assurances above. The
-    leaves suit `declared`, at which those with evidence compete with all others. Above it they are the only ones that
-    matter, and a search depends on how well it can skip their blocks.
+    leaves are made for `declared`: there the records with evidence compete with all others, and whole leaves can be
+    skipped. Above `declared` only they can be among the best, so most of their leaves are searched, and a search is
+    fast if it can skip their blocks. The blocks are therefore made for the assurances above.
     """
     importance = np.array([_IMPORTANCE[name] for name in GRADED_CRITERIA])
     if stricter_count == 0:

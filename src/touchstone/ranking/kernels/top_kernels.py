@@ -35,15 +35,29 @@ class TopSearch(NamedTuple):
     weights: KernelWeights
 
 
+class GradedCriteria(NamedTuple):
+    """The criteria of records, or of blocks of 64 records, rounded up to one byte each.
+
+    Attributes:
+        grades: One row of bytes for each of GRADED_CRITERIA; for a block its highest grades.
+        flag_bytes: One bit for each of FLAG_STATES; for a block those that any of its records has.
+    """
+
+    grades: NDArray[np.uint8]
+    flag_bytes: NDArray[np.uint8]
+
+
 class LeafQueue(NamedTuple):
-    """The order in which a search visits the leaves, and scratch space for the leaf that it visits.
+    """The order in which a search visits the leaves, and what it finds out about the leaf that it visits.
+
+    The arrays from `leaf_mask` on describe one leaf, and are overwritten with the next one.
 
     Attributes:
         leaves: The numbers of all leaves, those with the highest bounds first.
         leaf_bounds: The bound of each leaf, by its number.
         leaf_mask: A bitmap of the leaf's records that match; each word of it stands for a block.
-        block_bounds: An estimate of the score of each block of the leaf that none of its records exceeds.
-        score_estimates: An estimate of the score of each record of a block.
+        block_bounds: For each block of the leaf a score that none of its records exceeds.
+        score_estimates: For each record of one block an estimate of its score, never too low.
         candidates: The positions of the leaf's records that may be among the best, with room for one more record.
         candidate_scores: The scores of these records.
     """
@@ -95,8 +109,8 @@ def queue_leaves(leaf_bounds: NDArray[np.float64], next_indices: NDArray[np.int6
     """List the numbers of all leaves in `leaves`, those with the highest bounds first.
 
     A leaf is a block of records, and its bound a score that none of them exceeds. The leaves are sorted into buckets of
-    similar bounds by a counting sort; within a bucket they keep their order. `next_indices` is scratch space and must
-    hold `BUCKETS + 1` zeros.
+    similar bounds by a counting sort; within a bucket they keep their order. `next_indices` must hold `BUCKETS + 1`
+    zeros, which are overwritten.
     """
     # Count the leaves of each bucket one element further on. The running total is then where each bucket begins.
     for leaf in range(len(leaf_bounds)):
@@ -111,17 +125,13 @@ def queue_leaves(leaf_bounds: NDArray[np.float64], next_indices: NDArray[np.int6
 
 
 def fill_score_estimates(
-    grades: NDArray[np.uint8],
-    flag_bytes: NDArray[np.uint8],
-    weights: KernelWeights,
-    start: int,
-    score_estimates: NDArray[np.float32],
+    criteria: GradedCriteria, weights: KernelWeights, start: int, score_estimates: NDArray[np.float32]
 ) -> None:
-    """Write a quick estimate of the score of each record from position `start` on into `score_estimates`.
+    """Write an estimate of the score of each record, or of each block, from index `start` on into `score_estimates`.
 
-    Instead of a criterion, an estimate uses its grade: the criterion rounded up to one byte. An estimate is therefore
-    never below the exact score, apart from a rounding error of less than FLOAT32_TOLERANCE. Given the highest grades of
-    blocks and all flags that occur in them, the estimates are bounds of the scores of their records.
+    Instead of a criterion, an estimate uses its grade: the criterion rounded up to one byte. The estimate of a record
+    is therefore never below its exact score, apart from a rounding error of less than FLOAT32_TOLERANCE. That of a
+    block is never below the estimate of any of its records, because it uses their highest grades.
     """
     score_estimates[:] = np.float32(0.0)
 
@@ -132,12 +142,12 @@ def fill_score_estimates(
         if BINARY_MASKS[criterion]:
             # The criterion is 1 for a record that has one of these flags, and 0 for all others.
             flag_mask = np.uint8(BINARY_MASKS[criterion])
-            flags = flag_bytes[start : start + len(score_estimates)]
+            flags = criteria.flag_bytes[start : start + len(score_estimates)]
             for i in range(len(flags)):
                 score_estimates[i] += share if flags[i] & flag_mask else np.float32(0.0)
         else:
             share_per_grade = share / np.float32(GRADE_SCALE)
-            criterion_grades = grades[GRADE_ROWS[criterion], start : start + len(score_estimates)]
+            criterion_grades = criteria.grades[GRADE_ROWS[criterion], start : start + len(score_estimates)]
             for i in range(len(criterion_grades)):
                 score_estimates[i] += share_per_grade * np.float32(criterion_grades[i])
 
@@ -175,7 +185,7 @@ def find_top(search: TopSearch, queue: LeafQueue, heap: ScoredRecords) -> int:
 def search_leaf(search: TopSearch, queue: LeafQueue, heap: ScoredRecords, leaf: int, heap_size: int) -> int:
     """Put the best matches of one leaf into a heap of `heap_size` records, and return its new size.
 
-    `queue` provides scratch space, which is overwritten.
+    The arrays of `queue` that describe one leaf are overwritten.
     """
     # Every match is a candidate until the heap is full.
     heap_is_full = heap_size == len(heap.positions)
@@ -206,34 +216,34 @@ def find_candidates(search: TopSearch, queue: LeafQueue, leaf: int, minimum: np.
 
     # Most leaves are ruled out by the bounds of their blocks, before the conditions of the query are looked at.
     first_block = leaf * columns.words_per_leaf
-    fill_score_estimates(
-        columns.block_grades, columns.block_flag_bytes, search.weights, first_block, queue.block_bounds
-    )
-    if not reaches(queue.block_bounds, minimum):
+    blocks = GradedCriteria(columns.block_grades, columns.block_flag_bytes)
+    fill_score_estimates(blocks, search.weights, first_block, queue.block_bounds)
+    if not any_reaches(queue.block_bounds, minimum):
         return 0
     if select_in_leaf(columns, search.query, leaf, queue.leaf_mask) == 0:
         return 0
-    return list_candidates(columns, search.weights, queue, first_block, minimum)
+    return list_candidates(search, queue, first_block, minimum)
 
 
-def reaches(score_estimates: NDArray[np.float32], minimum: np.float32) -> bool:
-    """Return whether one of some estimates is at least `minimum`."""
-    # Without an early exit, several estimates are compared at once.
+def any_reaches(score_estimates: NDArray[np.float32], minimum: np.float32) -> bool:
+    """Return whether any of some estimates is at least `minimum`."""
+    # A loop that always runs to its end is compiled to instructions that compare several estimates at once.
     count = 0
     for i in range(len(score_estimates)):
         count += int(score_estimates[i] >= minimum)
     return count > 0
 
 
-def list_candidates(
-    columns: KernelColumns, weights: KernelWeights, queue: LeafQueue, first_block: int, minimum: np.float32
-) -> int:
+def list_candidates(search: TopSearch, queue: LeafQueue, first_block: int, minimum: np.float32) -> int:
     """List the matches of a leaf whose score may be at least `minimum`, and return how many there are.
 
-    Where a block has few matches, they are all listed, because scoring them is cheaper than estimating the whole block.
-    `first_block` is the first block of the leaf, and `queue` holds the bitmap of its matches and the bounds of its
-    blocks. The positions of the matches that are listed are written into the candidates of `queue`.
+    `queue` holds the bitmap of the matches and the bounds of the blocks, and the positions of the listed matches are
+    written into its candidates. Where a block has few matches, they are all listed, because computing their exact
+    scores is cheaper than estimating all 64 records of the block. `first_block` is the first block of the leaf.
     """
+    columns = search.columns
+    records = GradedCriteria(columns.grades, columns.flag_bytes)
+
     candidate_count = 0
     for i in range(len(queue.leaf_mask)):
         matches = queue.leaf_mask[i]
@@ -243,8 +253,8 @@ def list_candidates(
         first_position = BITS_PER_WORD * (first_block + i)
         has_few_matches = count_bits(matches) <= _FEW_MATCHES
         if not has_few_matches:
-            fill_score_estimates(columns.grades, columns.flag_bytes, weights, first_position, queue.score_estimates)
-            if not reaches(queue.score_estimates, minimum):
+            fill_score_estimates(records, search.weights, first_position, queue.score_estimates)
+            if not any_reaches(queue.score_estimates, minimum):
                 continue
 
         while matches != ZERO:
@@ -275,10 +285,15 @@ def add_to_heap(
             heap_size += 1
             sift_up(alphabetical_ranks, heap, heap_size)
         elif is_better_than_worst(score, alphabetical_ranks[position], alphabetical_ranks, heap):
-            heap.positions[0] = position
-            heap.scores[0] = score
-            sift_down(alphabetical_ranks, heap, heap_size)
+            replace_worst(alphabetical_ranks, heap, position, score)
     return heap_size
+
+
+def replace_worst(alphabetical_ranks: NDArray[np.uint32], heap: ScoredRecords, position: int, score: float) -> None:
+    """Replace the worst record of a full heap, which is at index 0, by a better one."""
+    heap.positions[0] = position
+    heap.scores[0] = score
+    sift_down(alphabetical_ranks, heap, len(heap.positions))
 
 
 def is_better_than_worst(

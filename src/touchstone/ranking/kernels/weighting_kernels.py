@@ -1,7 +1,19 @@
-"""The best records of a ranking for each of many sets of weights, found in one pass over the leaves.
+"""The best records of one query by each of many sets of weights, found in a single search.
 
-The sets of weights are similar, so most of the work is done once for all of them: a leaf is skipped if no set could
-rank one of its records high enough, and the conditions of the query and the criteria of a record are looked at once.
+Whoever asks how robust a ranking is wants the same records ranked by, say, a hundred sets of weights that differ a
+little from each other. One set of weights is called a *weighting* here. A hundred searches would repeat most of their
+work, so one search serves all weightings:
+
+1. The records are stored in leaves, blocks of similar records. A *bound* of a leaf is a score that none of its records
+   exceeds; it depends on the weighting. A leaf is skipped if, by every weighting, its bound is below the scores of the
+   best records so far. Otherwise it is searched for those weightings by which it is not.
+2. For these weightings, each criterion gets the largest share of the weights that it has in any of them. With these
+   *upper shares*, no record scores less than it does by any of the weightings. An estimate made with them is therefore
+   enough to rule a record out for all of them at once.
+3. The records that are left, a few of each leaf, are scored by every weighting.
+
+The best records so far are kept in a heap for each weighting, with the worst of them first. The caller allocates all
+arrays that are written, because compiled kernels cannot.
 """
 
 from typing import NamedTuple
@@ -18,152 +30,132 @@ from touchstone.ranking.kernels.top_kernels import (
     TopSearch,
     add_to_heap,
     find_candidates,
-    sift_down,
+    is_better_than_worst,
+    replace_worst,
 )
 
 
 class WeightingsSearch(NamedTuple):
-    """A search for the best records that match a query, for each of several sets of weights."""
+    """A search for the best records that match a query by each of several weightings."""
 
     columns: KernelColumns
     query: KernelQuery
     weightings: KernelWeightings
 
 
-class WeightingsScratch(NamedTuple):
-    """Scratch space for the leaf and the record that a search looks at.
+class BestByWeighting(NamedTuple):
+    """Records as their positions and scores, one row for each weighting.
 
-    Attributes:
-        queue: Scratch space for a leaf; the order of the leaves in it is not used.
-        is_active: For each set of weights whether the leaf can hold one of its best records.
-        envelope: For each weighted criterion its largest share in any active set; no record scores higher in any of
-            them than with these shares.
-        float32_envelope: The same in float32.
-        scores: The score of a record, or the bound of a leaf, by each set of weights.
-        worst_scores, worst_ranks: The score, and the rank in the alphabet, of the worst record in each heap.
+    For the best records of a search, each row is a heap as `ScoredRecords` describes.
     """
-
-    queue: LeafQueue
-    is_active: NDArray[np.bool_]
-    envelope: NDArray[np.float64]
-    float32_envelope: NDArray[np.float32]
-    scores: NDArray[np.float64]
-    worst_scores: NDArray[np.float64]
-    worst_ranks: NDArray[np.uint32]
-
-
-class Heaps(NamedTuple):
-    """The best records so far for each of several sets of weights: each row is a heap as in `ScoredRecords`."""
 
     positions: NDArray[np.int64]
     scores: NDArray[np.float64]
 
 
-def fill_heaps(
-    alphabetical_ranks: NDArray[np.uint32], records: Heaps, heaps: Heaps, scratch: WeightingsScratch
-) -> None:
-    """Put the best of some records, given as one row for each set of weights, into the heaps.
+class SearchedLeaf(NamedTuple):
+    """What a search finds out about the leaf that it looks at; the next leaf overwrites it.
 
-    There are at least as many records as a heap holds, so all heaps are full afterwards.
+    Attributes:
+        is_promising: For each weighting whether the leaf may hold one of its best records.
+        upper_shares: Holds as `float32_shares` for each criterion the largest share that it has in any weighting for
+            which the leaf is promising. Its other fields are not used for estimates.
+        queue: Holds the candidates: the records of the leaf that may be among the best by any weighting. The order of
+            the leaves in it is not used.
+        scores: The score of one record by each weighting.
     """
-    for row in range(len(heaps.positions)):
-        heap = ScoredRecords(heaps.positions[row], heaps.scores[row])
-        add_to_heap(alphabetical_ranks, ScoredRecords(records.positions[row], records.scores[row]), heap, 0)
-        note_worst(alphabetical_ranks, heap, row, scratch)
+
+    is_promising: NDArray[np.bool_]
+    upper_shares: KernelWeights
+    queue: LeafQueue
+    scores: NDArray[np.float64]
 
 
-def note_worst(
-    alphabetical_ranks: NDArray[np.uint32], heap: ScoredRecords, row: int, scratch: WeightingsScratch
-) -> None:
-    """Note the worst record of the heap of one set of weights, with which all other records are compared."""
-    scratch.worst_scores[row] = heap.scores[0]
-    scratch.worst_ranks[row] = alphabetical_ranks[heap.positions[0]]
+def fill_best(alphabetical_ranks: NDArray[np.uint32], records: BestByWeighting, best: BestByWeighting) -> None:
+    """Put the best of some records into `best`, where each row still is an empty heap.
+
+    There must be at least as many records as a heap has room for, so that all heaps are full afterwards.
+    """
+    for row in range(len(best.positions)):
+        heap = ScoredRecords(best.positions[row], best.scores[row])
+        row_records = ScoredRecords(records.positions[row], records.scores[row])
+        add_to_heap(alphabetical_ranks, row_records, heap, 0)
 
 
-def find_top_by_weightings(search: WeightingsSearch, scratch: WeightingsScratch, heaps: Heaps) -> None:
-    """Find the best records that match a query by each of several sets of weights, and put them into the heaps.
+def find_best_by_weightings(search: WeightingsSearch, leaf_results: SearchedLeaf, best: BestByWeighting) -> None:
+    """Find the best records that match a query by each weighting, and put them into `best`.
 
-    The heaps are full from the start, with good records that the query leaves out. A record replaces the worst one of a
-    heap if it is better.
+    The heaps of `best` must be full: good records that the query leaves out make it possible to skip most leaves from
+    the start. `leaf_results` is room for what is found out about a leaf.
     """
     query = search.query
     for leaf in range(len(query.alive_counts)):
-        can_match = query.alive_counts[leaf] > 0 and query.leaf_may_contain_substring[leaf]
-        if not can_match or not activate_weightings(search, scratch, leaf):
+        if query.alive_counts[leaf] == 0 or not query.leaf_may_contain_substring[leaf]:
             continue
 
-        candidate_count = find_leaf_candidates(search, scratch, leaf)
+        promising_count = mark_promising_weightings(search, leaf, best, leaf_results.is_promising)
+        if promising_count == 0:
+            continue
+
+        minimum = fill_upper_shares(search.weightings, leaf_results, best)
+        estimated_search = TopSearch(search.columns, query, leaf_results.upper_shares)
+        candidate_count = find_candidates(estimated_search, leaf_results.queue, leaf, minimum)
         for i in range(candidate_count):
-            position = scratch.queue.candidates[i]
-            score_by_weightings(search, position, scratch.scores)
-            offer_to_heaps(search.columns.alphabetical_ranks, position, scratch, heaps)
+            position = leaf_results.queue.candidates[i]
+            score_by_weightings(search, position, leaf_results.scores)
+            update_best(search.columns.alphabetical_ranks, position, leaf_results.scores, best)
 
 
-def activate_weightings(search: WeightingsSearch, scratch: WeightingsScratch, leaf: int) -> bool:
-    """Mark the sets of weights by which a leaf can hold a record for the heap; return whether there are any.
+def mark_promising_weightings(
+    search: WeightingsSearch, leaf: int, best: BestByWeighting, is_promising: NDArray[np.bool_]
+) -> int:
+    """Mark in `is_promising` the weightings by which a leaf may hold one of the best records; return their number.
 
-    The bound of a leaf is the score of an imaginary record that has the leaf's highest value of every criterion.
+    The bound of the leaf by a weighting is the score of an imaginary record that has the leaf's highest value of every
+    criterion. Its terms are added in the same order as those of real scores, so rounding cannot make it too low.
     """
     columns, weightings = search.columns, search.weightings
-    bounds = scratch.scores
-    bounds[:] = 0.0
-    for term in range(len(weightings.criteria)):
-        maximum = columns.leaf_maxima[weightings.criteria[term], leaf]
-        for row in range(len(bounds)):
-            bounds[row] += weightings.weights[term, row] * maximum
-
     first_rank = columns.first_alphabetical_ranks[leaf]
-    active_count = 0
-    for row in range(len(bounds)):
-        bound = bounds[row] / weightings.totals[row]
-        scratch.is_active[row] = is_better(bound, first_rank, row, scratch)
-        active_count += int(scratch.is_active[row])
-    return active_count > 0
+
+    promising_count = 0
+    for row in range(len(is_promising)):
+        weighted_sum = 0.0
+        for term in range(len(weightings.criteria)):
+            weighted_sum += weightings.weights[term, row] * columns.leaf_maxima[weightings.criteria[term], leaf]
+        bound = weighted_sum / weightings.totals[row]
+
+        heap = ScoredRecords(best.positions[row], best.scores[row])
+        is_promising[row] = is_better_than_worst(bound, first_rank, columns.alphabetical_ranks, heap)
+        promising_count += int(is_promising[row])
+    return promising_count
 
 
-def is_better(score: float, alphabetical_rank: int, row: int, scratch: WeightingsScratch) -> bool:
-    """Return whether a score, or with the same score a name, comes before that of the worst record in a heap."""
-    if score != scratch.worst_scores[row]:
-        return bool(score > scratch.worst_scores[row])
-    return bool(alphabetical_rank < scratch.worst_ranks[row])
+def fill_upper_shares(weightings: KernelWeightings, leaf_results: SearchedLeaf, best: BestByWeighting) -> np.float32:
+    """Compute the upper shares of the weightings for which a leaf is promising; return the minimum score by them.
 
-
-def find_leaf_candidates(search: WeightingsSearch, scratch: WeightingsScratch, leaf: int) -> int:
-    """Find the records of a leaf that match and may be good enough by an active set of weights.
-
-    Their positions are written into the candidates of `scratch.queue`; the result is their number.
+    A record with an estimate below this minimum is not among the best by any weighting. The minimum is the lowest score
+    in the heaps of these weightings, less what an estimate in float32 may be too low, which grows with the sum of the
+    shares.
     """
-    minimum = fill_envelope(search.weightings, scratch)
-    envelope = KernelWeights(search.weightings.criteria, scratch.envelope, 1.0, scratch.float32_envelope)
-    return int(find_candidates(TopSearch(search.columns, search.query, envelope), scratch.queue, leaf, minimum))
+    lowest_score = np.inf
+    for row in range(len(leaf_results.is_promising)):
+        if leaf_results.is_promising[row]:
+            lowest_score = min(lowest_score, best.scores[row, 0])
 
-
-def fill_envelope(weightings: KernelWeightings, scratch: WeightingsScratch) -> np.float32:
-    """Compute the envelope of the active sets of weights, and return what a record needs to score by it.
-
-    A record that is good enough by any of the sets has at least this score: the lowest of the worst scores in their
-    heaps, less what an estimate in float32 can differ.
-    """
-    minimum = np.inf
-    for row in range(len(scratch.is_active)):
-        if scratch.is_active[row]:
-            minimum = min(minimum, scratch.worst_scores[row])
-
-    total = 0.0
+    sum_of_shares = 0.0
     for term in range(len(weightings.criteria)):
         largest_share = 0.0
-        for row in range(len(scratch.is_active)):
-            if scratch.is_active[row]:
+        for row in range(len(leaf_results.is_promising)):
+            if leaf_results.is_promising[row]:
                 largest_share = max(largest_share, weightings.shares[term, row])
-        scratch.envelope[term] = largest_share
-        scratch.float32_envelope[term] = largest_share
-        total += largest_share
+        leaf_results.upper_shares.float32_shares[term] = largest_share
+        sum_of_shares += largest_share
 
-    return np.float32(minimum - FLOAT32_TOLERANCE * (1.0 + total))
+    return np.float32(lowest_score - FLOAT32_TOLERANCE * (1.0 + sum_of_shares))
 
 
 def score_by_weightings(search: WeightingsSearch, position: int, scores: NDArray[np.float64]) -> None:
-    """Compute the score of the record at a position by each of several sets of weights.
+    """Compute the score of the record at a position by each weighting.
 
     The terms are added in the same order as everywhere else, so that scores agree bit for bit.
     """
@@ -178,15 +170,15 @@ def score_by_weightings(search: WeightingsSearch, position: int, scores: NDArray
         scores[row] /= weightings.totals[row]
 
 
-def offer_to_heaps(
-    alphabetical_ranks: NDArray[np.uint32], position: int, scratch: WeightingsScratch, heaps: Heaps
+def update_best(
+    alphabetical_ranks: NDArray[np.uint32], position: int, scores: NDArray[np.float64], best: BestByWeighting
 ) -> None:
-    """Let a record, whose scores are known, replace the worst one of each heap in which it is better."""
+    """Let a record replace the worst one in the heap of each weighting by which it is better.
+
+    `scores` holds the score of the record at `position` by each weighting.
+    """
     alphabetical_rank = alphabetical_ranks[position]
-    for row in range(len(scratch.scores)):
-        if is_better(scratch.scores[row], alphabetical_rank, row, scratch):
-            heap = ScoredRecords(heaps.positions[row], heaps.scores[row])
-            heap.positions[0] = position
-            heap.scores[0] = scratch.scores[row]
-            sift_down(alphabetical_ranks, heap, len(heap.positions))
-            note_worst(alphabetical_ranks, heap, row, scratch)
+    for row in range(len(scores)):
+        heap = ScoredRecords(best.positions[row], best.scores[row])
+        if is_better_than_worst(scores[row], alphabetical_rank, alphabetical_ranks, heap):
+            replace_worst(alphabetical_ranks, heap, position, scores[row])
