@@ -1,4 +1,4 @@
-"""What records could score at most: their criteria if everything unknown about them were as favourable as possible."""
+"""The highest score that a record could have: its criteria if everything unknown about it were as good as possible."""
 
 from typing import Final
 
@@ -8,7 +8,6 @@ from touchstone.core.attributes import FLAGS
 from touchstone.ranking.column_types import Facts, Floats
 from touchstone.ranking.criteria import CRITERIA
 
-# With each of these numbers, every criterion that is computed from it has its highest value.
 _FAVOURABLE_NUMBERS: Final = {
     "year": 2024,
     "instances_number": 100_000,
@@ -16,19 +15,24 @@ _FAVOURABLE_NUMBERS: Final = {
     "citations": 1000,
     "missing_values_percentage": 0,
 }
+"""A value of each number attribute with which every criterion computed from it has its highest value."""
 _FAVOURABLE_IF_FALSE: Final = frozenset({"has_missing_values"})
+"""The flags with which criteria are highest if they are false; with all others, if they are true."""
 
 
 def best_case_criterion_scores(facts: Facts) -> Floats:
-    """Return the highest value that each criterion of some records could have, whatever is still found out about them.
+    """Return the criteria that some records would have if all that is unknown about them were as good as possible.
 
     What is known stays as it is. The result has one row for each record, with its criteria in the order of CRITERIA.
     """
     best_facts = {}
-    for name, number in _FAVOURABLE_NUMBERS.items():
-        best_facts[name] = np.where(np.isnan(facts[name]), number, facts[name])
-    for flag in FLAGS:
-        favourable_value = int(flag not in _FAVOURABLE_IF_FALSE)
-        best_facts[flag] = np.where(facts[flag] < 0, favourable_value, facts[flag])
+    for name, favourable_number in _FAVOURABLE_NUMBERS.items():
+        numbers = facts[name]
+        best_facts[name] = np.where(np.isnan(numbers), favourable_number, numbers)
+
+    for name in FLAGS:
+        flags = facts[name]
+        favourable_flag = int(name not in _FAVOURABLE_IF_FALSE)
+        best_facts[name] = np.where(flags < 0, favourable_flag, flags)
 
     return np.stack([criterion.compute(best_facts) for criterion in CRITERIA], axis=1)

@@ -1,13 +1,19 @@
-"""Why one record ranks above another: their differences criterion by criterion, and what would reverse them.
+"""Why one record ranks above another: their differences criterion by criterion, and what would reverse their order.
 
-A score is linear in the weights: the lead of a record over another is the sum of weight times difference of criterion.
-Moving one weight by d moves the lead by d times the difference of that criterion, so the weight at which the lead is
-zero is found in one step.
+The score of a record is the sum of weight times criterion, divided by the sum of all weights. Two records share this
+divisor, so which of them is first depends only on the *weighted lead* of the upper one: the sum over all criteria of
+weight times difference. If one weight rises by `d`, the weighted lead rises by `d` times the difference in this
+criterion. The *reversing weight* of a criterion is the one at which the weighted lead is zero:
+
+    reversing weight = weight - weighted lead / difference
+
+Beyond it the two records change places.
 """
 
 import math
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -19,7 +25,7 @@ from touchstone.ranking.reasons.points import points_by_criterion
 from touchstone.ranking.weighted_mean import power_of_two_of, score_matrix
 
 _SMALLEST_DIFFERENCE: Final = 1e-12
-"""Criteria that differ by less are equal except for rounding; no difference in what is known is as small."""
+"""Values of a criterion that differ by less are equal but for rounding; those of different facts differ by more."""
 
 
 class CriterionDifference(NamedTuple):
@@ -29,9 +35,9 @@ class CriterionDifference(NamedTuple):
         criterion: The name of the criterion.
         weight: Its weight, as given.
         above, below: The values of the criterion for the upper and for the lower record.
-        points: By how many points of the score the upper record is ahead; negative if it is behind.
+        points: How much of the lead of the upper record comes from this criterion; negative if it is behind there.
         reversing_weight: The weight beyond which the lower record would be first, the other weights unchanged; None if
-            no weight of this criterion reverses the pair.
+            no weight of this criterion reverses the order of the two.
     """
 
     criterion: str
@@ -43,7 +49,7 @@ class CriterionDifference(NamedTuple):
 
 
 class Reversal(NamedTuple):
-    """The smallest change of a single weight that reverses a pair.
+    """The smallest change of a single weight that reverses the order of two records.
 
     Attributes:
         criterion: The name of the criterion whose weight changes.
@@ -62,13 +68,13 @@ class Reversal(NamedTuple):
 
 
 class PairComparison(NamedTuple):
-    """Two records of a ranking, and why one of them is above the other.
+    """Why one of two records of a ranking is above the other.
 
     Attributes:
         above, below: The positions of the two records in the view.
         lead: The score of the upper record minus that of the lower one.
-        differences: Their differences, in the order of CRITERIA.
-        reversal: The smallest change of one weight that reverses them; None if there is none.
+        differences: Their differences in all criteria, in the order of CRITERIA.
+        reversal: The smallest change of one weight that reverses their order; None if no weight does.
     """
 
     above: int
@@ -79,7 +85,15 @@ class PairComparison(NamedTuple):
 
 
 class _ComparedRecord(NamedTuple):
-    """A record to be compared: its place in the alphabet decides between equal scores."""
+    """A record to be compared.
+
+    Attributes:
+        position: Its position in the view.
+        alphabetical_place: Its place among the compared records by name, which decides between equal scores.
+        score: Its score.
+        criteria: Its values of all criteria, in the order of CRITERIA.
+        points: What each weighted criterion adds to its score.
+    """
 
     position: int
     alphabetical_place: int
@@ -95,13 +109,13 @@ class _ComparedRecord(NamedTuple):
 
 
 def order_records(view: View, positions: Ints, weights: Mapping[str, float]) -> Ints:
-    """Return the positions of some records in the order in which a ranking has them."""
+    """Return the positions of some records in the order that they have in a ranking by these weights."""
     scores = score_matrix(view.criterion_scores(positions).T, weights)
     return positions[np.lexsort((view.alphabetical_places(positions), -scores))]
 
 
 def compare_records(view: View, positions: Ints, weights: Mapping[str, float]) -> list[PairComparison]:
-    """Compare every two of some records, given in the order in which a ranking has them."""
+    """Compare every two of some records, which must be given in the order that they have in the ranking."""
     criterion_scores = view.criterion_scores(positions)
     fields = (
         positions.tolist(),
@@ -110,12 +124,12 @@ def compare_records(view: View, positions: Ints, weights: Mapping[str, float]) -
         criterion_scores,
         points_by_criterion(criterion_scores, weights),
     )
-    records = map(_ComparedRecord, *fields)
+    records = [_ComparedRecord(*record_fields) for record_fields in zip(*fields, strict=True)]
     return [_compare_pair(above, below, weights) for above, below in combinations(records, 2)]
 
 
 def _compare_pair(above: _ComparedRecord, below: _ComparedRecord, weights: Mapping[str, float]) -> PairComparison:
-    """Return why a record is above another, and what would reverse them."""
+    """Return how a record differs from the one below it, and what would reverse their order."""
     reversing_weights = _find_reversing_weights(above, below, weights)
 
     differences = []
@@ -135,31 +149,39 @@ def _compare_pair(above: _ComparedRecord, below: _ComparedRecord, weights: Mappi
         below=below.position,
         lead=above.score - below.score,
         differences=tuple(differences),
-        reversal=_smallest_reversal(differences),
+        reversal=_find_smallest_reversal(differences),
     )
 
 
 def _find_reversing_weights(
     above: _ComparedRecord, below: _ComparedRecord, weights: Mapping[str, float]
 ) -> dict[str, float]:
-    """Return by criterion the weight beyond which the lower of two records is first; the other weights are unchanged.
+    """Return by criterion the weight beyond which the lower of two records is first, the other weights unchanged.
 
-    Where the lower record is better, a larger weight gives it the lead. Where it is worse, a smaller weight does, if it
-    does not have to be negative. Criteria that cannot reverse the pair are missing from the result.
+    The weight of a criterion has to rise beyond it where the lower record is better, and to fall below it where it is
+    worse. Criteria without such a weight are left out: the records do not differ in them, or the weight would have to
+    be negative or larger than any float.
     """
     differences = dict(zip(CRITERION_NAMES, (above.criteria - below.criteria).tolist(), strict=True))
+
+    # Huge weights would overflow when they are added, so all are divided by a power of two, which rounds no digit.
     scale = power_of_two_of(weights)
-    lead = max(0.0, math.fsum(weights[name] / scale * differences[name] for name in weights))
+    scaled_weights = {name: weight / scale for name, weight in weights.items()}
+    weighted_lead = math.fsum(weight * differences[name] for name, weight in scaled_weights.items())
+    weighted_lead = max(0.0, weighted_lead)  # rounding may put a lead of zero below it
 
     reversing_weights = {}
     for name, difference in differences.items():
         if abs(difference) < _SMALLEST_DIFFERENCE:
             continue
-        if difference > 0.0 and not _is_reversed_without(name, above, below, weights):
+
+        # Where the upper record is better, the weight has to fall, and cannot fall below zero.
+        upper_is_better = difference > 0.0
+        if upper_is_better and not _is_reversed_without(name, above, below, weights):
             continue
 
-        weight = weights.get(name, 0.0)
-        reversing_weight = max(0.0, weight / scale - lead / difference) * scale
+        scaled_weight = scaled_weights.get(name, 0.0) - weighted_lead / difference
+        reversing_weight = max(0.0, scaled_weight) * scale  # rounding may put a weight of zero below it
         if math.isfinite(reversing_weight):
             reversing_weights[name] = reversing_weight
     return reversing_weights
@@ -178,17 +200,24 @@ def _is_reversed_without(
     return below._replace(score=below_score).is_above(above._replace(score=above_score))
 
 
-def _smallest_reversal(differences: Sequence[CriterionDifference]) -> Reversal | None:
-    """Return the smallest change of a single weight that reverses a pair; None if no weight does.
+def _find_smallest_reversal(differences: Sequence[CriterionDifference]) -> Reversal | None:
+    """Return the smallest change of a single weight that reverses the order of two records; None if no weight does.
 
-    Of equal changes, that of a criterion which has a weight is preferred, then that of the largest difference.
+    Of equal changes, that of a criterion which already has a weight is preferred, then that of the criterion in which
+    the records differ most.
     """
-    reversals = {}
+    reversals_by_preference = []
     for difference in differences:
         if difference.reversing_weight is None:
             continue
+
         reversal = Reversal(difference.criterion, difference.reversing_weight, difference.weight)
         is_unweighted = difference.weight == 0.0
-        reversals[reversal] = (abs(reversal.change), is_unweighted, -abs(difference.above - difference.below))
+        size_of_difference = abs(difference.above - difference.below)
+        preference = (abs(reversal.change), is_unweighted, -size_of_difference)
+        reversals_by_preference.append((preference, reversal))
 
-    return min(reversals, key=lambda reversal: reversals[reversal], default=None)
+    if not reversals_by_preference:
+        return None
+    _, smallest_reversal = min(reversals_by_preference, key=itemgetter(0))
+    return smallest_reversal

@@ -1,4 +1,8 @@
-"""Notes on a ranking: the weighted criteria that do not distinguish the records shown."""
+"""Notes on a ranking: they name the weighted criteria that have no part in the order of the records shown.
+
+These are the criteria that have the same value for all records shown. Often nothing is known about them, and each of
+the records has 0.
+"""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -7,7 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from touchstone.ranking.catalog.view import View
-from touchstone.ranking.column_types import Floats, Ints
+from touchstone.ranking.column_types import Ints
 from touchstone.ranking.criteria import CRITERIA
 from touchstone.ranking.weighted_mean import active_weights
 
@@ -15,7 +19,7 @@ _FACTS_BY_CRITERION: Final = {criterion.name: criterion.facts for criterion in C
 
 
 class NoteCode(StrEnum):
-    """Why a weighted criterion does not distinguish the records shown."""
+    """Why a weighted criterion has no part in the order of the records shown."""
 
     CRITERION_EQUAL = "criterion_equal"
     """It has the same value for all of them, and is known for at least one."""
@@ -35,15 +39,16 @@ class NoteCollector:
     """Finds the notes on a ranking, whose records are added piece by piece."""
 
     def __init__(self, view: View, weights: Mapping[str, float]) -> None:
+        weighted_names = [name for name, _ in active_weights(weights).terms]
         self._view = view
         self._record_count = 0
-        # The weighted criteria that have had the same value for all records so far, with this value.
-        self._common_values: dict[str, float] = dict.fromkeys((name for name, _ in active_weights(weights).terms), 0.0)
+        # The criteria that have had the same value for all records so far, with this value.
+        self._common_values: dict[str, float] = dict.fromkeys(weighted_names, 0.0)
         self._known_criteria: set[str] = set()
 
     @property
     def is_complete(self) -> bool:
-        """Whether every criterion distinguishes some records already, so that more records cannot lead to a note."""
+        """Whether no criterion has the same value for all records any more, so that more records cannot add a note."""
         return not self._common_values
 
     def add(self, positions: Ints) -> None:
@@ -56,25 +61,23 @@ class NoteCollector:
         for name, common_value in list(self._common_values.items()):
             values = self._view.criterion(name, positions)
             expected_value = float(values[0]) if is_first_piece else common_value
-            if (values == expected_value).all():
-                self._common_values[name] = expected_value
-                self._note_whether_known(name, positions, values)
-            else:
+            if not (values == expected_value).all():
                 del self._common_values[name]
+                continue
 
-    def _note_whether_known(self, name: str, positions: Ints, values: Floats) -> None:
-        """Note whether anything is known about a criterion for any record; what is not known has the value 0."""
-        if name in self._known_criteria:
-            return
-        if values[0] > 0.0 or any(self._is_known(fact, positions) for fact in _FACTS_BY_CRITERION[name]):
-            self._known_criteria.add(name)
+            self._common_values[name] = expected_value
+            if expected_value > 0.0 or self._is_anything_known(name, positions):
+                self._known_criteria.add(name)
 
-    def _is_known(self, fact: str, positions: Ints) -> bool:
-        """Return whether an attribute is known for any record at some positions."""
-        return bool(np.any(self._view.fact(fact, positions) >= 0))
+    def _is_anything_known(self, criterion: str, positions: Ints) -> bool:
+        """Return whether any attribute that a criterion is computed from is known for any record at some positions."""
+        if criterion in self._known_criteria:
+            return True
+        facts = _FACTS_BY_CRITERION[criterion]
+        return any(bool(np.any(self._view.fact(fact, positions) >= 0)) for fact in facts)
 
     def notes(self) -> list[RankingNote]:
-        """Return the notes, in the order of the criteria; there is nothing to distinguish among fewer than two."""
+        """Return the notes, in the order of the criteria; none if there are fewer than two records to compare."""
         if self._record_count < 2:
             return []
 

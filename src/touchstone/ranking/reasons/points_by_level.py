@@ -1,4 +1,8 @@
-"""How well the points of a score are supported: their sum for each level of evidence."""
+"""How well a score is supported: which part of it comes from attributes at each level of evidence.
+
+A score is a sum of points, and each point comes from an attribute of the record. The attribute is supported by claims
+with evidence, the best of which has a level; without evidence it is declared.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
@@ -22,7 +26,7 @@ _FACTS_BY_CRITERION: Final = {criterion.name: criterion.facts for criterion in C
 
 
 class _Contribution(NamedTuple):
-    """What one attribute adds to a criterion of each record."""
+    """What one attribute adds to a criterion, as one value for each record."""
 
     attribute: str
     values: Floats
@@ -52,11 +56,11 @@ class SupportedFacts(NamedTuple):
 def points_by_level(
     supported: SupportedFacts, criterion_scores: Floats, weights: Mapping[str, float]
 ) -> list[dict[str, float]]:
-    """Return for each record which part of its score is supported by each level of evidence; the parts add up to it.
+    """Return for each record which part of its score each level of evidence supports; the parts add up to the score.
 
-    `criterion_scores` has one row for each record, with its criteria in the order of CRITERIA. An attribute without
-    evidence is declared.
+    `criterion_scores` has one row for each record, with its criteria in the order of CRITERIA.
     """
+    # First divide the score of each record (column) among its attributes (rows).
     terms, total_weight = active_weights(weights)
     points_by_attribute = np.zeros(supported.strengths.shape)
     for criterion, weight in terms:
@@ -64,15 +68,25 @@ def points_by_level(
         for attribute, values in _contributions(criterion, criterion_values, supported):
             points_by_attribute[_ROWS[attribute]] += values * (weight / total_weight)
 
-    # Add up the points of the attributes that are supported at the same level.
-    points = [(points_by_attribute * (supported.strengths == strength)).sum(axis=0) for strength in _STRENGTHS]
-    scores = score_matrix(criterion_scores.T, weights)
-    exact_points = map(add_rounding_error, np.stack(points, axis=1).tolist(), scores.tolist())
-    return [dict(zip(_LEVEL_NAMES, record_points, strict=True)) for record_points in exact_points]
+    # Then add up the points of those attributes that are supported at the same level.
+    points_of_levels = []
+    for strength in _STRENGTHS:
+        has_level = supported.strengths == strength
+        points_of_levels.append((points_by_attribute * has_level).sum(axis=0))
+
+    scores = score_matrix(criterion_scores.T, weights).tolist()
+    points_of_records = np.stack(points_of_levels, axis=1).tolist()
+    return [
+        dict(zip(_LEVEL_NAMES, add_rounding_error(points, score), strict=True))
+        for points, score in zip(points_of_records, scores, strict=True)
+    ]
 
 
 def _contributions(criterion: str, criterion_values: Floats, supported: SupportedFacts) -> list[_Contribution]:
-    """Return what each attribute adds to a criterion of some records."""
+    """Return what each attribute adds to a criterion of some records.
+
+    Most criteria are computed from a single attribute, which adds the whole value.
+    """
     split_by_attribute = _SPLITS.get(criterion)
     if split_by_attribute is not None:
         return split_by_attribute(supported)

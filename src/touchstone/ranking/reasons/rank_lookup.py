@@ -18,26 +18,26 @@ _FLAG_BY_BINARY_CRITERION: Final = {
     for criterion in CRITERIA
     if criterion.kind == "binary" and criterion.facts[0] in ETHICAL
 }
-
+"""For each criterion that is 1 if one ethical attribute is true, the name of this attribute."""
 _ETHICAL_CRITERIA: Final = frozenset({"ethical_score", *_FLAG_BY_BINARY_CRITERION})
-"""The criteria that unknown ethical attributes could raise."""
+"""The criteria that would be higher for some records if their unknown ethical attributes were true."""
 
 
 class RankRange(NamedTuple):
-    """The best and the worst rank that a record can have."""
+    """The best and the worst rank that a record can have, whatever is found out about unknown attributes."""
 
     best: int
     worst: int
 
 
 class RankLookup:
-    """The scores of the records that match a query, among which the rank of any record with any score is looked up.
+    """Answers which rank any record would have with any score, among the records that match a query.
 
-    Looking up takes a pass over all scores, which is quicker than sorting them for a few look-ups.
+    Each answer takes a pass over the scores of all matches. For a few answers, this is quicker than sorting them.
     """
 
     def __init__(self, view: View, positions: Ints, scores: Floats) -> None:
-        """Prepare look-ups among the records at some positions, in ascending order, with these scores."""
+        """Look ranks up among the records at some positions, in ascending order, which have these scores."""
         self._view = view
         self._positions = positions
         self._scores = scores
@@ -45,13 +45,13 @@ class RankLookup:
 
     @classmethod
     def of_query(cls, view: View, query: Query, weights: Mapping[str, float]) -> Self:
-        """Return the records that match a query with the scores that they have."""
+        """Return a lookup among the records that match a query, with the scores that they have."""
         positions = view.matching_positions(query)
         return cls(view, positions, view.scores(positions, weights))
 
     @classmethod
     def of_query_with_unknowns_true(cls, view: View, query: Query, weights: Mapping[str, float]) -> Self:
-        """Return the records that match a query with the scores if all their unknown ethical attributes were true."""
+        """Return a lookup among the records that match a query, if all their unknown ethical attributes were true."""
         positions = view.matching_positions(query)
         return cls(view, positions, _optimistic_scores(view, positions, weights))
 
@@ -65,10 +65,10 @@ class RankLookup:
         return index is not None
 
     def rank_of(self, position: int, score: float) -> int:
-        """Return the rank that the record at a position of the view has with a score, whatever its own one is.
+        """Return the rank that the record at a position of the view would have if `score` were its score.
 
-        Only the other records that match are counted, whether or not this one does. Equal scores are decided by folded
-        name, then id.
+        This is 1 + the number of other matches that would be before it; the record itself need not match. Equal scores
+        are decided by folded name, then id.
         """
         key = (position, score)
         if key not in self._ranks:
@@ -76,33 +76,34 @@ class RankLookup:
         return self._ranks[key]
 
     def _count_before(self, position: int, score: float) -> int:
-        """Return how many other records are before the one at a position if it has a score."""
+        """Return how many other matches would be before the record at a position if `score` were its score."""
+        is_higher = self._scores > score
         is_tied = self._scores == score
-        better_count = int(np.count_nonzero(self._scores > score))
 
+        # The record itself, with the score that it really has, does not count.
         index = self._index_of(position)
         if index is not None:
-            better_count -= int(self._scores[index] > score)
+            is_higher[index] = False
             is_tied[index] = False
 
-        tied_positions = self._positions[is_tied]
-        return better_count + self._view.count_before(position, tied_positions)
+        higher_count = int(np.count_nonzero(is_higher))
+        return higher_count + self._view.count_before(position, self._positions[is_tied])
 
     def _index_of(self, position: int) -> int | None:
-        """Return where the record at a position of the view is among those that match; None if it does not match."""
+        """Return the index of the record at a position of the view among the matches; None if it does not match."""
         index = int(np.searchsorted(self._positions, position))
-        is_among_them = index < len(self._positions) and int(self._positions[index]) == position
-        return index if is_among_them else None
+        is_match = index < len(self._positions) and int(self._positions[index]) == position
+        return index if is_match else None
 
 
 def find_unknown_ranks(
     view: View, query: Query, weights: Mapping[str, float], positions: Ints, lookup: RankLookup | None = None
 ) -> list[RankRange]:
-    """Return the ranks that the unknown ethical attributes allow the records at some positions to have.
+    """Return between which ranks each of some records is, whatever is found out about unknown ethical attributes.
 
     A record has its best rank if all its own unknown ethical attributes are true and those of all others are false. It
-    has its worst rank if its own are false and those of all others are true. `lookup` is that of the query, if the
-    caller has it already.
+    has its worst rank if its own are false and those of all others are true. A caller that already has the lookup of
+    the query passes it, which saves scoring all matches once more.
     """
     if lookup is None:
         lookup = RankLookup.of_query(view, query, weights)
@@ -121,7 +122,7 @@ def find_unknown_ranks(
 def _optimistic_scores(view: View, positions: Ints, weights: Mapping[str, float]) -> Floats:
     """Return the scores of the records at some positions if all their unknown ethical attributes were true.
 
-    The criteria of a large catalog are read in pieces, because all of them at once would take much memory.
+    The records are scored in pieces, because their criteria would take much memory at once.
     """
     weighted_names = [name for name, _ in active_weights(weights).terms]
     if not _ETHICAL_CRITERIA.intersection(weighted_names):

@@ -1,7 +1,9 @@
-"""How robust the first places of a ranking are: the same records are ranked by weights that differ a little, at random.
+"""How stable the first places of a ranking are: whether the same records are first with slightly different weights.
 
-Each weight is multiplied by 1 + U(-spread, spread), drawn by NumPy's default generator with a seed, so anybody can draw
-the same samples again.
+The records are ranked again by *samples*: sets of weights that differ from the given ones at random. In each sample,
+every weight is multiplied by a factor of its own between 1 - spread and 1 + spread. The factors are drawn by NumPy's
+default generator from a seed, so anybody can draw the same samples again. A record is robust if it stays among the
+first k in nearly all samples.
 """
 
 from collections.abc import Mapping
@@ -16,25 +18,25 @@ from touchstone.ranking.query.predicates import Query
 from touchstone.ranking.weighted_mean import WeightSets, active_weights, power_of_two_of
 
 ROBUST_SHARE: Final = 0.9
-"""The share of the samples from which on a place among the first is robust."""
+"""A record is robust if it is among the first k in at least this share of the samples."""
 DEPTH_FACTOR: Final = 10
-"""Ranks beyond the first `DEPTH_FACTOR * k` are not looked for."""
+"""How many times k records of each ranking are looked at."""
 
 
 class Verdict(StrEnum):
-    """Whether a place among the first records depends on the exact weights."""
+    """Whether a record stays among the first k when the weights are a bit different."""
 
     ROBUST = "robust"
     FRAGILE = "fragile"
 
 
 class StabilityOptions(NamedTuple):
-    """What a question about the stability of a ranking leaves open.
+    """How the stability of a ranking is measured.
 
     Attributes:
         k: How many of the first records are looked at.
         samples: How many sets of weights are drawn.
-        spread: By which share a weight rises or falls at most.
+        spread: By which share of itself a weight rises or falls at most.
         seed: What the random generator starts from.
     """
 
@@ -45,12 +47,12 @@ class StabilityOptions(NamedTuple):
 
 
 class Overtaker(NamedTuple):
-    """A record that is after another one in a ranking, and before it in some of the samples.
+    """A record that comes after another one in a ranking, but before it in some of the samples.
 
     Attributes:
         position: Its position in the view.
         rank: Its rank with the weights as given.
-        share: In which share of the samples it is before the other one.
+        share: The share of the samples in which it is before the other one.
     """
 
     position: int
@@ -59,14 +61,16 @@ class Overtaker(NamedTuple):
 
 
 class RecordStability(NamedTuple):
-    """How stable the place of one record among the first k is.
+    """How stable the place of one of the first k records is.
 
     Attributes:
         position: The position of the record in the view.
         rank, score: Its rank and score with the weights as given.
         share: The share of the samples in which it is among the first k.
-        best_rank, worst_rank: Its best and its worst rank in any sample; None beyond the first 10 k.
-        overtaken_by: Of the first 10 k records after it, the nearest one that is before it in any sample.
+        best_rank: Its best rank in any sample; None if it is not among the first 10 k in any.
+        worst_rank: Its worst rank in any sample; None if it is not among the first 10 k in all.
+        overtaken_by: The nearest of the records after it, up to the first 10 k, that is before it in any sample; None
+            if none is.
     """
 
     position: int
@@ -86,27 +90,29 @@ class RecordStability(NamedTuple):
 def measure_stability(
     view: View, query: Query, weights: Mapping[str, float], options: StabilityOptions
 ) -> list[RecordStability]:
-    """Return how stable the places of the first k records that match a query are when the weights change a little."""
+    """Return how stable the places of the first k records that match a query are, in the order of the ranking."""
     depth = DEPTH_FACTOR * options.k
     ranking = view.rank(query, weights, skip=0, limit=depth)
     if not len(ranking.positions):
         return []
 
     samples = sample_weights(weights, options)
-    sampled_ranks = _find_sampled_ranks(view, query, samples, ranking.positions[: options.k], depth)
+    rankings_by_sample = np.stack(view.rank_by_sets(query, samples, limit=depth))
+    first_positions = ranking.positions[: options.k]
+    ranks_by_record = _find_ranks(first_positions, rankings_by_sample)
     order_in_samples = _OrderInSamples(view, ranking.positions, samples)
 
     stabilities = []
-    first_records = zip(ranking.positions.tolist(), ranking.scores.tolist(), sampled_ranks, strict=False)
-    for index, (position, score, ranks) in enumerate(first_records):
-        known_ranks = ranks[ranks > 0]
+    for index, ranks in enumerate(ranks_by_record):
+        is_known = ranks > 0  # the rank is 0 in samples in which the record is not among those looked at
+        is_among_first = is_known & (ranks <= options.k)
         stability = RecordStability(
-            position=position,
+            position=int(first_positions[index]),
             rank=index + 1,
-            score=score,
-            share=float(np.mean((ranks > 0) & (ranks <= options.k))),
-            best_rank=int(known_ranks.min()) if len(known_ranks) else None,
-            worst_rank=int(ranks.max()) if len(known_ranks) == len(ranks) else None,
+            score=float(ranking.scores[index]),
+            share=float(is_among_first.mean()),
+            best_rank=int(ranks[is_known].min()) if is_known.any() else None,
+            worst_rank=int(ranks.max()) if is_known.all() else None,
             overtaken_by=order_in_samples.find_overtaker(index),
         )
         stabilities.append(stability)
@@ -114,7 +120,7 @@ def measure_stability(
 
 
 def sample_weights(weights: Mapping[str, float], options: StabilityOptions) -> WeightSets:
-    """Return sets of weights that differ at random from those given.
+    """Return sets of weights that differ at random from the given ones.
 
     The factors are drawn set by set, and within a set for each criterion with a weight, in the order of CRITERIA.
     """
@@ -128,44 +134,52 @@ def sample_weights(weights: Mapping[str, float], options: StabilityOptions) -> W
     return WeightSets.from_matrix(tuple(name for name, _ in terms), sampled_weights.T)
 
 
-def _find_sampled_ranks(view: View, query: Query, samples: WeightSets, positions: Ints, depth: int) -> Ints:
-    """Return the ranks of some records (rows) in each of the samples (columns); 0 beyond the first `depth`."""
-    rankings = np.stack(view.rank_by_sets(query, samples, limit=depth))
+def _find_ranks(positions: Ints, rankings: Ints) -> Ints:
+    """Return the rank of each of some records (row) in each of some rankings (column); 0 if it is not in a ranking.
+
+    `positions` are those of the records. `rankings` has one row for each ranking: the positions of its first records.
+    """
+    # Rankings are longer than the list of records, so each of their entries is looked up in that list.
     order = np.argsort(positions)
     sorted_positions = positions[order]
+    sorted_indices = np.searchsorted(sorted_positions, rankings).clip(max=len(positions) - 1)
 
-    # Each ranked record is looked up among the few records whose ranks are asked for.
-    indices = np.searchsorted(sorted_positions, rankings).clip(max=len(positions) - 1)
-    sample_numbers, places = np.nonzero(sorted_positions[indices] == rankings)
+    is_in_list = sorted_positions[sorted_indices] == rankings
+    ranking_numbers, rank_indices = np.nonzero(is_in_list)
+    record_numbers = order[sorted_indices[is_in_list]]
 
-    ranks = np.zeros((len(positions), samples.count), np.int64)
-    ranks[order[indices[sample_numbers, places]], sample_numbers] = places + 1
+    ranks = np.zeros((len(positions), len(rankings)), np.int64)
+    ranks[record_numbers, ranking_numbers] = rank_indices + 1
     return ranks
 
 
 class _OrderInSamples:
-    """The order of the first records of a ranking in each of the samples."""
+    """The order that the first records of a ranking have in each sample."""
 
     def __init__(self, view: View, positions: Ints, samples: WeightSets) -> None:
-        """Score the records at some positions, which are in the order of the ranking, in each of the samples."""
+        """Score the records at some positions, which are in the order of the ranking, in each sample."""
         self._positions = positions
         self._alphabetical_places = view.alphabetical_places(positions)
         self._scores = samples.score({name: view.criterion(name, positions) for name in samples.names})
 
     def find_overtaker(self, index: int) -> Overtaker | None:
-        """Return the nearest record after the one at `index` that is before it in any sample; None if there is none."""
+        """Return the nearest record after the one at `index` that is before it in any sample; None if none is."""
+        first_later = index + 1
         score = self._scores[:, index : index + 1]
-        later_scores = self._scores[:, index + 1 :]
-        is_earlier_in_alphabet = self._alphabetical_places[index + 1 :] < self._alphabetical_places[index]
-        overtakes = (later_scores > score) | ((later_scores == score) & is_earlier_in_alphabet)
+        later_scores = self._scores[:, first_later:]
 
-        shares = overtakes.mean(axis=0)
+        # Of records with equal scores, the first one in the alphabet comes first.
+        is_earlier_in_alphabet = self._alphabetical_places[first_later:] < self._alphabetical_places[index]
+        wins_tie = (later_scores == score) & is_earlier_in_alphabet
+        is_before = (later_scores > score) | wins_tie
+
+        shares = is_before.mean(axis=0)
         overtakers = np.flatnonzero(shares)
         if not len(overtakers):
             return None
 
         nearest = int(overtakers[0])
-        overtaker_index = index + 1 + nearest
+        overtaker_index = first_later + nearest
         return Overtaker(
             position=int(self._positions[overtaker_index]), rank=overtaker_index + 1, share=float(shares[nearest])
         )
