@@ -56,10 +56,10 @@ def _rank_by_hand(rows: list[CatalogRow], predicates: Any, weighting: Weights, i
 # Comparisons
 
 
-def _order_of_two(view: View, pair: PairComparison, weighting: Weights) -> bool:
-    """Return whether the upper record of a pair is still above the lower one with other weights."""
-    positions = np.array([pair.above, pair.below])
-    return bool(order_records(view, positions, weighting)[0] == pair.above)
+def _is_still_above(view: View, pair: PairComparison, weighting: Weights) -> bool:
+    """Return whether the upper record of a pair is above the lower one when the whole catalog is ranked."""
+    ranked_positions = view.rank((), weighting, skip=0, limit=None).positions.tolist()
+    return bool(ranked_positions.index(pair.above) < ranked_positions.index(pair.below))
 
 
 def _moved(weighting: Weights, criterion: str, weight: float) -> dict[str, float]:
@@ -67,38 +67,39 @@ def _moved(weighting: Weights, criterion: str, weight: float) -> dict[str, float
 
 
 def _confirm_reversing_weight(view: View, pair: PairComparison, weighting: Weights, criterion: str) -> None:
-    """Rank the two records just before and just beyond the weight at which they change places."""
+    """Rank the whole catalog just below and just above the weight at which two records change places."""
     [difference] = [difference for difference in pair.differences if difference.criterion == criterion]
     assert difference.reversing_weight is not None
     direction = 1.0 if difference.above < difference.below else -1.0
     step = 1e-7 * max(sum(weighting.values()), difference.reversing_weight)
 
     beyond = max(0.0, difference.reversing_weight + direction * step)
-    assert not _order_of_two(view, pair, _moved(weighting, criterion, beyond))
+    assert not _is_still_above(view, pair, _moved(weighting, criterion, beyond))
     before = difference.reversing_weight - direction * step
     if (before - difference.weight) * direction > 0:
-        assert _order_of_two(view, pair, _moved(weighting, criterion, before))
+        assert _is_still_above(view, pair, _moved(weighting, criterion, before))
 
 
 def test_two_thousand_pairs_are_reversed_just_beyond_their_weight_and_not_just_before_it() -> None:
-    """Each weight that is said to reverse a pair is confirmed by two rankings, and so is the smallest change."""
+    """Each weight that is said to reverse a pair is confirmed by two rankings of a whole catalog of sixty records.
+
+    The change that is said to be the smallest is the smallest of all.
+    """
     random = Random(12)
-    rows = [row(random, id_) for id_ in range(1, 301)]
+    rows = [row(random, id_) for id_ in range(1, 61)]
     view = next(_catalogs(rows))
     reversal_count = 0
     for _ in range(2000):
         weighting = weights(random)
-        positions = np.array([_position(view, id_) for id_ in random.sample(range(1, 301), 2)])
+        positions = np.array([_position(view, id_) for id_ in random.sample(range(1, 61), 2)])
         [pair] = compare_records(view, order_records(view, positions, weighting), weighting)
 
+        changes = {}
         for difference in pair.differences:
             if difference.reversing_weight is not None:
                 _confirm_reversing_weight(view, pair, weighting, difference.criterion)
-        changes = {
-            difference.criterion: abs(difference.reversing_weight - difference.weight)
-            for difference in pair.differences
-            if difference.reversing_weight is not None
-        }
+                changes[difference.criterion] = abs(difference.reversing_weight - difference.weight)
+
         assert (pair.reversal is None) == (not changes)
         if pair.reversal:
             reversal_count += 1
@@ -122,7 +123,7 @@ def test_no_weight_reverses_a_pair_if_none_is_said_to() -> None:
                     moved = _moved(weighting, difference.criterion, factor * (difference.weight or 1.0))
                     if any(moved.values()):
                         checked_count += 1
-                        assert _order_of_two(view, pair, moved)
+                        assert _is_still_above(view, pair, moved)
     assert checked_count > 1000
 
 

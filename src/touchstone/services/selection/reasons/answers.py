@@ -1,7 +1,10 @@
-"""Answers to questions about a ranking, computed over one view of the catalog; they may run in a thread."""
+"""Answers to questions about a ranking, computed from one state of the catalog.
+
+The functions may run in any thread, because a view of the catalog never changes.
+"""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from uuid import UUID
 
 import numpy as np
 
@@ -11,16 +14,16 @@ from touchstone.ranking.catalog.results import ScoredItems
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.column_types import Ints
 from touchstone.ranking.criteria import CRITERION_NAMES
-from touchstone.ranking.query.predicates import Query
-from touchstone.ranking.reasons.comparison import PairComparison, compare_records, order_records
-from touchstone.ranking.reasons.lifts import LiftedRecord, find_lifts
+from touchstone.ranking.reasons.comparison import PairComparison, Reversal, compare_records, order_records
+from touchstone.ranking.reasons.lifts import Lift, LiftedRecord, find_lifts
 from touchstone.ranking.reasons.points import points_by_criterion, unknown_criteria
 from touchstone.ranking.reasons.points_by_level import SupportedFacts, points_by_level
 from touchstone.ranking.reasons.rank_lookup import RankLookup, RankRange, find_unknown_ranks
-from touchstone.ranking.reasons.stability import RecordStability, measure_stability
+from touchstone.ranking.reasons.stability import Overtaker, RecordStability, StabilityOptions, measure_stability
 from touchstone.ranking.weighted_mean import score_matrix
+from touchstone.services.selection.datasets.schemas import WeightView
 from touchstone.services.selection.datasets.scoring_request import ScoringRequest
-from touchstone.services.selection.reasons.requests import LiftsRequest, StabilityRequest
+from touchstone.services.selection.reasons.evaluation import RankingInQuestion
 from touchstone.services.selection.reasons.schemas import (
     ComparedDatasetView,
     ComparisonView,
@@ -39,31 +42,36 @@ from touchstone.services.selection.reasons.schemas import (
 from touchstone.services.selection.reasons.sentences import describe_lifts, describe_pair, describe_stabilities
 
 
-def answer_comparison(
-    view: View, query: Query, scoring: ScoringRequest, ids: Sequence[int], locale: str
-) -> ComparisonView:
-    """Return the comparison of some datasets in the ranking of those that match a query, with sentences in a language.
+def answer_comparison(view: View, ranking: RankingInQuestion, ids: Sequence[int]) -> ComparisonView:
+    """Compare the datasets with some ids, every two of them, in the order of a ranking.
 
     Raises:
         DatasetNotFound: the view does not have one of the datasets.
     """
-    positions = order_records(view, _find_positions(view, ids), scoring.weights)
-    lookup = RankLookup.of_query(view, query, scoring.weights)
-    datasets = _describe_compared_datasets(view, positions, lookup, scoring.weights)
+    positions = order_records(view, _find_positions(view, ids), ranking.weights)
+    lookup = RankLookup.of_query(view, ranking.query, ranking.weights)
+    datasets = _describe_compared_datasets(view, positions, lookup, ranking.weights)
 
     dataset_by_position = dict(zip(positions.tolist(), datasets, strict=True))
-    pairs = compare_records(view, positions, scoring.weights)
+    pairs = []
+    for pair in compare_records(view, positions, ranking.weights):
+        above, below = dataset_by_position[pair.above], dataset_by_position[pair.below]
+        pairs.append(_pair_view(pair, above, below, ranking.locale))
+
     return ComparisonView(
-        **_ranking_context(view, scoring, len(lookup)),
+        total_count=len(lookup),
+        effective_weights=_weight_views(ranking.scoring),
+        profile=ranking.scoring.profile,
+        assurance=ranking.assurance,
         datasets=datasets,
-        pairs=[_pair_view(pair, dataset_by_position, locale) for pair in pairs],
+        pairs=pairs,
     )
 
 
 def _describe_compared_datasets(
     view: View, positions: Ints, lookup: RankLookup, weights: Mapping[str, float]
 ) -> list[ComparedDatasetView]:
-    """Return what a comparison shows of each dataset on its own."""
+    """Return what a comparison shows of each dataset alone: its score, and what this is made of."""
     items = view.items(positions)
     facts = view.facts(positions)
     criterion_scores = view.criterion_scores(positions)
@@ -77,7 +85,9 @@ def _describe_compared_datasets(
     for index, position in enumerate(positions.tolist()):
         rank = lookup.rank_of(position, scores[index]) if lookup.contains(position) else None
         dataset = ComparedDatasetView(
-            **_dataset_name(items, index),
+            id=items.id[index],
+            dataset_id=UUID(items.dataset_id[index]),
+            dataset_name=items.dataset_name[index],
             score=scores[index],
             rank=rank,
             known=items.known[index],
@@ -91,8 +101,8 @@ def _describe_compared_datasets(
     return datasets
 
 
-def _pair_view(pair: PairComparison, dataset_by_position: Mapping[int, ComparedDatasetView], locale: str) -> PairView:
-    """Return the comparison of two datasets as it is answered."""
+def _pair_view(pair: PairComparison, above: ComparedDatasetView, below: ComparedDatasetView, locale: str) -> PairView:
+    """Return the comparison of two datasets as it is answered, with a sentence that sums it up."""
     differences = [
         DifferenceView(
             criterion_name=difference.criterion,
@@ -104,120 +114,158 @@ def _pair_view(pair: PairComparison, dataset_by_position: Mapping[int, ComparedD
         )
         for difference in pair.differences
     ]
-
-    reversal = None
-    if pair.reversal is not None:
-        reversal = ReversalView(
-            criterion_name=pair.reversal.criterion,
-            weight=pair.reversal.weight,
-            weight_before=pair.reversal.weight_before,
-            change=pair.reversal.change,
-        )
-
-    above, below = dataset_by_position[pair.above], dataset_by_position[pair.below]
     return PairView(
         above=above.id,
         below=below.id,
         lead=pair.lead,
         differences=differences,
-        reversal=reversal,
+        reversal=_reversal_view(pair.reversal),
         sentence=describe_pair(pair, above, below, locale),
     )
 
 
-def answer_lifts(view: View, query: Query, request: LiftsRequest, dataset_id: int, locale: str) -> LiftsView:
-    """Return what would raise a dataset in the ranking of those that match a query, with a sentence in a language.
+def _reversal_view(reversal: Reversal | None) -> ReversalView | None:
+    """Return the change of a weight that reverses a pair as it is answered; None if there is none."""
+    if reversal is None:
+        return None
+    return ReversalView(
+        criterion_name=reversal.criterion,
+        weight=reversal.weight,
+        weight_before=reversal.weight_before,
+        change=reversal.change,
+    )
+
+
+def answer_lifts(view: View, ranking: RankingInQuestion, dataset_id: int, target_rank: int | None) -> LiftsView:
+    """Return how far the dataset with an id would rise in a ranking if its attributes were established.
+
+    With a target rank, the answer names the smallest set of attributes that would bring the dataset there.
 
     Raises:
         DatasetNotFound: the view does not have the dataset.
     """
-    weights = request.scoring.weights
     positions = _find_positions(view, [dataset_id])
-    report = find_lifts(view, query, weights, int(positions[0]), request.target_rank)
+    report = find_lifts(view, ranking.query, ranking.weights, int(positions[0]), target_rank)
 
     items = view.items(positions)
     return LiftsView(
-        **_ranking_context(view, request.scoring, report.total_count),
-        **_dataset_name(items, 0),
+        total_count=report.total_count,
+        effective_weights=_weight_views(ranking.scoring),
+        profile=ranking.scoring.profile,
+        assurance=ranking.assurance,
+        id=items.id[0],
+        dataset_id=UUID(items.dataset_id[0]),
+        dataset_name=items.dataset_name[0],
         score=report.score,
         rank=report.rank,
         matches_filters=report.matches,
         known=items.known[0],
         ethical_interval=_ethical_interval(items, 0),
         unknown_ranks=_rank_range_view(report.unknown_ranks),
-        lifts=[LiftView(**lift._asdict()) for lift in report.lifts],
+        lifts=[_lift_view(lift) for lift in report.lifts],
         all_established=LiftedRankView(score=report.all_established.score, rank=report.all_established.rank),
-        target_rank=request.target_rank,
+        target_rank=target_rank,
         smallest_set=_lifted_set_view(report.smallest_set),
-        sentence=describe_lifts(items.dataset_name[0], report, request.target_rank, locale),
+        sentence=describe_lifts(items.dataset_name[0], report, target_rank, ranking.locale),
+    )
+
+
+def _lift_view(lift: Lift) -> LiftView:
+    """Return how far a dataset would rise through one attribute as it is answered."""
+    return LiftView(
+        attribute=lift.attribute,
+        value=lift.value,
+        current=lift.current,
+        declared=lift.declared,
+        criteria=list(lift.criteria),
+        gain=lift.gain,
+        score=lift.score,
+        rank=lift.rank,
     )
 
 
 def _lifted_set_view(lifted: LiftedRecord | None) -> LiftedSetView | None:
-    """Return the attributes that would give a dataset a rank as they are answered."""
+    """Return the attributes that would bring a dataset to a rank as they are answered; None if there are none."""
     if lifted is None:
         return None
     return LiftedSetView(attributes=list(lifted.attributes), score=lifted.score, rank=lifted.rank)
 
 
-def answer_stability(view: View, query: Query, request: StabilityRequest, locale: str) -> StabilityView:
-    """Return how stable the first places in the ranking of the datasets that match a query are, with sentences."""
-    weights = request.scoring.weights
-    stabilities = measure_stability(view, query, weights, request.options)
+def answer_stability(
+    view: View, ranking: RankingInQuestion, options: StabilityOptions, *, includes_unknown_ranks: bool
+) -> StabilityView:
+    """Return how stable the first places of a ranking are, on request also with the ranks that are possible.
+
+    These are the ranks that a dataset can have, whatever is found out about unknown ethical attributes.
+    """
+    stabilities = measure_stability(view, ranking.query, ranking.weights, options)
     positions = np.array([stability.position for stability in stabilities], np.int64)
 
-    unknown_ranks: Sequence[RankRange | None] = [None] * len(stabilities)
-    if request.includes_unknown_ranks:
-        unknown_ranks = find_unknown_ranks(view, query, weights, positions)
+    rank_ranges: Sequence[RankRange | None] = [None] * len(stabilities)
+    if includes_unknown_ranks:
+        rank_ranges = find_unknown_ranks(view, ranking.query, ranking.weights, positions)
 
-    sentences = describe_stabilities(view, stabilities, request.options, locale)
+    sentences = describe_stabilities(view, stabilities, options, ranking.locale)
     return StabilityView(
-        **_ranking_context(view, request.scoring, view.count(query)),
-        **request.options._asdict(),
-        datasets=_describe_stable_datasets(view, stabilities, unknown_ranks, sentences),
+        total_count=view.count(ranking.query),
+        effective_weights=_weight_views(ranking.scoring),
+        profile=ranking.scoring.profile,
+        assurance=ranking.assurance,
+        k=options.k,
+        samples=options.samples,
+        spread=options.spread,
+        seed=options.seed,
+        datasets=_describe_stable_datasets(view, stabilities, rank_ranges, sentences),
     )
 
 
 def _describe_stable_datasets(
     view: View,
     stabilities: Sequence[RecordStability],
-    unknown_ranks: Sequence[RankRange | None],
+    rank_ranges: Sequence[RankRange | None],
     sentences: Sequence[str],
 ) -> list[DatasetStabilityView]:
-    """Return what is answered about the place of each dataset."""
+    """Return what is answered about each dataset: how stable its place is, its possible ranks, and a sentence."""
     items = view.items(np.array([stability.position for stability in stabilities], np.int64))
 
     datasets = []
-    rows = zip(stabilities, unknown_ranks, sentences, strict=True)
-    for index, (stability, rank_range, sentence) in enumerate(rows):
+    for index, stability in enumerate(stabilities):
+        rank_range = rank_ranges[index]
         dataset = DatasetStabilityView(
-            **_dataset_name(items, index),
+            id=items.id[index],
+            dataset_id=UUID(items.dataset_id[index]),
+            dataset_name=items.dataset_name[index],
             score=stability.score,
             rank=stability.rank,
             share=stability.share,
             best_rank=stability.best_rank,
             worst_rank=stability.worst_rank,
-            overtaken_by=_overtaker_view(view, stability),
+            overtaken_by=_overtaker_view(view, stability.overtaken_by),
             verdict=stability.verdict,
-            unknown_ranks=rank_range and _rank_range_view(rank_range),
-            sentence=sentence,
+            unknown_ranks=None if rank_range is None else _rank_range_view(rank_range),
+            sentence=sentences[index],
         )
         datasets.append(dataset)
     return datasets
 
 
-def _overtaker_view(view: View, stability: RecordStability) -> OvertakerView | None:
-    """Return the dataset that overtakes another one as it is answered."""
-    overtaker = stability.overtaken_by
+def _overtaker_view(view: View, overtaker: Overtaker | None) -> OvertakerView | None:
+    """Return the dataset that overtakes another one as it is answered; None if there is none."""
     if overtaker is None:
         return None
 
     items = view.items(np.array([overtaker.position]))
-    return OvertakerView(**_dataset_name(items, 0), rank=overtaker.rank, share=overtaker.share)
+    return OvertakerView(
+        id=items.id[0],
+        dataset_id=UUID(items.dataset_id[0]),
+        dataset_name=items.dataset_name[0],
+        rank=overtaker.rank,
+        share=overtaker.share,
+    )
 
 
 def _find_positions(view: View, ids: Sequence[int]) -> Ints:
-    """Return where a view holds the datasets with some ids.
+    """Return the positions at which a view holds the datasets with some ids.
 
     Raises:
         DatasetNotFound: it does not hold one of them.
@@ -231,36 +279,24 @@ def _find_positions(view: View, ids: Sequence[int]) -> Ints:
     return np.array(positions, np.int64)
 
 
-def _ranking_context(view: View, scoring: ScoringRequest, total_count: int) -> dict[str, Any]:
-    """Return the fields of `RankingContext`."""
-    weights = [
-        {"criterion_name": entry.criterion_name, "weight": entry.weight} for entry in scoring.effective_weights()
+def _weight_views(scoring: ScoringRequest) -> list[WeightView]:
+    """Return the weights of a ranking as shares that add up to 1."""
+    return [
+        WeightView(criterion_name=entry.criterion_name, weight=entry.weight) for entry in scoring.effective_weights()
     ]
-    return {
-        "total_count": total_count,
-        "effective_weights": weights,
-        "profile": scoring.profile,
-        "assurance": view.assurance,
-    }
-
-
-def _dataset_name(items: ScoredItems, index: int) -> dict[str, Any]:
-    """Return the fields of `DatasetName` for one of some datasets."""
-    return {
-        "id": items.id[index],
-        "dataset_id": items.dataset_id[index],
-        "dataset_name": items.dataset_name[index],
-    }
 
 
 def _ethical_interval(items: ScoredItems, index: int) -> tuple[float, float]:
-    """Return the ethical score of a dataset if all its unknown attributes were false, and if all were true."""
+    """Return the lowest and the highest ethical score that one of some datasets can have.
+
+    It has the lowest if all its unknown attributes are false, and the highest if all of them are true.
+    """
     score = items.ethical_score[index]
-    unknown_count = len(ETHICAL) - items.known[index]
     true_count = round(score * len(ETHICAL))
+    unknown_count = len(ETHICAL) - items.known[index]
     return score, (true_count + unknown_count) / len(ETHICAL)
 
 
 def _rank_range_view(ranks: RankRange) -> RankRangeView:
-    """Return the ranks that unknown attributes allow as they are answered."""
+    """Return the best and the worst rank that a dataset can have as they are answered."""
     return RankRangeView(best=ranks.best, worst=ranks.worst)

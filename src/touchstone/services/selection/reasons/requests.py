@@ -1,4 +1,8 @@
-"""Parsing of questions about a ranking: the body of a scoring request with a few keys of its own."""
+"""Parsing of questions about a ranking.
+
+The body of each is like that of a scoring request, which gives the filters and the weights of the ranking, with a few
+more keys for the question itself.
+"""
 
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
@@ -94,7 +98,7 @@ class ComparisonRequest:
 
 @dataclass(frozen=True, slots=True)
 class LiftsRequest:
-    """The rank to reach, if one is given, and the ranking in which it is to be reached."""
+    """A question how far a dataset would rise: the rank to reach, if one is given, and the ranking."""
 
     target_rank: int | None
     scoring: ScoringRequest
@@ -115,17 +119,17 @@ def parse_comparison_request(body: object) -> ComparisonRequest:
     Raises:
         Invalid: the body does not fit; subclasses say in which way.
     """
-    members = _check_keys(body, (_IDS,))
+    members = _require_known_keys(body, (_IDS,))
     return ComparisonRequest(_parse_ids(members.get(_IDS)), _parse_scoring(members))
 
 
 def parse_lifts_request(body: object) -> LiftsRequest:
-    """Return what the JSON body of a question about lifts asks for.
+    """Return what the JSON body of a question about lifts asks for: how far a dataset would rise.
 
     Raises:
         Invalid: the body does not fit; subclasses say in which way.
     """
-    members = _check_keys(body, LIFT_PARAMETERS.by_name)
+    members = _require_known_keys(body, LIFT_PARAMETERS.by_name)
     values = LIFT_PARAMETERS.parse_json(_select(members, LIFT_PARAMETERS.by_name), "body")
 
     target_rank = _TARGET_RANK.integer_in(values) if _TARGET_RANK.name in values else None
@@ -138,7 +142,7 @@ def parse_stability_request(body: object) -> StabilityRequest:
     Raises:
         Invalid: the body does not fit; subclasses say in which way.
     """
-    members = _check_keys(body, STABILITY_PARAMETERS.by_name)
+    members = _require_known_keys(body, STABILITY_PARAMETERS.by_name)
     values = STABILITY_PARAMETERS.parse_json(_select(members, STABILITY_PARAMETERS.by_name), "body")
 
     spread = values.get(_SPREAD.name, _SPREAD.default)
@@ -153,17 +157,17 @@ def parse_stability_request(body: object) -> StabilityRequest:
     return StabilityRequest(options, includes_unknown_ranks, _parse_scoring(members))
 
 
-def _check_keys(body: object, own_keys: Iterable[str]) -> dict[str, Any]:
-    """Return a body that is a JSON object whose keys are all known.
+def _require_known_keys(body: object, question_keys: Iterable[str]) -> dict[str, Any]:
+    """Return the members of a body, which may have the keys of a question and those of every ranking.
 
     Raises:
-        Invalid: it is not an object.
+        Invalid: the body is not a JSON object.
         UnknownName: it has another key.
     """
     if not isinstance(body, dict):
         raise Invalid(FieldError(("body",), "dict_type"))
 
-    known_keys = (*own_keys, *RANKING_KEYS)
+    known_keys = (*question_keys, *RANKING_KEYS)
     for key in body:
         if key not in known_keys:
             raise unknown_name_error(key, known_keys, "body", key[:MAX_REPORTED_NAME])
@@ -188,7 +192,7 @@ def _parse_ids(ids: object) -> tuple[str, ...]:
     """Return the ids of the datasets to compare, as texts.
 
     Raises:
-        InvalidValue: it is not a list of two to five different ids.
+        InvalidValue: the value is not a list of two to five different ids.
     """
     if not isinstance(ids, list):
         raise InvalidValue(FieldError(("body", _IDS), "list_type"))

@@ -28,9 +28,9 @@ class DatasetName(BaseModel):
 
 
 class RankRangeView(BaseModel):
-    """The ranks that the unknown ethical attributes allow.
+    """The best and the worst rank that a dataset can have, whatever is found out about unknown ethical attributes.
 
-    The best one supposes that those of this dataset are true and those of all others false, the worst one the opposite.
+    It has the best one if its own are true and those of all others are false, and the worst one in the opposite case.
     """
 
     best: int
@@ -92,7 +92,7 @@ class ComparisonView(RankingContext):
 
 
 class LiftView(BaseModel):
-    """What a dataset would gain if it were established that one of its attributes has its best value."""
+    """How far a dataset would rise if it were established that one of its attributes has its best value."""
 
     attribute: str
     value: bool = Field(description="The best value: true, except for `has_missing_values`.")
@@ -118,7 +118,7 @@ class LiftedSetView(LiftedRankView):
 
 
 class LiftsView(RankingContext, DatasetName):
-    """What would raise a dataset."""
+    """How far a dataset would rise in a ranking if its attributes were established, one by one and together."""
 
     score: float = Field(ge=0, le=1)
     rank: int = Field(description="Among the datasets that match the filters, whether or not this one does.")
@@ -130,18 +130,20 @@ class LiftsView(RankingContext, DatasetName):
     all_established: LiftedRankView
     target_rank: int | None
     smallest_set: LiftedSetView | None = Field(description="Null without a target, or if no set reaches it.")
-    sentence: str | None = Field(description="What would bring the dataset to the target; null without one.")
+    sentence: str | None = Field(
+        description="Which attributes would bring the dataset to the target; null without one."
+    )
 
 
 class OvertakerView(DatasetName):
-    """The nearest dataset after another one that is before it in some samples."""
+    """The nearest of the datasets after another one that is before it in some samples."""
 
     rank: int
     share: float = Field(ge=0, le=1, description="In which share of the samples it is before the other one.")
 
 
 class DatasetStabilityView(DatasetName):
-    """How stable the place of one dataset among the first is."""
+    """How stable the place of one of the first datasets is."""
 
     score: float = Field(ge=0, le=1)
     rank: int

@@ -24,7 +24,7 @@ from touchstone.services.selection.reasons.schemas import ComparedDatasetView
 
 
 def describe_pair(pair: PairComparison, above: ComparedDatasetView, below: ComparedDatasetView, locale: str) -> str:
-    """Return the sentence that says why one dataset is above another."""
+    """Return the sentence in which an answer sums up why one dataset is above another."""
     points = {difference.criterion: difference.points for difference in pair.differences}
     facts = ComparisonFacts(
         above=above.dataset_name,
@@ -38,25 +38,31 @@ def describe_pair(pair: PairComparison, above: ComparedDatasetView, below: Compa
 
 
 def _weight_change(reversal: Reversal | None) -> WeightChange | None:
-    """Return the change of a weight that reverses a pair with the label of its criterion."""
+    """Return the change of a weight that reverses a pair, as sentences name it; None if there is none."""
     if reversal is None:
         return None
     return WeightChange(CRITERION_LABELS[reversal.criterion], reversal.weight_before, reversal.weight)
 
 
 def describe_lifts(name: str, report: LiftReport, target_rank: int | None, locale: str) -> str | None:
-    """Return the sentence that says what would bring a dataset to a rank; None without such a rank."""
+    """Return the sentence that names the attributes which would bring a dataset to a rank; None without such a rank."""
     if target_rank is None:
         return None
 
-    attributes = None
-    if report.smallest_set is not None:
-        best_values = {lift.attribute: lift.value for lift in report.lifts}
-        attributes = [
-            EstablishedValue(ATTRIBUTE_LABELS[attribute], best_values[attribute])
-            for attribute in report.smallest_set.attributes
-        ]
-    return target_rank_sentence(TargetRankFacts(name, report.rank, target_rank, attributes), locale)
+    facts = TargetRankFacts(name, report.rank, target_rank, _established_values(report))
+    return target_rank_sentence(facts, locale)
+
+
+def _established_values(report: LiftReport) -> list[EstablishedValue] | None:
+    """Return the smallest set of attributes that reaches the target, as sentences name them; None if no set does."""
+    if report.smallest_set is None:
+        return None
+
+    best_values = {lift.attribute: lift.value for lift in report.lifts}
+    return [
+        EstablishedValue(ATTRIBUTE_LABELS[attribute], best_values[attribute])
+        for attribute in report.smallest_set.attributes
+    ]
 
 
 def describe_stabilities(
