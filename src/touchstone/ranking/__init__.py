@@ -47,8 +47,9 @@ catalog first becomes large enough; they never allocate. `kernels.constants` num
 stand beside the index in the *tail*, a segment that every query scans. A `View` merges both answers; it never changes,
 so any thread may read it. Once the tail or the mask grows too large, a new index is built in a thread and swapped in.
 
-**Reasons** (`reasons/`). Why a record is where it is: the points that add up to its score, what it has before another
-record, the facts that would lift it, and how stable its place is when weights or unknown values change.
+**Reasons** (`reasons/`). Why a record has its rank: the points that add up to its score, in which criteria it is ahead
+of another record, and how stable its rank is when weights or unknown values change. A *lift* tells how far a record
+would rise if one attribute that is unknown or unfavourable were established to have its best value.
 
 Imports follow the order formulas, criteria, kernels, text, columns, query, index, catalog, reasons. The slow twin of
 all this, one record at a time in plain Python, is `tests/ranking/by_hand.py`; random tests compare both bit for bit.

@@ -1,4 +1,4 @@
-"""The live and public records behind an index, which alone count in the statistics of a search."""
+"""The records of an index that are public and not deleted; only they count in the statistics of a search."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

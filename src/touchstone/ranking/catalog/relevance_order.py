@@ -28,36 +28,34 @@ def sort_by_relevance(
 
     Without words all records are equally relevant. The positions of a view are those of its parts, one after the other.
     """
-    query_words = searched_words(query)
-    matches = [part.matching_positions(query) for part in parts]
-    relevance = _relevance_by_part(parts, query_words, matches)
-    keys = [-scores if descending else scores for scores in relevance]
-
-    # Only records that can be on the page need their ids, by which ties are ordered.
-    total_count = sum(map(len, matches))
+    matches_by_part = [part.matching_positions(query) for part in parts]
+    relevance_by_part = _compute_relevance(parts, searched_words(query), matches_by_part)
+    total_count = sum(map(len, matches_by_part))
     end = total_count if limit is None else min(total_count, skip + limit)
-    candidates = [select_candidates(part_keys, end) for part_keys in keys]
-    positions = [part_matches[indices] for part_matches, indices in zip(matches, candidates, strict=True)]
-    ids = [part.ids(part_positions) for part, part_positions in zip(parts, positions, strict=True)]
 
-    candidate_keys = np.concatenate([part_keys[indices] for part_keys, indices in zip(keys, candidates, strict=True)])
-    window = select_window((candidate_keys, np.concatenate(ids)), skip, limit)
-    return SortedWindow(np.concatenate(_in_view(parts, positions))[window], total_count)
+    keys, ids, positions = [], [], []
+    offset = 0
+    for part, matches, relevance in zip(parts, matches_by_part, relevance_by_part, strict=True):
+        part_keys = -relevance if descending else relevance
+
+        # Only records that can be on the page need their ids, by which ties are ordered.
+        candidates = select_candidates(part_keys, end)
+        keys.append(part_keys[candidates])
+        ids.append(part.ids(matches[candidates]))
+        positions.append(matches[candidates] + offset)
+        offset += part.span
+
+    window = select_window((np.concatenate(keys), np.concatenate(ids)), skip, limit)
+    return SortedWindow(np.concatenate(positions)[window], total_count)
 
 
-def _relevance_by_part(
-    parts: Sequence[CatalogPart], query_words: Sequence[QueryWord], matches: Sequence[Ints]
+def _compute_relevance(
+    parts: Sequence[CatalogPart], query_words: Sequence[QueryWord], matches_by_part: Sequence[Ints]
 ) -> list[Floats]:
-    """Return for each part the relevance of its matches; without words they are equally relevant."""
+    """Return for each part the relevance of its matches; without words all are equally relevant."""
     if not query_words:
-        return [np.zeros(len(part_matches)) for part_matches in matches]
+        return [np.zeros(len(matches)) for matches in matches_by_part]
 
-    searches = [part.search(query_words, part_matches) for part, part_matches in zip(parts, matches, strict=True)]
+    searches = [part.search(query_words, matches) for part, matches in zip(parts, matches_by_part, strict=True)]
     statistics = reduce(add, (search.statistics for search in searches))
     return [compute_relevance(search.weights, search.lengths, statistics) for search in searches]
-
-
-def _in_view(parts: Sequence[CatalogPart], positions: Sequence[Ints]) -> list[Ints]:
-    """Return positions in each part as positions in the view, where those of the parts follow one another."""
-    offsets = np.cumsum([0, *(part.span for part in parts)])
-    return [part_positions + offset for part_positions, offset in zip(positions, offsets[:-1].tolist(), strict=True)]

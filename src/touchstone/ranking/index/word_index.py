@@ -170,7 +170,7 @@ class WordIndex:
         return weight_sums
 
     def contain(self, query_word: QueryWord, word_count: int) -> Words:
-        """Return a bitmap of `word_count` words: the records that contain a word of a query."""
+        """Return a bitmap, `word_count` integers of 64 bits, of the records that contain a word of a query."""
         bitmap = np.zeros(word_count, np.uint64)
         for word in self.find_words(query_word).words.tolist():
             posting_kernels.mark_records(self.postings, self.starts, (word, word + 1), 0, bitmap)

@@ -1,9 +1,13 @@
 """Postings: in which records each word is, and its weight there, packed into few bytes.
 
-The packed postings of a word begin with one byte, its usual weight. A number follows for each record, by ascending
-position: twice the number of positions that are skipped, plus 1 if the weight is not the usual one and stands in a byte
-behind it. Each byte of a number holds seven bits, the lowest first, and its highest bit says that there are more
-(LEB128).
+A posting is the position of a record that contains a word, and the weight that the word has there. The packed postings
+of a word begin with one byte, the weight that it has most often. The postings follow by ascending position, each as one
+number and sometimes one byte:
+
+- The number is twice the count of positions that are skipped since the last posting. If the weight is not the usual
+  one, 1 is added, and the byte behind the number holds the weight.
+- A number takes one byte for every seven bits, the lowest first. The highest bit of a byte says that more bytes follow
+  (this encoding is called LEB128).
 """
 
 from typing import Any, Final, NamedTuple
@@ -78,8 +82,8 @@ def measure_postings(
 ) -> None:
     """Write the usual weight of each word, and where its packed postings are to begin.
 
-    `packed_starts` has one more element, for the end of the last word's. `weight_counts` is scratch space and must hold
-    WEIGHT_LIMIT zeros.
+    `packed_starts` has one more element: the end of the postings of the last word. `weight_counts` is needed for
+    counting and must hold WEIGHT_LIMIT zeros.
     """
     packed_starts[0] = 0
     for word in range(len(usual_weights)):
@@ -110,7 +114,7 @@ def most_frequent_weight(weights: NDArray[np.uint8], weight_counts: NDArray[np.i
 
 
 def skipped_positions(positions: NDArray[np.uint32], first: int, i: int) -> int:
-    """Return how many positions lie between the i-th one of a word, whose positions begin at `first`, and the last."""
+    """Return how many positions are skipped before that of posting `i`; the postings of its word begin at `first`."""
     if i == first:
         return int(positions[i])
     return int(positions[i]) - int(positions[i - 1]) - 1
@@ -170,24 +174,37 @@ def read_number(packed: NDArray[np.uint8], place: int) -> tuple[int, int]:
     return number | (byte << shift), place + 1
 
 
+def read_posting(
+    packed: NDArray[np.uint8], place: int, previous_position: int, usual_weight: int
+) -> tuple[int, int, int]:
+    """Return the position and the weight of the posting that begins at a place, and the place behind it.
+
+    `previous_position` is the position of the posting before it; for the first posting of a word it is -1.
+    """
+    number, place = read_number(packed, place)
+    position = previous_position + 1 + (number >> 1)
+    if number & 1:
+        return position, int(packed[place]), place + 1
+    return position, usual_weight, place
+
+
 def unpack_postings(packed: NDArray[np.uint8], packed_starts: NDArray[Any], postings: WordPostings) -> None:
-    """Write the postings of all words into arrays that are long enough."""
+    """Write the postings of all words into arrays that are long enough.
+
+    `packed_starts` holds where the packed postings of each word begin, and at the end where those of the last one end.
+    """
     count = 0
     for word in range(len(packed_starts) - 1):
         postings.starts[word] = count
         place, end = int(packed_starts[word]), int(packed_starts[word + 1])
-        usual_weight = packed[place]
+        usual_weight = int(packed[place])
         place += 1
 
         position = -1
         while place < end:
-            number, place = read_number(packed, place)
-            position += 1 + (number >> 1)
+            position, weight, place = read_posting(packed, place, position, usual_weight)
             postings.positions[count] = position
-            postings.weights[count] = usual_weight
-            if number & 1:
-                postings.weights[count] = packed[place]
-                place += 1
+            postings.weights[count] = weight
             count += 1
     postings.starts[len(packed_starts) - 1] = count
 
@@ -197,7 +214,7 @@ def mark_records(
 ) -> None:
     """Set the bits of the records in which one of the words from `words[0]` to `words[1] - 1` has at least some weight.
 
-    `packed_starts` holds where the packed postings of each word begin and the last ones end.
+    `packed_starts` holds where the packed postings of each word begin, and at the end where those of the last one end.
     """
     for word in range(words[0], words[1]):
         place, end = int(packed_starts[word]), int(packed_starts[word + 1])
@@ -206,35 +223,27 @@ def mark_records(
 
         position = -1
         while place < end:
-            number, place = read_number(packed, place)
-            position += 1 + (number >> 1)
-            weight = usual_weight
-            if number & 1:
-                weight = int(packed[place])
-                place += 1
+            position, weight, place = read_posting(packed, place, position, usual_weight)
             if weight >= lowest_weight:
                 set_bit(bitmap, position)
 
 
 def add_weights(
-    postings: NDArray[np.uint8], likeness: int, positions: NDArray[np.int64], weight_sums: NDArray[np.int64]
+    packed: NDArray[np.uint8], likeness: int, positions: NDArray[np.int64], weight_sums: NDArray[np.int64]
 ) -> None:
-    """Add to the sum of each record the weight that a word has there, times its likeness to the word of a query.
+    """Add the weight that a word has in some records, times its likeness to the word of a query, to the sum of each.
 
-    `postings` are the packed postings of the word, and `positions` those of the records, in ascending order.
+    `packed` holds the postings of this word alone. `positions` are those of the records, in ascending order, and
+    `weight_sums` has one sum for each of them.
     """
-    usual_weight = int(postings[0])
+    usual_weight = int(packed[0])
     place = 1
 
+    # Both lists are in ascending order, so one pass over them finds the records that are in both.
     position = -1
     i = 0
-    while place < len(postings) and i < len(positions):
-        number, place = read_number(postings, place)
-        position += 1 + (number >> 1)
-        weight = usual_weight
-        if number & 1:
-            weight = int(postings[place])
-            place += 1
+    while place < len(packed) and i < len(positions):
+        position, weight, place = read_posting(packed, place, position, usual_weight)
 
         while i < len(positions) and positions[i] < position:
             i += 1
