@@ -7,9 +7,9 @@ work, so one search serves all weightings:
 1. The records are stored in leaves, blocks of similar records. A *bound* of a leaf is a score that none of its records
    exceeds; it depends on the weighting. A leaf is skipped if, by every weighting, its bound is below the scores of the
    best records so far. Otherwise it is searched for those weightings by which it is not.
-2. For these weightings, each criterion gets the largest share of the weights that it has in any of them. With these
-   *upper shares*, no record scores less than it does by any of the weightings. An estimate made with them is therefore
-   enough to rule a record out for all of them at once.
+2. For these weightings, each criterion gets the largest share of the weights that it has in any of them. Computed with
+   these *upper shares*, the score of a record is never below its score by any of the weightings. One estimate made with
+   them is therefore enough to rule a record out for all weightings at once.
 3. The records that are left, a few of each leaf, are scored by every weighting.
 
 The best records so far are kept in a heap for each weighting, with the worst of them first. The caller allocates all
@@ -85,8 +85,8 @@ def fill_best(alphabetical_ranks: NDArray[np.uint32], records: BestByWeighting, 
 def find_best_by_weightings(search: WeightingsSearch, leaf_results: SearchedLeaf, best: BestByWeighting) -> None:
     """Find the best records that match a query by each weighting, and put them into `best`.
 
-    The heaps of `best` must be full: good records that the query leaves out make it possible to skip most leaves from
-    the start. `leaf_results` is room for what is found out about a leaf.
+    The heaps of `best` must be full from the start, with good records that `search.query` leaves out; thanks to them
+    most leaves can be skipped. `leaf_results` is overwritten.
     """
     query = search.query
     for leaf in range(len(query.alive_counts)):
