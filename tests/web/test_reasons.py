@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from tests.web.conftest import Visit
 from tests.web.page_checks import check_looks
-from tests.web.test_ranking import DRAWN, PORTRAIT, STANDING, go, move, number, scored
+from tests.web.test_ranking import DRAWN, PORTRAIT, STANDING, go, move, number, scored, shown_ids
 
 BALANCED = {"ethical_score": 0.4, "technical_score": 0.4, "popularity_score": 0.2}
 VERDICTS = {"robust": "yes", "fragile": "no"}
@@ -107,6 +107,18 @@ def test_the_reversed_ranking_is_one_click_away(visit: Visit, api: httpx2.Client
 
     order = [dataset["id"] for dataset in ask(api, "compare", ids=ids, weights=_weight_list(weights))["datasets"]]
     assert order == ids[::-1]
+
+
+def test_a_tie_is_turned_in_the_right_direction(visit: Visit, api: httpx2.Client) -> None:
+    """Between two tied datasets, the link moves the slider so that the second one comes first."""
+    fields = {"description": "", "file_path": "", "file_type": "", "visibility": "private"}
+    flags = ({"name": "Numbat A", "transparency": True}, {"name": "Numbat B", "informed_consent": True})
+    ids = [api.post("/api/v1/datasets/", json=fields | flag).json()["id"] for flag in flags]
+    query = f"w.transparency=50&w.informed_consent=50&assurance=declared&pin={ids[0]}&pin={ids[1]}"
+    page = visit(f"/app/compare?{query}&dataset_name=numbat", language="en")
+    expect(page.locator(".pair h3")).to_have_text("Numbat A above Numbat B")
+    go(page, ".pair a.button")
+    assert shown_ids(page) == ids[::-1]
 
 
 def _weight_list(weights: dict[str, float]) -> list[dict[str, Any]]:

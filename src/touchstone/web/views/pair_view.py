@@ -111,7 +111,7 @@ class _PairBuilder:
             sentence=pair.sentence,
             lead=self._localizer.number(pair.lead, digits=SCORE_DIGITS),
             rows=self._rows(pair),
-            reversal=self._reversal_link(pair.reversal),
+            reversal=self._reversal_link(pair),
         )
 
     def _rows(self, pair: DatasetPair) -> tuple[DifferenceRow, ...]:
@@ -150,16 +150,17 @@ class _PairBuilder:
         text = self._localizer.number(points, digits=SCORE_DIGITS)
         return f"+{text}" if points > 0 else text
 
-    def _reversal_link(self, reversal: Reversal | None) -> ReversalLink | None:
+    def _reversal_link(self, pair: DatasetPair) -> ReversalLink | None:
         """Return the link that reverses the order of a pair; None if no change of a single slider reverses it."""
-        if reversal is None:
+        if pair.reversal is None:
             return None
 
-        position = _reversing_position(reversal)
+        name = pair.reversal.criterion_name
+        [difference] = [item for item in pair.differences if item.criterion_name == name]
+        position = _reversing_position(pair.reversal, difference)
         if position is None:
             return None
 
-        name = reversal.criterion_name
         label = self._criteria[name].label
         return ReversalLink(
             label=self._localizer.text("pair_try", name=label, position=self._localizer.number(position)),
@@ -167,16 +168,16 @@ class _PairBuilder:
         )
 
 
-def _reversing_position(reversal: Reversal) -> float | None:
+def _reversing_position(reversal: Reversal, difference: CriterionDifference) -> float | None:
     """Return the nearest whole position of a slider that reverses the order of a pair; None if the slider ends before.
 
-    At the exact reversing weight, both scores are equal. The position is therefore the next one beyond it, in the
-    direction in which the weight changes.
+    At the exact reversing weight, both scores are equal. The position is therefore the next one beyond it: a higher one
+    where the lower dataset is better in this criterion, and a lower one where it is worse.
     """
     exact_position = reversal.weight * SLIDER_MAX
     next_higher = math.floor(exact_position) + 1
     next_lower = math.ceil(exact_position) - 1
-    position = next_higher if reversal.change >= 0 else next_lower
+    position = next_higher if difference.below > difference.above else next_lower
 
     is_on_slider = 0 <= position <= SLIDER_MAX
     return float(position) if is_on_slider else None
