@@ -318,8 +318,9 @@ def report_page() -> str:
         + "\nThe bytes depend only on the state of the project and of the catalog, so they are the same on a second "
         "run and after the database has been copied. JSON is `{sha256, report}`, where `sha256` is the digest over the "
         "canonical JSON ([RFC 8785](https://www.rfc-editor.org/rfc/rfc8785)) of `report`. It stands in the footer of "
-        "HTML and PDF as well, in both languages. PDF needs up to a second and uses the fonts that come with the "
-        "typesetter; a sign that they lack, for example a Chinese one, is an empty box there.\n"
+        "HTML and PDF as well, in both languages, beside the version of Touchstone, which the digest does not cover. "
+        "PDF needs up to a second and uses the fonts that come with the typesetter; a sign that they lack, for example "
+        "a Chinese one, is an empty box there.\n"
         + "\n## What a report states\n\n"
         + format_table(("Member of `report`", "Meaning"), _attribute_meanings(ReportContent))
         + "\n## Points of law\n\n"

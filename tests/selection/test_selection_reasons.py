@@ -260,7 +260,7 @@ async def test_every_reason_comes_with_a_sentence_in_the_language_of_the_request
         "moins de 0,5.",
         "« Beta » passerait du rang 2 au rang 1 si l’on établissait « Transparence » (oui).",
         "La place de « Alpha » est solide : si l’on varie les poids jusqu’à ±20 %, il est premier dans 100 des 100 "
-        "essais, toujours au rang 1.",
+        "tirages, toujours au rang 1.",
     ]
     without_target = await ask(ada, f"/datasets/{beta['id']}/lifts", **body)
     assert without_target["sentence"] is None

@@ -25,6 +25,7 @@ from touchstone.services.selection.report.document import ReportDocument
 from touchstone.services.selection.report.formats import FORMATS
 from touchstone.services.selection.report.legal_points import LEGAL_POINTS
 from touchstone.services.selection.report.pdf import PdfRenderer
+from touchstone.services.selection.report.sections.evidence import shows_number, without_emphasis
 
 WEIGHTS = [{"criterion_name": "ethical_score", "weight": 1}, {"criterion_name": "year", "weight": 4}]
 REASON = "Consent was given, and <b>everything else</b> is close enough."
@@ -287,6 +288,7 @@ async def test_a_document_that_cannot_be_typeset_is_an_error(ada: httpx2.AsyncCl
         digest="",
         digest_label="",
         digest_hint="",
+        imprint="",
         page_label="",
     )
     renderer = PdfRenderer()
@@ -328,8 +330,12 @@ async def test_gates_ties_and_notes_are_reported(ada: httpx2.AsyncClient) -> Non
     assert [note["code"] for note in report["ranking"]["notes"]] == ["criterion_equal"]
     assert "“Twin A” shares 1st place of 2 with 1 other" in page
     assert "1 = of 2" in page
-    assert "Failed gate: Transparency: yes (at least declared)" in page
-    assert "Unknown gate: Informed consent: yes (at least reviewed)" in page
+    assert "Requirement not met: Transparency: yes (at least declared)" in page
+    assert "Requirement not established: Informed consent: yes (at least reviewed)" in page
+    assert "Transparency: not met Informed consent: ?" in page
+    assert "It is not established whether “Twin B” meets the requirement “Informed consent: yes" in page
+    assert "“Twin B” does not meet" not in page
+    assert "Of the first 2 of 2, 0 meet all requirements." in page
     assert "does not distinguish the datasets shown" in page
     assert "their order is merely alphabetical" in page
     for locale in LOCALES:
@@ -354,6 +360,10 @@ async def test_two_choices_are_listed_and_outlive_the_record(database: Database,
     newest, oldest = before["history"]
     assert (newest["reason"], oldest["reason"]) == ("Newer.", REASON)
     assert (newest["by"], oldest["by"]) == ("ada", "ada")
+    assert newest["superseded_at"] is None
+    assert oldest["superseded_at"] is not None
+    assert "Replaces “Cohort A”, chosen on" in page
+    assert re.search(r"Date and author .* ada Cohort C .* current .* ada Cohort A .* replaced", page)
     assert newest["digest"] == before["choice"]["digest"] != oldest["digest"]
     assert before["choice"]["state"] == "unchanged"
 
@@ -407,3 +417,76 @@ async def test_the_report_says_what_would_change_the_ranking(ada: httpx2.AsyncCl
     page = plain_text((await report_of(ada, project, lang="en")).content)
     assert "if the weights vary by up to ±20%" in page
     assert "What would raise" in page
+    assert [place["same_rank_share"] for place in robustness["places"]] == [1.0, 1.0]
+    assert re.search(r"It has the same rank in \d+% of the samples\.", page)
+    assert "Only 2 datasets are ranked: all are always among the first 10" in page
+
+
+async def test_the_runner_up_may_fail_what_only_the_chosen_dataset_meets(ada: httpx2.AsyncClient) -> None:
+    """The first page says that the runner-up does not meet a requirement, and that only the chosen dataset does."""
+    chosen = await created(ada, name="Open", year=2024, transparency=True)
+    await created(ada, name="Closed", year=2020, transparency=False)
+    weights = [{"criterion_name": "year", "weight": 1}]
+    body = {"name": "P", "weights": weights, "gates": {"transparency": "declared"}, "chosen_dataset_id": chosen["id"]}
+    project = (await ada.post("/projects", json=body)).json()
+
+    english = plain_text((await report_of(ada, project, lang="en")).content)
+    french = plain_text((await report_of(ada, project, lang="fr")).content)
+
+    assert "“Closed” does not meet the requirement “Transparency: yes (at least declared)”." in english
+    assert "Of the first 2 of 2, only “Open” meets all requirements." in english
+    assert "seul « Open » satisfait à toutes les exigences" in french
+    assert "gate" not in english.lower().replace("mitigate", "").replace("aggregation", "")
+
+
+async def test_weights_that_cannot_be_gone_beyond_are_not_shown(ada: httpx2.AsyncClient) -> None:
+    """Where a criterion without weight is unknown, its value is a question mark; a weight below 0 is not proposed."""
+    chosen = await created(ada, name="Alpha", year=2020)
+    await created(ada, name="Aleph", year=2010, transparency=True)
+    weights = [{"criterion_name": "year", "weight": 2}]
+    body = {"name": "P", "weights": weights, "chosen_dataset_id": chosen["id"]}
+    project = (await ada.post("/projects", json=body)).json()
+
+    differences = (await facts_of(ada, project))["comparison"]["differences"]
+    page = plain_text((await report_of(ada, project, lang="en")).content)
+
+    transparency = next(entry for entry in differences if entry["criterion_name"] == "transparency")
+    assert (transparency["weight"], transparency["above_value"], transparency["below_value"]) == (0, None, 1)
+    assert re.search(r"Transparency \? value 1\.000 0\.000 0 > \d", page)
+
+
+async def test_the_law_section_says_what_it_does_not_cover(ada: httpx2.AsyncClient) -> None:
+    """Values are those of the source, other provisions are not covered, and the imprint names the version."""
+    project = await project_with_choice(ada)
+
+    english = plain_text((await report_of(ada, project, lang="en")).content)
+    french = plain_text((await report_of(ada, project, lang="fr")).content)
+
+    assert "has not been assessed as anonymisation in the sense of the GDPR" in english
+    assert "such as articles 6, 9 and 35 of the GDPR, are not covered" in english
+    assert "n’a pas été évaluée comme une anonymisation au sens du RGPD" in french
+    assert "Known: Informed consent (yes), Transparency (no)." in english
+    assert english.count("No model has been trained") == 1
+    assert re.search(r"Made with Touchstone \d[\w.]*, scoring formula \d", english)
+
+
+@pytest.mark.parametrize(
+    ("quote", "text"),
+    [
+        ("**Point of Contact:** Ada", "Point of Contact: Ada"),
+        ("__init__ and 2 ** 3 ** 4", "__init__ and 2 ** 3 ** 4"),
+        ("replaced by the <user> token", "replaced by the <user> token"),
+    ],
+)
+def test_quotes_lose_their_bold_letters_only(quote: str, text: str) -> None:
+    """Marks of bold letters are left out of a quote as it is shown, and nothing else is."""
+    assert without_emphasis(quote) == text
+
+
+def test_a_number_that_stands_in_no_quote_is_recognised() -> None:
+    """A number is looked for as a whole, with or without marks between thousands; other values show themselves."""
+    assert shows_number("It has 19,229 rows.", 19229)
+    assert shows_number("7.5 percent are missing", 7.5)
+    assert not shows_number("train: 15383", 19229)
+    assert not shows_number("119229", 19229)
+    assert shows_number("validation", value=True)

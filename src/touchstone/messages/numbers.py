@@ -14,6 +14,7 @@ _ENGLISH_TEENS: Final = (11, 12, 13)  # whose suffix is "th" whatever their last
 _DECIMALS: Final = 3
 _MAX_DECIMALS: Final = 15  # two different numbers of the size of a score differ within these
 _SIGNIFICANT_DIGITS: Final = 4
+_BOUND_DIGITS: Final = 3
 _EXACT_DIGITS: Final = 12  # further digits of a computed number are rounding errors
 _SMALLEST_PLAIN: Final = Decimal("0.0001")  # smaller and larger numbers are written with an exponent
 _LARGEST_PLAIN: Final = Decimal(1_000_000)
@@ -64,23 +65,25 @@ def format_distinguishably(first: float, second: float, locale: str) -> tuple[st
 
 
 def format_lower_bound(bound: float, locale: str) -> str:
-    """Return a bound that a number has to exceed, with four significant digits.
+    """Return a bound that a number has to exceed, with three significant digits.
 
     It is rounded up, so that a reader who exceeds the number in the text also exceeds the exact bound.
     """
-    return format_significant(bound, locale, rounding=ROUND_CEILING)
+    return format_significant(bound, locale, _BOUND_DIGITS, rounding=ROUND_CEILING)
 
 
 def format_upper_bound(bound: float, locale: str) -> str:
-    """Return a bound that a number has to be below, with four significant digits.
+    """Return a bound that a number has to be below, with three significant digits.
 
     It is rounded down, so that a reader who stays below the number in the text also stays below the exact bound.
     """
-    return format_significant(bound, locale, rounding=ROUND_FLOOR)
+    return format_significant(bound, locale, _BOUND_DIGITS, rounding=ROUND_FLOOR)
 
 
-def format_significant(number: float, locale: str, rounding: str = ROUND_HALF_EVEN) -> str:
-    """Return a number of any size, such as a weight, with at most four significant digits.
+def format_significant(
+    number: float, locale: str, digits: int = _SIGNIFICANT_DIGITS, rounding: str = ROUND_HALF_EVEN
+) -> str:
+    """Return a number of any size, such as a weight, with at most four significant digits, or as many as are given.
 
     Very small and very large numbers have an exponent, such as `1.235e+300`. `rounding` is one of the rounding modes
     of the module `decimal`.
@@ -90,8 +93,8 @@ def format_significant(number: float, locale: str, rounding: str = ROUND_HALF_EV
     if exact == 0:
         return "0"
 
-    # `adjusted` is the power of ten of the first digit: the last of four digits stands three powers below it.
-    last_digit_exponent = exact.adjusted() - (_SIGNIFICANT_DIGITS - 1)
+    # `adjusted` is the power of ten of the first digit; the last of four digits, for example, stands three below it.
+    last_digit_exponent = exact.adjusted() - (digits - 1)
     rounded = exact.quantize(Decimal(1).scaleb(last_digit_exponent), rounding=rounding).normalize()
 
     is_plain = _SMALLEST_PLAIN <= abs(rounded) < _LARGEST_PLAIN

@@ -207,7 +207,7 @@ EVIDENCE_PAGES: Final[Mapping[str, Text]] = {
         "Everything that somebody says counts.",
     ),
     "assurance_documented_hint": (
-        "Seul compte ce qui est cité d’un document, mesuré ou vérifié. Le reste est « inconnu ».",
+        "Seul compte ce qui est tiré d’un document, mesuré ou vérifié. Le reste est « inconnu ».",
         "Only what is quoted from a document, measured or reviewed counts. Everything else is “unknown”.",
     ),
     "assurance_reviewed_hint": (

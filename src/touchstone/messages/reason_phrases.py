@@ -91,11 +91,11 @@ REASON_PHRASES: Final[Mapping[str, Text]] = {
         "The place of “{name}” is fragile",
     ),
     "share_at_first_rank": (
-        " : si l’on varie les poids jusqu’à {spread}, il est premier dans {kept} des {samples} essais",
+        " : si l’on varie les poids jusqu’à {spread}, il est premier dans {kept} des {samples} tirages",
         ": if the weights vary by up to {spread}, it ranks first in {kept} of {samples} samples",
     ),
     "share_among_first": (
-        " : si l’on varie les poids jusqu’à {spread}, il est parmi les {k} premiers dans {kept} des {samples} essais",
+        " : si l’on varie les poids jusqu’à {spread}, il est parmi les {k} premiers dans {kept} des {samples} tirages",
         ": if the weights vary by up to {spread}, it is among the first {k} in {kept} of {samples} samples",
     ),
     "same_rank": (", toujours au rang {best}", ", always at rank {best}"),

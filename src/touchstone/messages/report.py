@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from touchstone.messages.locales import Text
+from touchstone.messages.report_limitations import LIMITATION_TEXTS
 
 REPORT_TEXTS: Final[Mapping[str, Text]] = {
     "title": ("Rapport sur le choix d’un jeu de données", "Report on the choice of a dataset"),
@@ -11,8 +12,7 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
         "Ce qui a été choisi, pourquoi, sur quelles preuves, ce qui est inconnu et ce qui changerait le choix.",
         "What was chosen, why, on which evidence, what is unknown, and what would change the choice.",
     ),
-    "project": ("Projet", "Project"),
-    "state": ("État au {date} (dernier fait rapporté)", "State of {date} (the latest fact reported)"),
+    "state": ("État au {date} (date du dernier fait)", "As of {date} (date of the latest fact)"),
     "digest": ("Empreinte SHA-256 de ce que le rapport énonce", "SHA-256 digest of what the report states"),
     "digest_hint": (
         "L’empreinte est calculée sur la forme JSON canonique (RFC 8785) du rapport. Elle est la même dans les deux "
@@ -20,8 +20,11 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
         "The digest is computed over the canonical JSON form (RFC 8785) of the report. It is the same in both "
         "languages and in all formats.",
     ),
+    "imprint": (
+        "Établi avec Touchstone {version}, formule de score {formula}",
+        "Made with Touchstone {version}, scoring formula {formula}",
+    ),
     "page": ("page", "page"),
-    "contents": ("Sommaire", "Contents"),
     "labelled": ("{label} : {value}", "{label}: {value}"),
     # The first page
     "summary": ("En bref", "In brief"),
@@ -49,7 +52,8 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
         "Aucun jeu de données ne satisfait aux filtres du projet.",
         "No dataset satisfies the filters of the project.",
     ),
-    "reason_given": ("Raison donnée : {reason}", "Reason given: {reason}"),
+    "reason_given": ("Raison donnée (texte d’origine) :", "Reason given:"),
+    "replaces": ("Remplace « {name} », choisi le {date}.", "Replaces “{name}”, chosen on {date}."),
     "reason_none": ("Aucune raison n’a été donnée.", "No reason was given."),
     "why_not_second": ("Pourquoi pas le deuxième ?", "Why not the runner-up?"),
     "why_not_first": ("Pourquoi pas le premier du classement ?", "Why not the first of the ranking?"),
@@ -57,6 +61,23 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     "chosen_in_spite": (
         "Le projet a choisi « {below} » malgré ce classement ; seule la raison donnée dit pourquoi.",
         "The project chose “{below}” in spite of this ranking; only the reason given says why.",
+    ),
+    "rival_gates_passed": ("« {name} » satisfait à toutes les exigences.", "“{name}” meets all requirements."),
+    "rival_gate_failed": (
+        "« {name} » ne satisfait pas à l’exigence « {gate} ».",
+        "“{name}” does not meet the requirement “{gate}”.",
+    ),
+    "rival_gate_unknown": (
+        "Il n’est pas établi que « {name} » satisfasse à l’exigence « {gate} ».",
+        "It is not established whether “{name}” meets the requirement “{gate}”.",
+    ),
+    "only_passing": (
+        "Parmi les {shown} premiers sur {total}, seul « {name} » satisfait à toutes les exigences.",
+        "Of the first {shown} of {total}, only “{name}” meets all requirements.",
+    ),
+    "passing_count": (
+        "Parmi les {shown} premiers sur {total}, {count} {count:satisfait|satisfont} à toutes les exigences.",
+        "Of the first {shown} of {total}, {count} {count:meets|meet} all requirements.",
     ),
     "no_rival": (
         "Il n’y a pas d’autre jeu de données à comparer.",
@@ -73,14 +94,25 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
         "Of the ten ethical attributes of “{name}”, {known} {known:is|are} known at the level of evidence required "
         "({assurance}).",
     ),
+    "known_names": ("Connu : {names}.", "Known: {names}."),
     "unknown_names": ("Inconnu : {names}.", "Unknown: {names}."),
     "ethical_bounds": (
         "Le score éthique est donc d’au moins {low} et d’au plus {high}.",
         "The ethical score is therefore at least {low} and at most {high}.",
     ),
+    "open_points": (
+        "Au score, ce que l’on ignore pourrait ajouter au plus : {points}.",
+        "To the score, what is unknown could add at most: {points}.",
+    ),
+    "unknown_ranks": (
+        "« {name} » est au rang {rank}. Si tous ses propres attributs éthiques inconnus étaient remplis, il serait au "
+        "rang {best} ; si ceux de tous les autres l’étaient, et non les siens, au rang {worst}.",
+        "“{name}” is at rank {rank}. If all of its own unknown ethical attributes were true, it would be at rank "
+        "{best}; if those of all others were, and not its own, at rank {worst}.",
+    ),
     "unknown_criteria": (
-        "Rien n’est connu pour ces critères pondérés, qui comptent donc zéro : {names}.",
-        "Nothing is known for these weighted criteria, which therefore count zero: {names}.",
+        "Rien n’est connu pour ces critères pondérés, qui comptent donc pour zéro : {names}.",
+        "Nothing is known for these weighted criteria, each of which therefore counts as zero: {names}.",
     ),
     "nothing_unknown": (
         "Les dix attributs éthiques et tous les critères pondérés sont connus.",
@@ -88,11 +120,17 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     ),
     "nothing_to_know": ("Il n’y a pas de fiche à examiner.", "There is no record to examine."),
     "what_changes": ("Qu’est-ce qui changerait le choix ?", "What would change the choice?"),
+    "same_rank": (
+        "Son rang est le même dans {share} des tirages. « Solide » et « fragile » portent sur les changements de "
+        "poids, et non sur ce qui est inconnu.",
+        "It has the same rank in {share} of the samples. “Robust” and “fragile” concern changes of the weights, and "
+        "not what is unknown.",
+    ),
     "reversal_hint": (
-        "Les poids qui inverseraient l’ordre sont dans la partie « Le choix », les attributs à établir dans « Ce qui "
+        "Les poids qui inverseraient l’ordre sont dans la section « Le choix », les attributs à établir dans « Ce qui "
         "changerait le classement ».",
-        "The weights that would reverse the order are in the part “The choice”, the attributes to be established in "
-        "“What would change the ranking”.",
+        "The weights that would reverse the order are in the section “The choice”, the attributes to be established "
+        "in “What would change the ranking”.",
     ),
     # The need
     "need": ("Le besoin", "The need"),
@@ -102,16 +140,20 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     ),
     "filters": ("Filtres", "Filters"),
     "filters_none": ("aucun : tout le catalogue est classé", "none: the whole catalog is ranked"),
-    "gates": ("Exigences", "Gates"),
+    "gates": ("Exigences", "Requirements"),
     "gates_hint": (
-        "Chaque jeu de données satisfait ou non à une exigence, ou on n’en sait rien ; le classement n’en dépend pas.",
-        "Each dataset passes or fails a gate, or nothing is known about it; the ranking does not depend on gates.",
+        "Un jeu de données satisfait à une exigence ou non, ou ce n’est pas établi ; le classement n’en dépend pas.",
+        "A dataset meets a requirement or does not, or this is not established; the ranking does not depend on "
+        "requirements.",
     ),
     "gate_flag": ("{label} : oui (au moins {level})", "{label}: yes (at least {level})"),
-    "gate_failed": ("Exigence non satisfaite : {gate}", "Failed gate: {gate}"),
-    "gate_unknown": ("Exigence dont on ne sait rien : {gate}", "Unknown gate: {gate}"),
-    "gates_passed": ("Exigences satisfaites", "Gates passed"),
-    "assurance": ("Preuves exigées", "Evidence required"),
+    "gate_failed": ("Exigence non satisfaite : {gate}", "Requirement not met: {gate}"),
+    "gate_unknown": ("Exigence non établie : {gate}", "Requirement not established: {gate}"),
+    "gates_passed": ("Toutes les exigences sont satisfaites", "All requirements are met"),
+    "mark_failed": ("{gate} : non", "{gate}: not met"),
+    "mark_unknown": ("{gate} : ?", "{gate}: ?"),
+    "marks_passed": ("satisfaites", "all met"),
+    "assurance": ("Niveau de preuve exigé", "Level of evidence required"),
     "weights": ("Poids des critères", "Weights of the criteria"),
     "weights_default": (
         "Le projet n’a pas de poids à lui ; ce sont ceux du profil par défaut.",
@@ -125,10 +167,10 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     "ranking": ("Le classement", "The ranking"),
     "ranking_lead": (
         "{total} {total:jeu de données satisfait|jeux de données satisfont} aux filtres. "
-        "Le score est la moyenne des critères, pondérée par leurs parts ; ce qui est inconnu compte zéro. Hachuré : ce "
-        "que l’inconnu pourrait ajouter au plus.",
+        "Le score est la moyenne des critères, pondérée par leurs parts ; ce qui est inconnu compte pour zéro. "
+        "Hachuré : ce que l’inconnu pourrait ajouter au plus.",
         "{total} {total:dataset satisfies|datasets satisfy} the filters. The score is the mean of the criteria, "
-        "weighted by their shares; what is unknown counts zero. Hatched: what the unknown could add at most.",
+        "weighted by their shares; what is unknown counts as zero. Hatched: what the unknown could add at most.",
     ),
     "notes_criterion_equal": (
         "Ces critères ne distinguent pas les jeux de données affichés, car ils ont la même valeur pour tous : "
@@ -140,27 +182,27 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
         "{criteria}.",
         "Nothing is known about these criteria for any of the datasets shown; they count as 0 for all: {criteria}.",
     ),
-    "ranking_first": ("Les premiers du classement", "The first of the ranking"),
+    "ranking_first": ("Les {shown} premiers sur {total}", "The first {shown} of {total}"),
     "rank": ("Rang", "Rank"),
     "dataset": ("Jeu de données", "Dataset"),
     "score": ("Score", "Score"),
     "ethics": ("Éthique", "Ethics"),
     "at_most": ("{value}, au plus {highest}", "{value}, at most {highest}"),
-    "known": ("Connus", "Known"),
+    "known": ("Faits éthiques connus", "Ethical facts known"),
     "known_ratio": ("{known}/10", "{known}/10"),
     "is_chosen": ("choisi", "chosen"),
     "points_caption": ("D’où viennent les points", "Where the points come from"),
     "points_lead": (
-        "Les points d’une ligne s’additionnent au score. Un point d’interrogation : rien n’est connu.",
+        "La somme des points d’une ligne donne le score. Un point d’interrogation : rien n’est connu.",
         "The points of a row add up to the score. A question mark: nothing is known.",
     ),
     # The choice
     "choice": ("Le choix", "The choice"),
-    "choice_reason": ("Raison", "Reason"),
+    "choice_reason": ("Raison (texte d’origine)", "Reason"),
     "choice_dataset": ("Jeu de données choisi", "Chosen dataset"),
     "choice_state": ("Depuis le choix", "Since the choice"),
-    "state_unchanged": ("inchangé", "unchanged"),
-    "state_changed": ("modifié", "changed"),
+    "state_unchanged": ("la fiche est inchangée depuis le choix", "the record is unchanged since the choice"),
+    "state_changed": ("la fiche a changé depuis le choix", "the record has changed since the choice"),
     "state_withdrawn": ("retiré du catalogue", "withdrawn from the catalog"),
     "state_unknown": (
         "inconnu : fait avant que le contenu des choix ne soit conservé",
@@ -169,15 +211,23 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     "changed_fields": ("Champs modifiés : {fields}", "Changed fields: {fields}"),
     "choice_digest": ("SHA-256 au moment du choix : {digest}", "SHA-256 when it was chosen: {digest}"),
     "history_caption": ("Tous les choix, le plus récent d’abord", "All choices, the newest first"),
-    "decision_date": ("Date et auteur", "Date and author"),
+    "decision_date": ("Date", "Date"),
+    "decision_date_author": ("Date et auteur", "Date and author"),
+    "author_unnamed": ("auteur sans nom affiché", "author has no display name"),
+    "decision_status": ("État", "Status"),
+    "decision_current": ("actuel", "current"),
+    "decision_replaced": ("remplacé", "replaced"),
     "choice_taken_back": ("choix annulé", "choice taken back"),
     "withdrawn": ("retiré depuis", "withdrawn since"),
     "short_digest": ("SHA-256 {digest}…", "SHA-256 {digest}…"),
-    "choice_objective": ("Objectif", "Objective"),
+    "choice_objective": (
+        "Objectif, tel que ses auteurs le décrivent (texte d’origine)",
+        "Objective, as its authors describe it",
+    ),
     "choice_rank": ("Rang", "Rank"),
     "choice_rank_of": ("{rank} sur {total}", "{rank} of {total}"),
     "choice_rank_none": ("aucun : ne satisfait pas aux filtres", "none: does not satisfy the filters"),
-    "choice_identifier": ("Identifiant", "Identifier"),
+    "choice_identifier": ("Identifiant : {id}", "Identifier: {id}"),
     "comparison_caption": (
         "« {above} » devant « {below} », critère par critère",
         "“{above}” before “{below}”, criterion by criterion",
@@ -185,33 +235,46 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     "difference": ("Différence", "Difference"),
     "total": ("Score", "Score"),
     "reversing_weight": ("Poids qui inverse", "Reversing weight"),
+    "tie_at_zero": ("à égalité pour 0", "equal at 0"),
+    "criterion_value": ("valeur {value}", "value {value}"),
     "reversing_weight_hint": (
-        "Poids qui inverse : si ce seul poids passait au-delà de cette valeur, l’ordre des deux jeux de données "
-        "s’inverserait. Un tiret : aucun poids de ce critère ne l’inverse.",
-        "Reversing weight: if this weight alone moved past that value, the order of the two datasets would be "
-        "reversed. A dash: no weight of this criterion reverses it.",
+        "Poids qui inverse : si ce seul poids passait au-delà de cette valeur (arrondie), l’ordre des deux jeux de "
+        "données s’inverserait. Un tiret : aucun poids de ce critère ne l’inverse, ou seulement une égalité est "
+        "possible. D’un critère sans poids, qui n’apporte pas de points, les valeurs de 0 à 1 sont indiquées ; un "
+        "point d’interrogation : rien n’est connu, ce qui compte pour zéro.",
+        "Reversing weight: if this weight alone moved past that value (rounded), the order of the two datasets would "
+        "be reversed. A dash: no weight of this criterion reverses it, or no more than a tie is possible. Of a "
+        "criterion without weight, which adds no points, the values from 0 to 1 are shown; a question mark: nothing "
+        "is known, which counts as zero.",
     ),
     # What would change the ranking
     "changes": ("Ce qui changerait le classement", "What would change the ranking"),
     "robustness_lead": (
         "Les poids sont une appréciation. Le classement a donc été refait {samples} fois avec des poids tirés au "
         "hasard, chacun jusqu’à {spread} au-dessus ou au-dessous du sien. Une place est solide si le jeu de données "
-        "reste parmi les {k} premiers dans neuf tirages sur dix.",
+        "reste parmi les {k} premiers dans au moins neuf tirages sur dix. Cela ne dit rien de ce qui est inconnu.",
         "Weights are a matter of judgement. The ranking was therefore repeated {samples} times with weights drawn at "
         "random, each up to {spread} above or below its own. A place is robust if the dataset stays among the first "
-        "{k} in nine of ten draws.",
+        "{k} in at least nine of ten samples. This says nothing about what is unknown.",
+    ),
+    "robustness_trivial": (
+        "Seulement {total} {total:jeu de données est classé|jeux de données sont classés} : tous sont toujours parmi "
+        "les {k} premiers, et seuls les rangs sont instructifs.",
+        "Only {total} {total:dataset is|datasets are} ranked: all are always among the first {k}, and only the ranks "
+        "are telling.",
     ),
     "robustness_caption": ("Solidité des premières places", "Robustness of the first places"),
     "share_of_samples": ("Parmi les {k} premiers", "Among the first {k}"),
-    "sampled_ranks": ("Rangs", "Ranks"),
+    "share_of_same_rank": ("Même rang", "Same rank"),
+    "sampled_ranks": ("Du meilleur au pire rang", "Best to worst rank"),
     "beyond": ("> {limit}", "> {limit}"),
     "overtaken_by": ("Dépassé d’abord par", "First overtaken by"),
-    "verdict": ("Verdict", "Verdict"),
+    "verdict": ("Verdict (poids)", "Verdict (weights)"),
     "verdict_robust": ("solide", "robust"),
     "verdict_fragile": ("fragile", "fragile"),
     "lifts_caption": (
-        "Ce qui ferait monter « {name} », si on l’établissait",
-        "What would raise “{name}” if it were established",
+        "Ce qui ferait monter « {name} », si on l’établissait : {shown} sur {count}",
+        "What would raise “{name}” if it were established: the first {shown} of {count}",
     ),
     "lifts_nothing": (
         "Aucun attribut ne ferait monter « {name} » avec ces poids.",
@@ -229,6 +292,12 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
         "What the catalog knows about “{name}”, with the quotes that show it. “No evidence” means that nothing of the "
         "kind was found, and not that it is absent.",
     ),
+    "levels_scale": (
+        "Niveaux de preuve, du plus faible au plus fort : déclaré (quelqu’un l’affirme), documenté (tiré d’un "
+        "document), mesuré (calculé à partir du fichier), vérifié (une personne a lu la preuve).",
+        "Levels of evidence, from the weakest to the strongest: declared (somebody says so), documented (quoted from "
+        "a document), measured (computed from the file), reviewed (a person has read the evidence).",
+    ),
     "evidence_first": (
         "Rien n’étant choisi, il s’agit du premier du classement.",
         "As nothing is chosen, this is the first of the ranking.",
@@ -244,8 +313,12 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     "evidence_caption": ("Attributs et preuves", "Attributes and evidence"),
     "attribute": ("Attribut", "Attribute"),
     "what_is_known": ("Ce qui est connu", "What is known"),
-    "quotes": ("Preuves", "Evidence"),
+    "quotes": ("Preuves (texte d’origine)", "Evidence"),
     "no_evidence": ("pas de preuve", "no evidence"),
+    "quote_is_part": (
+        "un chiffre parmi d’autres dans la source ; la valeur en est tirée",
+        "one of several figures in the source, from which the value is derived",
+    ),
     "merely_declared": ("affirmé sans citation", "stated without a quote"),
     "not_counted": ("ne compte pas à ce niveau", "does not count at this level"),
     "conflicting": ("des affirmations se contredisent", "claims contradict one another"),
@@ -257,22 +330,34 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
         "and {count} more {count:claim|claims}",
     ),
     "law_lead": (
-        "Ces tableaux disent quels faits du rapport se rapportent à quel point. Ils ne disent pas que l’exigence est "
-        "respectée : cela demande une appréciation juridique.",
-        "These tables say which facts of the report speak to which point. They do not say that a requirement is met: "
-        "that takes a legal assessment.",
+        "Ces tableaux indiquent, pour chaque point, les faits du rapport qui s’y rattachent. Ils ne disent pas qu’une "
+        "disposition est respectée : cela demande une appréciation juridique.",
+        "These tables say which facts of the report bear on each point. They do not say that a provision is complied "
+        "with: that takes a legal assessment.",
     ),
-    "law": ("Ce que demande le droit", "What the law asks about"),
+    "law_values": (
+        "Les valeurs sont celles que la source énonce. « Anonymisation appliquée », en particulier, n’a pas été "
+        "évaluée comme une anonymisation au sens du RGPD.",
+        "Values are what the source states. “Anonymization applied”, in particular, has not been assessed as "
+        "anonymisation in the sense of the GDPR.",
+    ),
+    "law_scope": (
+        "D’autres dispositions, comme les articles 6, 9 et 35 du RGPD, ne sont pas traitées. L’article 10 du "
+        "règlement sur l’IA concerne les systèmes d’IA à haut risque ; le rapport n’examine pas s’il s’applique.",
+        "Other provisions, such as articles 6, 9 and 35 of the GDPR, are not covered. Article 10 of the AI Act "
+        "concerns high-risk AI systems; whether it applies is not assessed.",
+    ),
+    "law": ("Points de droit concernés", "Points of law concerned"),
     "gdpr_caption": (
-        "RGPD, règlement (UE) 2016/679 : principes et droits des personnes",
+        "Règlement (UE) 2016/679 (RGPD) : principes et droits des personnes",
         "GDPR, Regulation (EU) 2016/679: principles and rights of data subjects",
     ),
     "ai_act_caption": (
-        "Règlement sur l’IA, (UE) 2024/1689, article 10, paragraphe 2 : gouvernance des données",
+        "Règlement (UE) 2024/1689 (IA), article 10, paragraphe 2 : gouvernance des données",
         "AI Act, Regulation (EU) 2024/1689, article 10(2): data governance",
     ),
     "point": ("Point", "Point"),
-    "facts_of_report": ("Faits de ce rapport", "Facts of this report"),
+    "facts_of_report": ("Faits liés (pertinence non évaluée)", "Related facts (relevance not assessed)"),
     "part_need": ("filtres et poids du projet", "filters and weights of the project"),
     "part_choice": ("choix motivé", "choice with its reason"),
     "part_ranking": ("comparaison de {count} jeux de données", "comparison of {count} datasets"),
@@ -281,10 +366,6 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     "known_value": ("{name} : {value} ({level})", "{name}: {value} ({level})"),
     # Trainings and explanations
     "training": ("Ce que les essais ont montré", "What the trials have shown"),
-    "training_none": (
-        "Aucun modèle n’a été entraîné dans ce projet.",
-        "No model has been trained in this project.",
-    ),
     "training_title": (
         "Prédire « {target} » : {algorithm}",
         "Predicting “{target}”: {algorithm}",
@@ -314,58 +395,7 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     "explanation_limits": ("Ce qu’il ne faut pas en conclure", "What not to conclude from it"),
     # Limitations
     "limitations": ("Limites", "Limitations"),
-    "limit_no_compliance": (
-        "Ce rapport dit ce qui est connu. Il ne certifie aucune conformité et ne remplace aucun avis juridique.",
-        "This report states what is known. It certifies no compliance and replaces no legal advice.",
-    ),
-    "limit_catalog_only": (
-        "Seuls les jeux de données du catalogue ont été comparés ; il peut en exister de meilleurs ailleurs.",
-        "Only datasets of the catalog were compared; there may be better ones elsewhere.",
-    ),
-    "limit_claims_of_others": (
-        "Une citation montre ce qu’un document affirme, et non que c’est vrai. Seul « vérifié » veut dire qu’une "
-        "personne a lu la preuve.",
-        "A quote shows what a document says, and not that it is true. Only “reviewed” means that a person has read the "
-        "evidence.",
-    ),
-    "limit_nothing_chosen": ("Rien n’est encore choisi.", "Nothing has been chosen yet."),
-    "limit_no_reason": ("Le choix n’est pas motivé.", "No reason is given for the choice."),
-    "limit_dataset_changed": (
-        "La fiche du jeu de données a changé depuis qu’il a été choisi.",
-        "The record of the dataset has changed since it was chosen.",
-    ),
-    "limit_dataset_withdrawn": (
-        "La fiche du jeu de données a été retirée depuis qu’il a été choisi ; il n’est plus classé.",
-        "The record of the dataset has been withdrawn since it was chosen; it is not ranked any more.",
-    ),
-    "limit_content_not_kept": (
-        "Ce que disait le jeu de données au moment du choix n’a pas été conservé.",
-        "What the dataset said when it was chosen was not kept.",
-    ),
-    "limit_choice_not_ranked": (
-        "Le jeu de données choisi ne figure pas dans le classement du projet.",
-        "The chosen dataset is not in the ranking of the project.",
-    ),
-    "limit_declarations_count": (
-        "Le classement compte aussi ce qui est seulement affirmé, sans citation.",
-        "The ranking also counts what is merely stated, without a quote.",
-    ),
-    "limit_unknown_attributes": (
-        "Des attributs sont inconnus ; ils comptent zéro dans le score, ce qui ne dit rien du jeu de données.",
-        "Some attributes are unknown; they count zero in the score, which says nothing about the dataset.",
-    ),
-    "limit_no_own_weights": (
-        "Les poids sont ceux du profil par défaut ; personne ne les a choisis pour ce projet.",
-        "The weights are those of the default profile; nobody has chosen them for this project.",
-    ),
-    "limit_no_training": (
-        "Aucun modèle n’a été entraîné sur ces données dans ce projet : leur utilité n’est pas mesurée.",
-        "No model has been trained on these data in this project: their usefulness has not been measured.",
-    ),
-    "limit_no_group_metrics": (
-        "La qualité des modèles n’a pas été mesurée par groupe de personnes.",
-        "The quality of the models has not been measured by group of people.",
-    ),
+    **LIMITATION_TEXTS,
 }
 
 FILTER_LABELS: Final[Mapping[str, Text]] = {

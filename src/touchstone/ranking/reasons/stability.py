@@ -67,6 +67,7 @@ class RecordStability(NamedTuple):
         position: The position of the record in the view.
         rank, score: Its rank and score with the weights as given.
         share: The share of the samples in which it is among the first k.
+        same_rank_share: The share of the samples in which it has the rank that it has with the weights as given.
         best_rank: Its best rank in any sample; None if it is not among the first 10 k in any.
         worst_rank: Its worst rank in any sample; None if it is not among the first 10 k in all.
         overtaken_by: The nearest of the records after it, up to the first 10 k, that is before it in any sample; None
@@ -77,6 +78,7 @@ class RecordStability(NamedTuple):
     rank: int
     score: float
     share: float
+    same_rank_share: float
     best_rank: int | None
     worst_rank: int | None
     overtaken_by: Overtaker | None
@@ -111,6 +113,7 @@ def measure_stability(
             rank=index + 1,
             score=float(ranking.scores[index]),
             share=float(is_among_first.mean()),
+            same_rank_share=float((ranks == index + 1).mean()),
             best_rank=int(ranks[is_known].min()) if is_known.any() else None,
             worst_rank=int(ranks.max()) if is_known.all() else None,
             overtaken_by=order_in_samples.find_overtaker(index),

@@ -114,7 +114,7 @@ class ReportedDecision(msgspec.Struct, frozen=True, kw_only=True):
         is_withdrawn: whether the dataset has gone since.
         rank, score, total_count: the place of the dataset in the ranking then.
         assurance: the level of evidence that counted then.
-        superseded_at: when the next choice was made.
+        superseded_at: when the next choice was made; None for the current one.
     """
 
     at: datetime
@@ -137,6 +137,7 @@ class ReportedDifference(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         weight: the weight of the criterion.
+        above_value, below_value: the values of the criterion for the two; None if nothing is known about it.
         above_points, below_points: what it adds to the scores of the two.
         difference: how many points more the upper one has.
         reversing_weight: the weight beyond which the lower one would be first; None if no weight reverses the two.
@@ -144,6 +145,8 @@ class ReportedDifference(msgspec.Struct, frozen=True, kw_only=True):
 
     criterion_name: str
     weight: float
+    above_value: float | None
+    below_value: float | None
     above_points: float
     below_points: float
     difference: float
@@ -172,6 +175,7 @@ class ReportedPlace(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         share: the share of the samples in which it stays among the first k.
+        same_rank_share: the share of the samples in which it keeps its rank.
         best_rank, worst_rank: its best and its worst rank in any sample; None beyond the first 10 k.
         overtaken_by: the name of the nearest dataset that overtakes it in a sample; None if none does.
     """
@@ -180,6 +184,7 @@ class ReportedPlace(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     rank: int
     share: float
+    same_rank_share: float
     best_rank: int | None
     worst_rank: int | None
     overtaken_by: str | None
@@ -354,6 +359,7 @@ class ReportContent(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         version: the version of this form.
+        formula_version: the version of the formula of the scores.
         project: the id, name, description and times of the project.
         need: the filters, the gates, the assurance and the weights with their shares, and whether these are the
             project's own.
@@ -373,6 +379,7 @@ class ReportContent(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     version: int
+    formula_version: str
     project: ReportedProject
     need: ReportedNeed
     ranking: ReportedRanking

@@ -16,7 +16,7 @@ class Style(StrEnum):
     PLAIN = "plain"
     STRONG = "strong"
     MUTED = "muted"
-    QUOTE = "quote"  # the words of somebody else
+    QUOTE = "quote"  # the words of somebody else, in their own language
     GOOD = "good"
     BAD = "bad"
     UNKNOWN = "unknown"
@@ -123,6 +123,7 @@ class ReportDocument(msgspec.Struct, frozen=True, kw_only=True):
         kind: what the document is; `title` is the name of the project.
         state: the sentence that says up to when the facts reach, and `state_date` the day (year, month, day).
         digest: the digest of what the report states, with a `digest_label` and a `digest_hint` for readers.
+        imprint: the version of the software and of the formula of the scores.
     """
 
     language: str
@@ -135,6 +136,7 @@ class ReportDocument(msgspec.Struct, frozen=True, kw_only=True):
     digest: str
     digest_label: str
     digest_hint: str
+    imprint: str
     page_label: str
 
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from touchstone.core.errors import DatasetNotFound
 from touchstone.database.engine import Database
+from touchstone.ranking.formula_version import FORMULA_VERSION
 from touchstone.services.selection.datasets.scoring_request import ScoringRequest
 from touchstone.services.selection.evidence.editor import EvidenceEditor
 from touchstone.services.selection.live_catalog import LiveCatalog
@@ -61,6 +62,7 @@ class ReportReader:
 
         return ReportContent(
             version=VERSION,
+            formula_version=FORMULA_VERSION,
             project=_reported_project(project),
             need=need,
             ranking=ranking.reported,

@@ -19,6 +19,7 @@ from touchstone.messages.labels import (
     METRIC_LABELS,
 )
 from touchstone.messages.locales import LOCALES, Text
+from touchstone.messages.numbers import format_lower_bound, format_upper_bound
 from touchstone.messages.plurals import with_count
 from touchstone.messages.report import FILTER_LABELS
 from touchstone.messages.report_law import LEGAL_POINT_TITLES
@@ -30,6 +31,7 @@ DASH: Final = "–"
 _SIGNIFICANT_DIGITS: Final = 4
 _MAX_DECIMALS: Final = 6
 _NO_BREAK_SPACE: Final = "\N{NO-BREAK SPACE}"
+_TIME_FORMATS: Final = {"fr": f"%H{_NO_BREAK_SPACE}h{_NO_BREAK_SPACE}%M", "en": "%H:%M"}
 # No line may break before these signs of French punctuation, or after an opening quotation mark.
 _FRENCH_SPACE: Final = re.compile(r"(?<=«) | (?=[»:;?!%])")
 _CRITERION_TEXTS: Final = {criterion.name: criterion for criterion in CRITERIA}
@@ -50,6 +52,10 @@ class ReportLanguage:
         """Return a sentence of the report; integers among the facts are formatted, and words agree with them."""
         formatted = {name: self._formatted(fact) for name, fact in facts.items()}
         sentence = report_text(key, self.locale, **formatted)
+        return self.with_fixed_spaces(sentence)
+
+    def with_fixed_spaces(self, sentence: str) -> str:
+        """Return a sentence in which no line breaks beside a French sign of punctuation."""
         return _FRENCH_SPACE.sub(_NO_BREAK_SPACE, sentence) if self.locale == "fr" else sentence
 
     def choose(self, texts: Text) -> str:
@@ -84,6 +90,10 @@ class ReportLanguage:
         rounded = round(significant, _MAX_DECIMALS) + 0.0  # zero without a minus sign
         return str(format_decimal(rounded, format="#,##0.######", locale=self._babel_locale))
 
+    def bound(self, value: float, *, is_lower: bool) -> str:
+        """Return a bound in a few digits, rounded so that what is beyond the text is beyond the bound."""
+        return (format_lower_bound if is_lower else format_upper_bound)(value, self.locale)
+
     def percent(self, share: float) -> str:
         """Return a share in 0-1 as a percentage without decimals."""
         return str(format_percent(share, locale=self._babel_locale))
@@ -92,7 +102,8 @@ class ReportLanguage:
         """Return a day and a time in UTC; a dash for None."""
         if moment is None:
             return DASH
-        return f"{self.day(moment)}, {moment.astimezone(UTC):%H:%M} UTC"
+        time_of_day = f"{moment.astimezone(UTC):{_TIME_FORMATS[self.locale]}}"
+        return f"{self.day(moment)}, {time_of_day} UTC"
 
     def day(self, moment: datetime) -> str:
         """Return a day."""
@@ -175,6 +186,10 @@ class ReportLanguage:
         if name in FLAGS:
             return self.text("gate_flag", label=self.attribute(name), level=self.assurance(Assurance(str(value))))
         return self.filter_sentence(name, value)
+
+    def gate_label(self, name: str) -> str:
+        """Return what a gate is about, without its value."""
+        return self._quantity(name.removesuffix("_min").removesuffix("_max"))
 
     def dataset(self, dataset: ReportedDataset) -> str:
         """Return the name of a dataset, or its number if no name was kept."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from importlib.metadata import version
 from typing import Final
 
 from touchstone.services.selection.report.content import ReportContent
@@ -16,7 +17,7 @@ from touchstone.services.selection.report.sections.ranking import ranking_sectio
 from touchstone.services.selection.report.sections.summary import summary_section
 from touchstone.services.selection.report.sections.trials import limitations_section, trials_section
 
-SECTIONS: Final[tuple[Callable[[ReportContent, ReportLanguage], Section], ...]] = (
+SECTIONS: Final[tuple[Callable[[ReportContent, ReportLanguage], Section | None], ...]] = (
     summary_section,
     need_section,
     ranking_section,
@@ -27,24 +28,26 @@ SECTIONS: Final[tuple[Callable[[ReportContent, ReportLanguage], Section], ...]] 
     trials_section,
     limitations_section,
 )
-"""The sections of a report in their order."""
+"""The sections of a report in their order; one that has nothing to say is None."""
 
 
 def lay_out(content: ReportContent, locale: str) -> ReportDocument:
     """Return a report in one language, ready for a template."""
     language = ReportLanguage(locale)
     state_at = latest_moment(content)
+    sections = [section(content, language) for section in SECTIONS]
     return ReportDocument(
         language=locale,
         kind=language.text("title"),
         title=content.project.name,
         description=language.text("description_of_document"),
-        state=language.text("state", date=language.moment(state_at)),
+        state=language.text("state", date=language.day(state_at)),
         state_date=(state_at.year, state_at.month, state_at.day),
-        sections=[section(content, language) for section in SECTIONS],
+        sections=[section for section in sections if section is not None],
         digest=content.digest(),
         digest_label=language.text("digest"),
         digest_hint=language.text("digest_hint"),
+        imprint=language.text("imprint", version=version("touchstone"), formula=content.formula_version),
         page_label=language.text("page"),
     )
 

@@ -69,6 +69,8 @@ def _reported_difference(
     return ReportedDifference(
         criterion_name=name,
         weight=difference.weight,
+        above_value=None if name in above.unknown else difference.above,
+        below_value=None if name in below.unknown else difference.below,
         above_points=above.points.get(name, 0.0),
         below_points=below.points.get(name, 0.0),
         difference=difference.points,
@@ -104,6 +106,7 @@ def _reported_place(stability: RecordStability, ranking: ProjectRanking) -> Repo
         name=name,
         rank=stability.rank,
         share=stability.share,
+        same_rank_share=stability.same_rank_share,
         best_rank=stability.best_rank,
         worst_rank=stability.worst_rank,
         overtaken_by=overtakers[0] if overtakers else None,

@@ -36,7 +36,11 @@ def changes_section(content: ReportContent, language: ReportLanguage) -> Section
     lead = language.text(
         "robustness_lead", k=robustness.k, samples=robustness.samples, spread=language.percent(robustness.spread)
     )
-    blocks: list[Block] = [paragraph(lead), _robustness_table(content, robustness, language)]
+    blocks: list[Block] = [paragraph(lead)]
+    total = content.ranking.total_count
+    if total <= robustness.k:
+        blocks.append(paragraph(language.text("robustness_trivial", total=total, k=robustness.k)))
+    blocks.append(_robustness_table(content, robustness, language))
     for prospects in content.prospects:
         if prospects.rank > 1:
             blocks += _prospects_blocks(prospects, language)
@@ -48,8 +52,9 @@ def _robustness_table(content: ReportContent, robustness: ReportedRobustness, la
     columns = [
         Column(language.text("rank"), is_number=True),
         Column(language.text("dataset"), width=3),
-        Column(language.text("share_of_samples", k=robustness.k), is_number=True, width=1.5),
-        Column(language.text("sampled_ranks"), is_number=True),
+        Column(language.text("share_of_samples", k=robustness.k), is_number=True, width=1.2),
+        Column(language.text("share_of_same_rank"), is_number=True, width=0.8),
+        Column(language.text("sampled_ranks"), is_number=True, width=1.2),
         Column(language.text("overtaken_by"), width=2),
         Column(language.text("verdict")),
     ]
@@ -72,6 +77,7 @@ def _place_row(
             text_cell(language.integer(place.rank)),
             text_cell(place.name, Style.STRONG if is_chosen else Style.PLAIN),
             text_cell(language.percent(place.share)),
+            text_cell(language.percent(place.same_rank_share)),
             text_cell(best if best == worst else f"{best} – {worst}"),
             text_cell(place.overtaken_by or DASH),
             text_cell(language.text(f"verdict_{place.verdict}"), _VERDICT_STYLES[place.verdict]),
@@ -85,6 +91,7 @@ def _prospects_blocks(prospects: ReportedProspects, language: ReportLanguage) ->
     if not prospects.lifts:
         return [paragraph(language.text("lifts_nothing", name=prospects.name), Style.MUTED)]
 
+    shown_lifts = prospects.lifts[:MAX_LIFTS]
     columns = [
         Column(language.text("attribute"), width=3),
         Column(language.text("established_value"), is_number=True, width=1.5),
@@ -102,6 +109,7 @@ def _prospects_blocks(prospects: ReportedProspects, language: ReportLanguage) ->
                 text_cell(language.integer(lift.rank)),
             ]
         )
-        for lift in prospects.lifts[:MAX_LIFTS]
+        for lift in shown_lifts
     ]
-    return [Table(language.text("lifts_caption", name=prospects.name), columns, rows)]
+    caption = language.text("lifts_caption", name=prospects.name, shown=len(shown_lifts), count=len(prospects.lifts))
+    return [Table(caption, columns, rows)]

@@ -9,6 +9,7 @@ from touchstone.services.selection.report.content import (
     ReportedChoice,
     ReportedComparison,
     ReportedDecision,
+    ReportedDifference,
 )
 from touchstone.services.selection.report.document import (
     Block,
@@ -25,6 +26,7 @@ from touchstone.services.selection.report.document import (
     text_cell,
 )
 from touchstone.services.selection.report.language import DASH, ReportLanguage
+from touchstone.services.selection.report.sections.evidence import without_emphasis
 from touchstone.services.selection.report.sections.ranking import gate_lines
 
 SHORT_DIGEST: Final = 12
@@ -59,13 +61,14 @@ def _choice_facts(content: ReportContent, choice: ReportedChoice, language: Repo
     dataset = choice.dataset
     lines = [Line(language.dataset(dataset), Style.STRONG)]
     if dataset.dataset_id is not None:
-        lines.append(Line(str(dataset.dataset_id), Style.MUTED))
+        lines.append(Line(language.text("choice_identifier", id=str(dataset.dataset_id)), Style.MUTED))
     facts = [
         Fact(language.text("choice_dataset"), lines),
         Fact(language.text("choice_state"), list(_state_lines(choice, language))),
     ]
     if dataset.objective:
-        facts.append(Fact(language.text("choice_objective"), [Line(dataset.objective, Style.QUOTE)]))
+        objective = Line(without_emphasis(dataset.objective), Style.QUOTE)
+        facts.append(Fact(language.text("choice_objective"), [objective]))
 
     rank = language.text("choice_rank_none")
     if choice.standing is not None:
@@ -92,42 +95,55 @@ def _state_lines(choice: ReportedChoice, language: ReportLanguage) -> Iterator[L
 
 def _history_table(history: Sequence[ReportedDecision], language: ReportLanguage) -> Table:
     """Return the choices for the project with their authors, reasons and ranks, the newest first."""
+    has_authors = any(decision.by for decision in history)
     columns = [
-        Column(language.text("decision_date"), width=1.5),
+        Column(language.text("decision_date_author" if has_authors else "decision_date"), width=1.5),
         Column(language.text("dataset"), width=2),
-        Column(language.text("rank")),
-        Column(language.text("choice_reason"), width=3),
+        Column(language.text("decision_status"), width=0.8),
+        Column(language.text("rank"), width=0.8),
+        Column(language.text("choice_reason"), width=2.5),
     ]
-    rows = [_history_row(decision, language) for decision in history]
+    rows = [_history_row(decision, language, has_authors=has_authors) for decision in history]
     return Table(language.text("history_caption"), columns, rows)
 
 
-def _history_row(decision: ReportedDecision, language: ReportLanguage) -> Row:
-    """Return the row of one choice."""
+def _history_row(decision: ReportedDecision, language: ReportLanguage, *, has_authors: bool) -> Row:
+    """Return the row of one choice; `has_authors` says whether the author of any choice has a name."""
     date = [Line(language.moment(decision.at))]
-    if decision.by:
-        date.append(Line(decision.by, Style.MUTED))
+    if has_authors:
+        date.append(Line(decision.by or language.text("author_unnamed"), Style.MUTED))
 
+    is_current = decision.superseded_at is None
+    status = text_cell(
+        language.text("decision_current" if is_current else "decision_replaced"),
+        Style.GOOD if is_current else Style.MUTED,
+    )
+    rank = DASH
+    if decision.rank is not None and decision.total_count is not None:
+        rank = language.text("choice_rank_of", rank=language.integer(decision.rank), total=decision.total_count)
+    return Row(
+        [
+            Cell(date),
+            Cell(_lines_of_chosen_dataset(decision, language)),
+            status,
+            text_cell(rank),
+            _reason(decision, language),
+        ],
+        is_emphasised=is_current,
+    )
+
+
+def _lines_of_chosen_dataset(decision: ReportedDecision, language: ReportLanguage) -> list[Line]:
+    """Return which dataset was chosen, or that the choice before was taken back."""
     if decision.dataset is None:
-        return Row(
-            [
-                Cell(date),
-                text_cell(language.text("choice_taken_back"), Style.MUTED),
-                text_cell(DASH),
-                _reason(decision, language),
-            ]
-        )
+        return [Line(language.text("choice_taken_back"), Style.MUTED)]
 
     dataset = [Line(language.dataset(decision.dataset), Style.STRONG)]
     if decision.is_withdrawn:
         dataset.append(Line(language.text("withdrawn"), Style.BAD))
     if decision.digest is not None:
         dataset.append(Line(language.text("short_digest", digest=decision.digest[:SHORT_DIGEST]), Style.MUTED))
-
-    rank = DASH
-    if decision.rank is not None and decision.total_count is not None:
-        rank = language.text("choice_rank_of", rank=language.integer(decision.rank), total=decision.total_count)
-    return Row([Cell(date), Cell(dataset), text_cell(rank), _reason(decision, language)])
+    return dataset
 
 
 def _reason(decision: ReportedDecision, language: ReportLanguage) -> Cell:
@@ -135,6 +151,41 @@ def _reason(decision: ReportedDecision, language: ReportLanguage) -> Cell:
     if decision.reason:
         return text_cell(decision.reason, Style.QUOTE)
     return text_cell(language.text("reason_none"), Style.MUTED)
+
+
+def _difference_row(difference: ReportedDifference, language: ReportLanguage) -> Row:
+    """Return how two datasets differ in one criterion."""
+    return Row(
+        [
+            text_cell(language.criterion(difference.criterion_name)),
+            _points_cell(difference.weight, difference.above_points, difference.above_value, language),
+            _points_cell(difference.weight, difference.below_points, difference.below_value, language),
+            text_cell(language.signed(difference.difference)),
+            text_cell(language.number(difference.weight)),
+            _reversing_weight_cell(difference, language),
+        ]
+    )
+
+
+def _points_cell(weight: float, points: float, value: float | None, language: ReportLanguage) -> Cell:
+    """Return the points of a criterion, or its value if it has no weight and therefore no points."""
+    if value is None:
+        return text_cell("?", Style.UNKNOWN)
+    if weight > 0:
+        return text_cell(language.decimal(points))
+    return text_cell(language.text("criterion_value", value=language.decimal(value)), Style.MUTED)
+
+
+def _reversing_weight_cell(difference: ReportedDifference, language: ReportLanguage) -> Cell:
+    """Return the weight beyond which the order is reversed; no weight can be below 0, where the two are equal."""
+    weight, reversing_weight = difference.weight, difference.reversing_weight
+    if reversing_weight is None:
+        return text_cell(DASH)
+    if reversing_weight == 0 < weight:
+        return Cell([Line(DASH), Line(language.text("tie_at_zero"), Style.MUTED)])
+
+    is_rise = reversing_weight >= weight
+    return text_cell(f"{'>' if is_rise else '<'} {language.bound(reversing_weight, is_lower=is_rise)}")
 
 
 def _comparison_table(comparison: ReportedComparison, language: ReportLanguage) -> Table:
@@ -149,16 +200,7 @@ def _comparison_table(comparison: ReportedComparison, language: ReportLanguage) 
         Column(language.text("reversing_weight"), is_number=True, width=1.5),
     ]
     rows = [
-        Row(
-            [
-                text_cell(language.criterion(difference.criterion_name)),
-                text_cell(language.decimal(difference.above_points)),
-                text_cell(language.decimal(difference.below_points)),
-                text_cell(language.signed(difference.difference)),
-                text_cell(language.number(difference.weight)),
-                text_cell(language.number(difference.reversing_weight)),
-            ]
-        )
+        _difference_row(difference, language)
         for difference in comparison.differences
         if difference.weight > 0 or difference.reversing_weight is not None
     ]

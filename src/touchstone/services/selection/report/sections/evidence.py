@@ -1,9 +1,10 @@
 """The section of a report that shows what is known about a dataset, with the quotes that show it."""
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
-from touchstone.core.evidence import EvidenceLevel
+from touchstone.core.evidence import ClaimValue, EvidenceLevel
 from touchstone.services.selection.report.content import (
     ReportContent,
     ReportedAttribute,
@@ -22,6 +23,8 @@ from touchstone.services.selection.report.document import (
 )
 from touchstone.services.selection.report.language import ReportLanguage
 
+_BOLD: Final = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
+_NUMBER: Final = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 MAX_CLAIMS: Final = 3
 """How many claims about one attribute are shown in words; JSON has all of them."""
 
@@ -34,7 +37,10 @@ def evidence_section(content: ReportContent, language: ReportLanguage) -> Sectio
         key = "evidence_gone" if content.choice else "nothing_to_know"
         return Section("evidence", title, [paragraph(language.text(key), Style.BAD)])
 
-    blocks = [paragraph(language.text("evidence_lead", name=evidence.dataset.name))]
+    blocks = [
+        paragraph(language.text("evidence_lead", name=evidence.dataset.name)),
+        paragraph(language.text("levels_scale"), Style.MUTED),
+    ]
     if evidence.kept_at is not None:
         blocks.append(paragraph(language.text("evidence_kept", date=language.moment(evidence.kept_at)), Style.BAD))
     if not evidence.is_chosen:
@@ -96,10 +102,12 @@ def _claim_lines(attribute: ReportedAttribute, language: ReportLanguage) -> Iter
 def _lines_of_claim(claim: ReportedClaim, language: ReportLanguage) -> Iterator[Line]:
     """Yield the quote of a claim with its source and its review, or say that there is none."""
     if claim.quote:
-        yield Line(claim.quote, Style.QUOTE)
+        yield Line(without_emphasis(claim.quote), Style.QUOTE)
         origin = _origin(claim)
         if origin:
             yield Line(origin, Style.MUTED)
+        if not shows_number(claim.quote, claim.value):
+            yield Line(language.text("quote_is_part"), Style.MUTED)
     elif claim.level is EvidenceLevel.MEASURED:
         yield Line(language.text("computed_from_file"))
     else:
@@ -110,6 +118,19 @@ def _lines_of_claim(claim: ReportedClaim, language: ReportLanguage) -> Iterator[
         yield Line(language.text("confirmed_by", name=review.by or "–", date=language.day(review.at)), Style.GOOD)
         if review.note:
             yield Line(language.text("review_note", note=review.note), Style.MUTED)
+
+
+def without_emphasis(quote: str) -> str:
+    """Return a quote without the asterisks that stand for bold letters in Markdown."""
+    return _BOLD.sub(r"\1", quote)
+
+
+def shows_number(quote: str, value: ClaimValue) -> bool:
+    """Return whether a quote contains the number that a claim states; any quote can show a value of another kind."""
+    if value is None or isinstance(value, bool):
+        return True
+    numbers = {number.replace(",", "") for number in _NUMBER.findall(quote)}
+    return f"{value:.12g}" in numbers
 
 
 def _origin(claim: ReportedClaim) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from touchstone.core.evidence import EvidenceLevel
 from touchstone.services.selection.report.content import ReportContent, ReportedAttribute, ReportedPoint
 from touchstone.services.selection.report.document import (
+    Block,
     Cell,
     Column,
     Line,
@@ -30,7 +31,14 @@ def law_section(content: ReportContent, language: ReportLanguage) -> Section:
     attributes = {attribute.name: attribute for attribute in evidence.attributes}
     gdpr = _points_table("gdpr_caption", evidence.gdpr, attributes, content, language)
     ai_act = _points_table("ai_act_caption", evidence.ai_act, attributes, content, language)
-    return Section("law", title, [paragraph(language.text("law_lead")), gdpr, ai_act])
+    blocks: list[Block] = [
+        paragraph(language.text("law_lead")),
+        paragraph(language.text("law_values")),
+        gdpr,
+        ai_act,
+        paragraph(language.text("law_scope"), Style.MUTED),
+    ]
+    return Section("law", title, blocks)
 
 
 def _points_table(

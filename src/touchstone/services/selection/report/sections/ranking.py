@@ -22,7 +22,7 @@ from touchstone.services.selection.report.document import (
     paragraph,
     text_cell,
 )
-from touchstone.services.selection.report.language import DASH, ReportLanguage
+from touchstone.services.selection.report.language import ReportLanguage
 
 MAX_CRITERIA: Final = 6
 """How many criteria fit beside one another on a page."""
@@ -69,12 +69,13 @@ def _ranking_table(content: ReportContent, language: ReportLanguage) -> Table:
         Column(language.text("dataset"), width=3),
         Column(language.text("score"), width=2),
         Column(language.text("ethics"), width=2),
-        Column(language.text("known"), is_number=True),
+        Column(language.text("known"), is_number=True, width=1),
     ]
     if content.need.gates:
         columns.append(Column(language.text("gates"), width=2))
     rows = [_ranking_row(item, content, language) for item in shown_items(content)]
-    return Table(language.text("ranking_first"), columns, rows)
+    caption = language.text("ranking_first", shown=len(content.ranking.items), total=content.ranking.total_count)
+    return Table(caption, columns, rows)
 
 
 def _ranking_row(item: ExplainedItem, content: ReportContent, language: ReportLanguage) -> Row:
@@ -93,26 +94,39 @@ def _ranking_row(item: ExplainedItem, content: ReportContent, language: ReportLa
         text_cell(language.text("known_ratio", known=str(item.known))),
     ]
     if content.need.gates:
-        cells.append(Cell(gate_lines(item, content.need, language)))
+        cells.append(Cell(_gate_marks(item, language)))
     return Row(cells, is_emphasised=is_chosen)
+
+
+def open_gates(item: ExplainedItem) -> dict[str, GateOutcome]:
+    """Return the gates that a dataset does not pass, or of which nothing is known, with what they say of it."""
+    outcomes = {} if item.gates is UNSET else item.gates
+    return {name: outcome for name, outcome in outcomes.items() if outcome is not GateOutcome.PASSED}
+
+
+def _gate_marks(item: ExplainedItem, language: ReportLanguage) -> list[Line]:
+    """Return what the gates say of a dataset in a few words for a table."""
+    lines = [
+        Line(language.text(f"mark_{outcome}", gate=language.gate_label(name)), _GATE_STYLES[outcome])
+        for name, outcome in open_gates(item).items()
+    ]
+    return lines or [Line(language.text("marks_passed"), Style.GOOD)]
 
 
 def gate_lines(item: ExplainedItem, need: ReportedNeed, language: ReportLanguage) -> list[Line]:
     """Return the gates that a dataset does not pass, or of which nothing is known, or that it passes all."""
-    outcomes = {} if item.gates is UNSET else item.gates
     lines = [
         Line(
             language.text(f"gate_{outcome}", gate=language.gate_sentence(name, need.gates[name])), _GATE_STYLES[outcome]
         )
-        for name, outcome in outcomes.items()
-        if outcome is not GateOutcome.PASSED
+        for name, outcome in open_gates(item).items()
     ]
     return lines or [Line(language.text("gates_passed"), Style.GOOD)]
 
 
 def _bounded_cell(bar: Bar, language: ReportLanguage, *, is_known: bool) -> Cell:
-    """Return a score with what it could be at most; one that rests on nothing known is a dash."""
-    value = language.decimal(bar.value) if is_known else DASH
+    """Return a score with what it could be at most; one that rests on nothing known is a question mark."""
+    value = language.decimal(bar.value) if is_known else "?"
     if bar.highest == bar.value:
         return Cell([Line(value)], bar)
     return Cell([Line(language.text("at_most", value=value, highest=language.decimal(bar.highest)))], bar)

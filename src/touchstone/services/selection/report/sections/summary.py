@@ -1,6 +1,7 @@
 """The first section of a report: four questions, answered in a few sentences each."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from touchstone.core.attributes import ETHICAL
 from touchstone.messages.reasons import (
@@ -10,17 +11,21 @@ from touchstone.messages.reasons import (
     stability_sentence,
     target_rank_sentence,
 )
+from touchstone.services.selection.datasets.ranking_response import ExplainedItem
+from touchstone.services.selection.gates import GateOutcome
 from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetState
-from touchstone.services.selection.report.content import ReportContent
+from touchstone.services.selection.report.content import ReportContent, ReportedProspects
 from touchstone.services.selection.report.document import Answer, Line, Section, Style
 from touchstone.services.selection.report.language import ReportLanguage
-from touchstone.services.selection.report.sections.ranking import gate_lines
+from touchstone.services.selection.report.sections.ranking import gate_lines, open_gates
 from touchstone.services.selection.report.sentence_facts import (
     comparison_facts,
     known_ranks_facts,
     lifts_facts,
     stability_facts,
 )
+
+_ROUNDING_ERROR: Final = 1e-9
 
 
 def summary_section(content: ReportContent, language: ReportLanguage) -> Section:
@@ -49,16 +54,30 @@ def _what_was_chosen(content: ReportContent, language: ReportLanguage) -> Iterat
     else:
         facts = choice.standing.rank_facts(content.ranking.total_count)
         yield Line(language.text("chosen", name=choice.dataset.name), Style.STRONG)
-        yield Line(rank_sentence(facts, language.locale))
+        yield Line(language.with_fixed_spaces(rank_sentence(facts, language.locale)))
         if content.need.gates:
             yield from gate_lines(choice.standing, content.need, language)
 
     if choice.reason:
-        yield Line(language.text("reason_given", reason=choice.reason))
+        yield Line(language.text("reason_given"))
+        yield Line(choice.reason, Style.QUOTE)
     else:
         yield Line(language.text("reason_none"), Style.BAD)
     if choice.state is ChosenDatasetState.CHANGED:
         yield Line(language.text("chosen_changed"), Style.UNKNOWN)
+    yield from _what_was_replaced(content, language)
+
+
+def _what_was_replaced(content: ReportContent, language: ReportLanguage) -> Iterator[Line]:
+    """Yield which dataset the chosen one has replaced; another reason for the same dataset replaces nothing."""
+    chosen_id = content.choice.dataset.id if content.choice else None
+    for decision in content.history[1:]:
+        if decision.dataset is None:
+            return
+        if decision.dataset.id != chosen_id:
+            name, date = language.dataset(decision.dataset), language.day(decision.at)
+            yield Line(language.text("replaces", name=name, date=date), Style.MUTED)
+            return
 
 
 def _first_proposal(content: ReportContent, language: ReportLanguage) -> Line:
@@ -85,11 +104,31 @@ def _why_not_the_rival(content: ReportContent, language: ReportLanguage) -> Iter
         yield Line(language.text(_reason_without_comparison(content)))
         return
 
-    yield Line(comparison_sentence(comparison_facts(comparison), language.locale), Style.STRONG)
+    sentence = comparison_sentence(comparison_facts(comparison), language.locale)
+    yield Line(language.with_fixed_spaces(sentence), Style.STRONG)
 
-    choice = content.choice
-    if choice is not None and choice.dataset.id == comparison.below.id:
+    is_lower_chosen = content.choice is not None and content.choice.dataset.id == comparison.below.id
+    if is_lower_chosen:
         yield Line(language.text("chosen_in_spite", below=comparison.below.dataset_name))
+    if content.need.gates:
+        yield from _gates_of_rival(comparison.above if is_lower_chosen else comparison.below, content, language)
+
+
+def _gates_of_rival(rival: ExplainedItem, content: ReportContent, language: ReportLanguage) -> Iterator[Line]:
+    """Yield what the gates say of the rival, and how many of the first datasets pass them all."""
+    for name, outcome in open_gates(rival).items():
+        gate = language.gate_sentence(name, content.need.gates[name])
+        style = Style.BAD if outcome is GateOutcome.FAILED else Style.UNKNOWN
+        yield Line(language.text(f"rival_gate_{outcome}", name=rival.dataset_name, gate=gate), style)
+    if not open_gates(rival):
+        yield Line(language.text("rival_gates_passed", name=rival.dataset_name))
+
+    shown, total = len(content.ranking.items), content.ranking.total_count
+    passing = [item.dataset_name for item in content.ranking.items if not open_gates(item)]
+    if len(passing) == 1:
+        yield Line(language.text("only_passing", name=passing[0], shown=shown, total=total))
+    else:
+        yield Line(language.text("passing_count", count=len(passing), shown=shown, total=total))
 
 
 def _reason_without_comparison(content: ReportContent) -> str:
@@ -117,17 +156,23 @@ def _what_is_unknown(content: ReportContent, language: ReportLanguage) -> Iterat
         ),
         Style.STRONG,
     )
+    known_names = [
+        f"{language.attribute(attribute.name)} ({language.claim_value(attribute.counted_value)})"
+        for attribute in ethical
+        if attribute.counted_value is not None
+    ]
+    if known_names:
+        yield Line(language.text("known_names", names=language.enumeration(known_names)))
     if unknown:
         names = language.enumeration([language.attribute(attribute.name) for attribute in unknown])
         yield Line(language.text("unknown_names", names=names), Style.UNKNOWN)
         low, high = true_count / len(ETHICAL), (true_count + len(unknown)) / len(ETHICAL)
-        yield Line(
-            language.text("ethical_bounds", low=language.decimal(low, digits=1), high=language.decimal(high, digits=1))
-        )
+        yield Line(language.text("ethical_bounds", low=language.decimal(low), high=language.decimal(high)))
+    yield from _open_points(content, language)
 
     for prospects in content.prospects:
         if prospects.dataset_id == evidence.dataset.id:
-            yield Line(rank_range_sentence(known_ranks_facts(prospects), language.locale))
+            yield Line(_unknown_ranks(prospects, language))
 
     unknown_criteria = _unknown_weighted_criteria(content)
     if unknown_criteria:
@@ -137,12 +182,48 @@ def _what_is_unknown(content: ReportContent, language: ReportLanguage) -> Iterat
         yield Line(language.text("nothing_unknown"), Style.GOOD)
 
 
+def _item_in_question(content: ReportContent) -> ExplainedItem | None:
+    """Return the chosen dataset in the ranking, or the first of the ranking if nothing is chosen."""
+    if content.choice is not None:
+        return content.choice.standing
+    return content.ranking.items[0] if content.ranking.items else None
+
+
+def _open_points(content: ReportContent, language: ReportLanguage) -> Iterator[Line]:
+    """Yield how many points what is unknown could add to the score of the dataset in question, by criterion."""
+    item = _item_in_question(content)
+    if item is None:
+        return
+
+    gains = {
+        weight.criterion_name: weight.share * item.best_case.criterion_scores[weight.criterion_name]
+        - item.points[weight.criterion_name]
+        for weight in content.need.weights
+    }
+    points = [
+        f"{language.criterion(name)} {language.signed(gain)}" for name, gain in gains.items() if gain > _ROUNDING_ERROR
+    ]
+    if points:
+        yield Line(language.text("open_points", points=language.enumeration(points)))
+
+
+def _unknown_ranks(prospects: ReportedProspects, language: ReportLanguage) -> str:
+    """Return between which ranks a dataset is, and whose unknown attributes that depends on."""
+    if prospects.best_rank == prospects.worst_rank:
+        sentence = rank_range_sentence(known_ranks_facts(prospects), language.locale)
+        return language.with_fixed_spaces(sentence)
+    return language.text(
+        "unknown_ranks",
+        name=prospects.name,
+        rank=prospects.rank,
+        best=prospects.best_rank,
+        worst=prospects.worst_rank,
+    )
+
+
 def _unknown_weighted_criteria(content: ReportContent) -> list[str]:
     """Return the weighted criteria of which nothing is known about the dataset in question."""
-    if content.choice is not None:
-        item = content.choice.standing
-    else:
-        item = content.ranking.items[0] if content.ranking.items else None
+    item = _item_in_question(content)
     if item is None:
         return []
 
@@ -159,12 +240,13 @@ def _what_would_change_it(content: ReportContent, language: ReportLanguage) -> I
     above, below = content.comparison.above, content.comparison.below
     for prospects in content.prospects:
         if prospects.target_rank is not None:
-            yield Line(target_rank_sentence(lifts_facts(prospects), language.locale))
+            yield Line(language.with_fixed_spaces(target_rank_sentence(lifts_facts(prospects), language.locale)))
 
     subject = below if content.choice and content.choice.dataset.id == below.id else above
     places = {place.dataset_id: place for place in content.robustness.places}
     if subject.id in places:
         facts = stability_facts(places[subject.id], content.robustness)
-        yield Line(stability_sentence(facts, language.locale))
+        yield Line(language.with_fixed_spaces(stability_sentence(facts, language.locale)))
+        yield Line(language.text("same_rank", share=language.percent(places[subject.id].same_rank_share)))
     if content.comparison.reversal is not None:
         yield Line(language.text("reversal_hint"), Style.MUTED)

@@ -25,11 +25,15 @@ from touchstone.services.selection.report.language import DASH, ReportLanguage
 Json = Mapping[str, Any]
 
 
-def trials_section(content: ReportContent, language: ReportLanguage) -> Section:
-    """Return the section with the trainings and the explanations of the project."""
+def trials_section(content: ReportContent, language: ReportLanguage) -> Section | None:
+    """Return the section with the trainings and the explanations of the project; None if there are none.
+
+    That there are none is one of the limitations of the report.
+    """
+    if not content.trainings and not content.explanations:
+        return None
+
     blocks: list[Block] = []
-    if not content.trainings:
-        blocks.append(paragraph(language.text("training_none")))
     for training in content.trainings:
         blocks += _training_blocks(training, language)
     for explanation in content.explanations:
