@@ -132,26 +132,27 @@ async def claim_next(
     if not await _has_queued_job(database, kinds):
         return None
 
-    now = utc_now()
-    statement = (
-        sa.update(jobs)
-        .where(jobs.c.id == _next_job_id(kinds, max_running_per_user), jobs.c.status == JobState.QUEUED)
-        .values(
-            status=JobState.RUNNING,
-            attempt=jobs.c.attempt + 1,
-            worker=worker,
-            lease_until=now + timedelta(seconds=lease_seconds),
-            # A job that is tried again keeps the time at which it first started.
-            started_at=sa.func.coalesce(jobs.c.started_at, sa.bindparam("now", now, jobs.c.started_at.type)),
-            updated_at=now,
-            progress=msgspec.to_builtins(STARTING_PROGRESS),
-        )
-        .returning(*jobs.c)
-    )
     async with database.writing() as transaction:
         # Claims wait for each other here, so that two workers never count a user's running jobs at the same time.
         await increment_version(transaction, CLAIM_COUNTER)
 
+        # Taken after the wait: a job must not seem to have started before the one that it waited for had finished.
+        now = utc_now()
+        statement = (
+            sa.update(jobs)
+            .where(jobs.c.id == _next_job_id(kinds, max_running_per_user), jobs.c.status == JobState.QUEUED)
+            .values(
+                status=JobState.RUNNING,
+                attempt=jobs.c.attempt + 1,
+                worker=worker,
+                lease_until=now + timedelta(seconds=lease_seconds),
+                # A job that is tried again keeps the time at which it first started.
+                started_at=sa.func.coalesce(jobs.c.started_at, sa.bindparam("now", now, jobs.c.started_at.type)),
+                updated_at=now,
+                progress=msgspec.to_builtins(STARTING_PROGRESS),
+            )
+            .returning(*jobs.c)
+        )
         row = await transaction.returning(statement)
         if row is None:
             return None
