@@ -29,8 +29,8 @@ def compare_datasets(
     """Compare two to five datasets, to learn why one ranks above another and which weights would reverse their order.
 
     The response has every pair of these datasets, with their differences in each criterion. The scores depend on
-    `weights` and `assurance`. The `filters` only decide among which datasets the ranks are counted, so a dataset that
-    does not match them is compared as well, but has no rank.
+    `weights` and `assurance`. The `filters` affect only the ranks: a dataset that does not match them is compared as
+    well, but has no rank.
     """
     body = {
         "ids": [str(dataset_id) if isinstance(dataset_id, UUID) else dataset_id for dataset_id in ids],

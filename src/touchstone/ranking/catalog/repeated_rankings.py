@@ -73,10 +73,10 @@ def rank_gathered_by_sets(records: MatchingRecords, sets: WeightSets, end: int) 
 
 
 def _find_contenders(records: MatchingRecords, sets: WeightSets, end: int) -> Ints:
-    """Return the indices of the records that may be among the best `end` by any set of weights.
+    """Return the indices of the records that can be among the best `end` records with at least one set of weights.
 
-    A record is left out if it scores too little even with upper shares: the largest share that each criterion has in
-    any of the sets. By none of them can it score more than that.
+    All others are ruled out by an upper bound on their scores: the sum of their criteria, each multiplied by the
+    largest share of the total weight that it has in any of the sets. No set gives a record a higher score.
     """
     record_count = len(records.positions)
     pool_size = POOL_FACTOR * end
@@ -86,7 +86,8 @@ def _find_contenders(records: MatchingRecords, sets: WeightSets, end: int) -> In
     mean_scores = weighted_mean(records.criteria, sets.mean(), record_count)
     pool = np.argpartition(-mean_scores, pool_size)[:pool_size]
 
-    # By each set, `end` records of the pool reach some score. What is below all of these scores is not needed.
+    # With each set, `end` records of the pool have at least the score found here. A record whose upper bound is below
+    # the smallest of these scores is therefore among the best records with none of the sets.
     pool_scores = sets.score(records.take(pool).criteria)
     scores_reached = np.partition(pool_scores, -end, axis=1)[:, -end]
     needed_score = scores_reached.min() - _ROUNDING_TOLERANCE

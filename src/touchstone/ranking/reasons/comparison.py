@@ -115,16 +115,23 @@ def order_records(view: View, positions: Ints, weights: Mapping[str, float]) -> 
 
 
 def compare_records(view: View, positions: Ints, weights: Mapping[str, float]) -> list[PairComparison]:
-    """Compare every two of some records, which must be given in the order that they have in the ranking."""
+    """Return a comparison of each pair of records; `positions` must be in ranking order, the best record first."""
+    alphabetical_places = view.alphabetical_places(positions).tolist()
     criterion_scores = view.criterion_scores(positions)
-    fields = (
-        positions.tolist(),
-        view.alphabetical_places(positions).tolist(),
-        score_matrix(criterion_scores.T, weights).tolist(),
-        criterion_scores,
-        points_by_criterion(criterion_scores, weights),
-    )
-    records = [_ComparedRecord(*record_fields) for record_fields in zip(*fields, strict=True)]
+    scores = score_matrix(criterion_scores.T, weights).tolist()
+    points = points_by_criterion(criterion_scores, weights)
+
+    records = []
+    for index, position in enumerate(positions.tolist()):
+        record = _ComparedRecord(
+            position=position,
+            alphabetical_place=alphabetical_places[index],
+            score=scores[index],
+            criteria=criterion_scores[index],
+            points=points[index],
+        )
+        records.append(record)
+
     return [_compare_pair(above, below, weights) for above, below in combinations(records, 2)]
 
 

@@ -99,11 +99,11 @@ class RankLookup:
 def find_unknown_ranks(
     view: View, query: Query, weights: Mapping[str, float], positions: Ints, lookup: RankLookup | None = None
 ) -> list[RankRange]:
-    """Return between which ranks each of some records is, whatever is found out about unknown ethical attributes.
+    """Return the best and the worst rank that each record could have once all ethical attributes are known.
 
-    A record has its best rank if all its own unknown ethical attributes are true and those of all others are false. It
-    has its worst rank if its own are false and those of all others are true. A caller that already has the lookup of
-    the query passes it, which saves scoring all matches once more.
+    A record has its best rank if all its own unknown attributes turn out to be true and those of all others false, and
+    its worst rank in the opposite case. A caller that already has the lookup of the query can pass it, which saves
+    scoring all matches again.
     """
     if lookup is None:
         lookup = RankLookup.of_query(view, query, weights)

@@ -69,10 +69,10 @@ class ScoreRange:
 def score_range(
     dataset: ScoredDataset | None, used_criteria: Sequence[WeightedCriterion], localizer: Localizer
 ) -> ScoreRange:
-    """Return the score of a dataset with the highest score that is possible.
+    """Return the score of a dataset, and the score that it would have if everything unknown turned out in its favour.
 
-    If every criterion with a weight is unknown, the score is 0, but is treated as missing: the number would look like a
-    judgement. A missing dataset has an empty range at 0.
+    Where nothing is known about any criterion with a weight, the score of 0 would look like a judgement, so the page
+    shows no score. Without a dataset, the range is empty.
     """
     if dataset is None:
         return ScoreRange(score=None, lowest=0.0, highest=0.0, localizer=localizer)

@@ -59,10 +59,9 @@ class ChosenDatasetView(msgspec.Struct, frozen=True, kw_only=True):
 async def load_chosen_datasets(
     connection: Reader, projects: Sequence[ProjectRecord], owner: UUID
 ) -> dict[UUID, ChosenDatasetView]:
-    """Return the datasets that are chosen for some projects of an owner, by the id of the project.
+    """Return the chosen dataset of each of an owner's projects, and how it has changed since the choice.
 
-    Each is compared with its content at the time of the choice. Projects for which nothing is chosen are missing from
-    the result.
+    The keys of the result are the ids of the projects. Projects without a chosen dataset are left out.
     """
     chosen_ids = {
         project.id: project.chosen_dataset_id for project in projects if project.chosen_dataset_id is not None
