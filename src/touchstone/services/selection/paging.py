@@ -1,12 +1,14 @@
 """Paging: the window of a list that a caller asks for, either by `skip` and `limit` or by `page` and `page_size`."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from touchstone.core.attributes import INT53_MAX
+from touchstone.http.responses import JsonResponse
 from touchstone.services.selection.parameters import Parameter, ParameterTable, ParameterType, ParameterValues
 
 MAX_LIMIT: Final = 1000
@@ -94,3 +96,17 @@ def parse_page(values: ParameterValues) -> PageWindow:
     page = PAGE.integer_in(values, default=1)
     page_size = PAGE_SIZE.integer_in(values, default=DEFAULT_PAGE_SIZE)
     return PageWindow(skip=(page - 1) * page_size, limit=page_size, page=page)
+
+
+def list_response(key: str, items: Sequence[Any], window: PageWindow, total_count: int) -> JsonResponse:
+    """Return the response with one window of a list: a bare array, or a page if the caller asks for one.
+
+    A page is an object that has the items under `key`, beside its position.
+    """
+    headers = {"X-Total-Count": str(total_count)}
+    page_info = window.page_info(total_count)
+    if page_info is None:
+        return JsonResponse(items, headers=headers)
+
+    page = {key: items, **msgspec.structs.asdict(page_info)}
+    return JsonResponse(page, headers=headers)

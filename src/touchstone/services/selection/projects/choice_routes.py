@@ -1,14 +1,12 @@
 """The route of the history of choices. Its handler checks the caller first, then the project."""
 
-import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from touchstone.http.responses import JsonResponse
 from touchstone.http.routing import strict_router
 from touchstone.services.selection.context import ProjectKey, RequestContext
 from touchstone.services.selection.openapi import TOTAL_COUNT, describe_operation
-from touchstone.services.selection.paging import PAGE_PARAMETERS, parse_page_window
+from touchstone.services.selection.paging import PAGE_PARAMETERS, list_response, parse_page_window
 from touchstone.services.selection.projects.choice_schemas import ChoicePageView, ChoiceView, choice_json
 
 router = strict_router(prefix="/projects/{project_id}/choices", tags=["projects"])
@@ -36,9 +34,4 @@ async def list_choices(request: Request, project_id: ProjectKey) -> Response:
     history = await ctx.services.projects.load_history(project, skip=window.skip, limit=window.limit)
 
     choices = [choice_json(choice, history.visible_ids, history.pseudos) for choice in history.choices]
-    headers = {"X-Total-Count": str(history.total_count)}
-    page_info = window.page_info(history.total_count)
-    if page_info is None:
-        return JsonResponse(choices, headers=headers)
-
-    return JsonResponse({"choices": choices, **msgspec.structs.asdict(page_info)}, headers=headers)
+    return list_response("choices", choices, window, history.total_count)

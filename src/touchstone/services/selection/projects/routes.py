@@ -18,7 +18,7 @@ from touchstone.services.selection.datasets.scoring_request import (
     parse_recommendation_options,
 )
 from touchstone.services.selection.openapi import ETAG, LOCATION, NOT_MODIFIED, TOTAL_COUNT, describe_operation
-from touchstone.services.selection.paging import PAGE_PARAMETERS, parse_page_window
+from touchstone.services.selection.paging import PAGE_PARAMETERS, list_response, parse_page_window
 from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetView
 from touchstone.services.selection.projects.project_ranking import ProjectNeed
 from touchstone.services.selection.projects.schemas import (
@@ -53,14 +53,7 @@ async def list_projects(request: Request) -> Response:
     records, total_count = await ctx.services.projects.load_window(owner, skip=window.skip, limit=window.limit)
     chosen_datasets = await ctx.services.projects.load_chosen_datasets(records, owner)
     projects = [project_json(record, chosen_datasets.get(record.id)) for record in records]
-    headers = {"X-Total-Count": str(total_count)}
-
-    page_info = window.page_info(total_count)
-    if page_info is None:
-        return JsonResponse(projects, headers=headers)
-
-    page = {"projects": projects, **msgspec.structs.asdict(page_info)}
-    return JsonResponse(page, headers=headers)
+    return list_response("projects", projects, window, total_count)
 
 
 @router.post(

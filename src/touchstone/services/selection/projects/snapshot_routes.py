@@ -1,6 +1,5 @@
 """Routes of snapshots. Each handler checks the caller first, then the project, and only then the rest."""
 
-import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -9,7 +8,7 @@ from touchstone.http.responses import JsonResponse
 from touchstone.http.routing import strict_router
 from touchstone.services.selection.context import ProjectKey, RequestContext
 from touchstone.services.selection.openapi import LOCATION, TOTAL_COUNT, describe_operation
-from touchstone.services.selection.paging import PAGE_PARAMETERS, parse_page_window
+from touchstone.services.selection.paging import PAGE_PARAMETERS, list_response, parse_page_window
 from touchstone.services.selection.projects.snapshot_schemas import (
     ReplayView,
     SnapshotCreate,
@@ -69,12 +68,7 @@ async def list_snapshots(request: Request, project_id: ProjectKey) -> Response:
 
     tokens = ctx.services.catalog_tokens
     snapshots = [snapshot_summary_json(snapshot, tokens, page.pseudos) for snapshot in page.snapshots]
-    headers = {"X-Total-Count": str(page.total_count)}
-    page_info = window.page_info(page.total_count)
-    if page_info is None:
-        return JsonResponse(snapshots, headers=headers)
-
-    return JsonResponse({"snapshots": snapshots, **msgspec.structs.asdict(page_info)}, headers=headers)
+    return list_response("snapshots", snapshots, window, page.total_count)
 
 
 @router.get("/{snapshot_id}", summary="Get a snapshot", response_model=SnapshotView)

@@ -131,10 +131,9 @@ def find_prospects(
 
 def _find_prospects(item: ExplainedItem, ranking: ProjectRanking, target_rank: int | None = None) -> ReportedProspects:
     """Return what could change the rank of one dataset."""
-    view, query, scoring, _ = ranking
-    position = view.find_position(item.id)
-    assert position is not None
-    report = find_lifts(view, query, scoring.weights, position, target_rank)
+    position = ranking.view.find_position(item.id)
+    assert position is not None, "the dataset has been read from this view"
+    report = find_lifts(ranking.view, ranking.query, ranking.scoring.weights, position, target_rank)
 
     lifts = [
         ReportedLift(lift.attribute, lift.value, lift.gain, lift.score, lift.rank)
