@@ -4,7 +4,7 @@ Most phrases are clauses of a longer sentence. Those that end with a full stop a
 """
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from touchstone.messages.locales import LOCALES, Text
@@ -138,6 +138,8 @@ REASON_PHRASES: Final[Mapping[str, Text]] = {
 }
 
 
+# The sentences of a long ranking repeat many clauses, because there are few labels and counts, and points are rounded.
+@lru_cache(maxsize=10_000)
 def phrase(key: str, locale: str, **facts: str | int) -> str:
     """Return a phrase of `REASON_PHRASES` in one language, with its placeholders filled in.
 

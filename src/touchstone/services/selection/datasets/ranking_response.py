@@ -37,7 +37,7 @@ from touchstone.services.selection.weights import CriterionWeight
 MAX_ITEMS_AT_ONCE: Final = 1000
 # Items in a chunk. Encoding one takes two or three milliseconds; other requests get their turn between chunks.
 CHUNK: Final = 4000
-EXPLAINED_CHUNK: Final = 200
+EXPLAINED_CHUNK: Final = 100
 
 
 def _ethical_intervals() -> dict[tuple[float, int], tuple[float, float]]:
