@@ -1,0 +1,59 @@
+"""Records column by column on their way into the catalog, before their texts have the codes of a segment or an index.
+
+Rows of the database and imported records are converted to these batches without a Python object for each record.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from touchstone.ranking.column_types import Ints
+from touchstone.ranking.columns.evidence_columns import EvidenceColumns
+
+
+@dataclass(frozen=True, slots=True)
+class CodedColumn:
+    """A column with few distinct values: a code for each record, and the value of each code.
+
+    Attributes:
+        codes: The code of each record as int32; code 0 means "not known".
+        values: The distinct values by code; the first, of code 0, is None.
+    """
+
+    codes: NDArray[Any]
+    values: Sequence[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordBatch:
+    """Some records, column by column, with distinct ids.
+
+    Attributes:
+        columns: By name, numbers as float64 (NaN: not known), flags as int8 (1, 0, -1: not known), `id`, `created_at`
+            and `updated_at` as int64 (times in microseconds since 1970), and the two halves of `dataset_id`,
+            `uuid_high` and `uuid_low`, as uint64.
+        texts: By name, each of TEXT_COLUMNS as an Arrow array of the type `large_string`; null: not known. A hidden
+            record has the visibility `private`.
+        words: By name, each of WORD_COLUMNS; its values are tuples of texts.
+        owners: The user who owns each record; its values are UUIDs.
+        evidence: What is known at the assurances above `declared`; positions count from the first of these records.
+    """
+
+    columns: Mapping[str, NDArray[Any]]
+    texts: Mapping[str, pa.Array]
+    words: Mapping[str, CodedColumn]
+    owners: CodedColumn
+    evidence: EvidenceColumns
+
+    @property
+    def size(self) -> int:
+        """The number of records."""
+        return len(self.ids)
+
+    @property
+    def ids(self) -> Ints:
+        """The id of each record."""
+        return self.columns["id"]
