@@ -19,7 +19,7 @@ from touchstone.ranking.catalog.catalog import Layout
 from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.ranking.query.predicates import FlagEquals, Query, Range, Visible
 from touchstone.ranking.weight_profiles import PROFILES
-from touchstone.services.selection.live_catalog import LiveCatalog
+from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 
 ROWS = random_rows(31, 400)
 BALANCED = dict(PROFILES["balanced"].weights)

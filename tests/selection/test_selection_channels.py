@@ -58,7 +58,7 @@ async def test_a_foreign_record_costs_what_a_missing_one_costs(
     private = await created(ada, visibility="private", metadata={"note": "x" * 1000})
     missing = {"id": private["id"] + 1000, "dataset_id": str(uuid4())}
     if not cached:
-        selection.services.catalog.cache.drop([private["id"]])
+        selection.services.catalog.records.cache.drop([private["id"]])
     for key in ("id", "dataset_id"):
         for method, suffix, body in CALLS:
             answers, costs = [], []

@@ -19,9 +19,9 @@ from touchstone.database.engine import Database
 from touchstone.ranking.catalog.catalog import Layout
 from touchstone.ranking.query.predicates import Contains
 from touchstone.services.selection.app import Selection
+from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.datasets import store
 from touchstone.services.selection.datasets.store import DatasetDraft
-from touchstone.services.selection.live_catalog import LiveCatalog
 
 
 @asynccontextmanager
@@ -115,9 +115,9 @@ async def test_a_row_read_before_a_write_is_not_kept(database: Database) -> None
             await change.update(1, _draft(name))
 
     for turn in range(10):
-        catalog.cache.drop((1,))
-        await asyncio.gather(catalog.encoded_records([1], None), rename(f"n{turn}"))
-        assert f'"n{turn}"'.encode() in (await catalog.encoded_records([1], None))[0].body
+        catalog.records.cache.drop((1,))
+        await asyncio.gather(catalog.records.encoded_records([1], None), rename(f"n{turn}"))
+        assert f'"n{turn}"'.encode() in (await catalog.records.encoded_records([1], None))[0].body
 
 
 async def test_a_large_catalog_is_indexed_while_it_answers(database: Database) -> None:

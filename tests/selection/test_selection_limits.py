@@ -61,7 +61,7 @@ async def test_a_page_has_a_limit(
     made = [await created(ada, metadata={"number": number}) for number in range(4)]
     for record in made[:3]:
         await enlarge(database, record["id"], PAGE_BYTES * 2 // 5)
-    selection.services.catalog.cache.drop([record["id"] for record in made])
+    selection.services.catalog.records.cache.drop([record["id"] for record in made])
     if cached:
         for record in made:
             await ada.get(f"/datasets/{record['id']}")
@@ -90,7 +90,7 @@ async def test_oversized_records_of_earlier_releases_can_be_edited(
     """A record with more metadata than is now allowed keeps them when other fields change."""
     made = await created(ada)
     await enlarge(database, made["id"], MIB)
-    selection.services.catalog.cache.drop([made["id"]])
+    selection.services.catalog.records.cache.drop([made["id"]])
     changed = await ada.patch(f"/datasets/{made['id']}", json={"year": 2001})
     assert (changed.status_code, changed.json()["year"]) == (200, 2001)
     assert changed.json()["metadata"] == metadata_of(MIB)

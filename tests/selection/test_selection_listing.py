@@ -70,7 +70,7 @@ async def test_records_answer_the_same_wherever_they_are_read(seeded: httpx2.Asy
 
 async def test_a_record_is_answered_whole_after_many_others(ada: httpx2.AsyncClient, selection: Selection) -> None:
     """Records that no longer fit into the cache of encoded records are read again, in order."""
-    cache = selection.services.catalog.cache
+    cache = selection.services.catalog.records.cache
     cache.limit = 5000
     made = [await created(ada, description="x" * 1000) for _ in range(12)]
     random = Random(1)

@@ -16,7 +16,7 @@ from touchstone.database.engine import Database
 from touchstone.ranking.catalog.catalog import Layout
 from touchstone.ranking.query.predicates import FullText
 from touchstone.services.selection.app import Selection
-from touchstone.services.selection.live_catalog import LiveCatalog, SortOrder
+from touchstone.services.selection.catalog.live_catalog import LiveCatalog, SortOrder
 
 
 async def names(client: httpx2.AsyncClient, **parameters: str) -> list[str]:
@@ -267,7 +267,7 @@ async def test_words_that_are_not_indexed_yet_answer_503_and_everything_else_wor
     assert (await catalog.list_ids((), SortOrder("id"))).total_count == 60
 
     following = asyncio.create_task(catalog.follow())
-    while catalog._columns.lacks_words or catalog._rebuild_task is not None:
+    while catalog.is_renewing_index:
         await asyncio.sleep(0.01)
     found = await catalog.list_ids(query, SortOrder("relevance", is_descending=True))
     assert found.total_count > 0
@@ -276,5 +276,5 @@ async def test_words_that_are_not_indexed_yet_answer_503_and_everything_else_wor
 
     restarted = LiveCatalog(database, layout, snapshot_path)
     await restarted.load()
-    assert not restarted._columns.lacks_words
+    assert not restarted.is_renewing_index
     assert await restarted.list_ids(query, SortOrder("relevance", is_descending=True)) == found

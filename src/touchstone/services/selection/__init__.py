@@ -1,4 +1,4 @@
 """The selection backend, which owns the catalog: dataset records, their ranking, projects, and uploads.
 
-The catalog itself is in `live_catalog`; the library that ranks its records is the package `ranking`.
+The catalog itself is in the package `catalog`; the library that ranks its records is the package `ranking`.
 """

@@ -11,6 +11,7 @@ from touchstone.http.app import create_app
 from touchstone.http.backend_auth import BackendAuthMiddleware
 from touchstone.http.health import Resource
 from touchstone.http.routing import AllowedMethodsMiddleware, FastPathMiddleware, TrailingSlashMiddleware
+from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.catalog_tokens import CatalogTokens
 from touchstone.services.selection.context import SelectionServices
 from touchstone.services.selection.datasets import export_routes, hiding_routes
@@ -28,7 +29,6 @@ from touchstone.services.selection.files.measurement import FileMeasurer
 from touchstone.services.selection.files.uploads import Uploads
 from touchstone.services.selection.imports import routes as import_routes
 from touchstone.services.selection.imports.document_imports import DocumentImports
-from touchstone.services.selection.live_catalog import LiveCatalog
 from touchstone.services.selection.openapi import add_body_schemas
 from touchstone.services.selection.projects import choice_routes, snapshot_routes
 from touchstone.services.selection.projects import routes as project_routes

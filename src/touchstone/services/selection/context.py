@@ -17,6 +17,7 @@ from touchstone.http.backend_auth import caller_of, require_caller
 from touchstone.http.error_responses import request_locale
 from touchstone.http.json_body import parse_json
 from touchstone.http.request_models import RequestModel
+from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.catalog_tokens import CatalogTokens
 from touchstone.services.selection.datasets.editor import DatasetEditor
 from touchstone.services.selection.datasets.encoded_records import EncodedRecord
@@ -26,7 +27,6 @@ from touchstone.services.selection.evidence.editor import EvidenceEditor
 from touchstone.services.selection.files.data_files import DataFiles
 from touchstone.services.selection.files.uploads import Uploads
 from touchstone.services.selection.imports.document_imports import DocumentImports
-from touchstone.services.selection.live_catalog import LiveCatalog
 from touchstone.services.selection.projects.editor import ProjectEditor
 from touchstone.services.selection.projects.snapshot_replay import SnapshotReplayer
 from touchstone.services.selection.projects.snapshots import SnapshotEditor
@@ -149,7 +149,7 @@ class RequestContext:
         if dataset_id is None:
             raise DatasetNotFound
 
-        records = await self.catalog.encoded_records([dataset_id], self.viewer)
+        records = await self.catalog.records.encoded_records([dataset_id], self.viewer)
         if not records:
             raise DatasetNotFound
         return records[0]
@@ -166,7 +166,7 @@ class RequestContext:
         uuid = parse_uuid(key)
         if uuid is None:
             return None
-        return await self.catalog.id_of_uuid(uuid, self.viewer)
+        return await self.catalog.records.id_of_uuid(uuid, self.viewer)
 
 
 def parse_row_id(key: str) -> int | None:

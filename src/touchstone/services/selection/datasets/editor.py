@@ -17,6 +17,7 @@ from touchstone.core.errors import (
 from touchstone.core.evidence import CLAIMED_ATTRIBUTES
 from touchstone.core.identity import Caller
 from touchstone.database.engine import Writer
+from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.catalog_writer import CatalogWriter
 from touchstone.services.selection.datasets import store
 from touchstone.services.selection.datasets.encoded_records import EncodedRecord, encode_records
@@ -34,7 +35,6 @@ from touchstone.services.selection.evidence.ledger import insert_record
 from touchstone.services.selection.evidence.record_claims import RecordClaims, measured_claims
 from touchstone.services.selection.files.measurement import FileMeasurer, Measurement
 from touchstone.services.selection.json_fields import SERVICE_KEYS
-from touchstone.services.selection.live_catalog import LiveCatalog
 
 # How often a change measures a data file before it gives up, because others keep changing the record meanwhile.
 _MAX_MEASUREMENTS: Final = 5
@@ -91,7 +91,7 @@ class DatasetEditor:
             RecordQuotaExceeded: the record grows, and its owner's records would take more bytes than allowed.
         """
         viewer = caller.id if caller else None
-        stored_record = await self._catalog.stored_record(dataset_id, viewer)
+        stored_record = await self._catalog.records.stored_record(dataset_id, viewer)
         current = _require_changeable(stored_record, caller, if_match)
         _check_visibility(_with_changes(current, body))
 
@@ -152,7 +152,7 @@ class DatasetEditor:
 
     async def _read_encoded(self, dataset_id: int, owner: UUID | None) -> EncodedRecord:
         """Return a record that has just been written, encoded for its owner."""
-        records = await self._catalog.encoded_records([dataset_id], owner)
+        records = await self._catalog.records.encoded_records([dataset_id], owner)
         return records[0]
 
 

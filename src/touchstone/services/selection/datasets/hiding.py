@@ -7,9 +7,9 @@ from msgspec.structs import replace
 from touchstone.core.errors import DatasetNotFound
 from touchstone.core.identity import Caller
 from touchstone.database.engine import Database
+from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.datasets import store
 from touchstone.services.selection.datasets.store import DatasetRecord
-from touchstone.services.selection.live_catalog import LiveCatalog
 
 
 class HidingEditor:

@@ -7,9 +7,9 @@ from uuid import UUID
 from touchstone.ranking.query.sort_order import RELEVANCE, SORT_KEYS
 from touchstone.services.selection.assurance import ASSURANCE
 from touchstone.services.selection.byte_budget import ByteBudget
+from touchstone.services.selection.catalog.live_catalog import LiveCatalog, SortOrder
 from touchstone.services.selection.datasets.encoded_records import encode_members
 from touchstone.services.selection.filters import FILTER_PARAMETERS
-from touchstone.services.selection.live_catalog import LiveCatalog, SortOrder
 from touchstone.services.selection.paging import PAGE_PARAMETERS, PageInfo
 from touchstone.services.selection.parameters import Parameter, ParameterTable, ParameterType, ParameterValues
 
@@ -65,7 +65,7 @@ async def stream_records(catalog: LiveCatalog, ids: Sequence[int], viewer: UUID 
     has_begun = False
     for start in range(0, len(ids), STREAM_CHUNK):
         chunk_ids = ids[start : start + STREAM_CHUNK]
-        bodies = await catalog.record_bodies(chunk_ids, viewer, budget)
+        bodies = await catalog.records.record_bodies(chunk_ids, viewer, budget)
         if not bodies:
             continue
 

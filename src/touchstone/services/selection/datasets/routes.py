@@ -23,6 +23,7 @@ from touchstone.services.selection.assurance import (
     parse_assurance,
 )
 from touchstone.services.selection.byte_budget import ByteBudget
+from touchstone.services.selection.catalog.live_catalog import SortOrder
 from touchstone.services.selection.catalog_query import build_query, build_ranking_query, build_search_query
 from touchstone.services.selection.context import DatasetKey, RequestContext
 from touchstone.services.selection.datasets.criteria_and_facets import criteria_json, facets_json
@@ -58,7 +59,6 @@ from touchstone.services.selection.datasets.suggestions import (
     suggestions_json,
 )
 from touchstone.services.selection.filters import FILTER_PARAMETERS
-from touchstone.services.selection.live_catalog import SortOrder
 from touchstone.services.selection.openapi import ETAG, LOCATION, NOT_MODIFIED, TOTAL_COUNT, describe_operation
 from touchstone.services.selection.paging import parse_page_window
 from touchstone.services.selection.parameters import ParameterTable
@@ -90,7 +90,7 @@ async def list_datasets(request: Request) -> Response:
     assurance = parse_assurance(values) or Assurance.DECLARED
 
     matches = await ctx.catalog.list_ids(query, sort_order, skip=window.skip, limit=window.limit, assurance=assurance)
-    bodies = await ctx.catalog.record_bodies(matches.ids, ctx.viewer, ByteBudget())
+    bodies = await ctx.catalog.records.record_bodies(matches.ids, ctx.viewer, ByteBudget())
 
     content = encode_list(bodies, window.page_info(matches.total_count))
     return JsonResponse(content, headers=_total_count_header(matches.total_count))
@@ -136,7 +136,7 @@ async def search_datasets(request: Request) -> Response:
         chunks = stream_records(ctx.catalog, matches.ids, ctx.viewer)
         return JsonStream(chunks, headers=headers)
 
-    bodies = await ctx.catalog.record_bodies(matches.ids, ctx.viewer, ByteBudget())
+    bodies = await ctx.catalog.records.record_bodies(matches.ids, ctx.viewer, ByteBudget())
     return JsonResponse(encode_list(bodies, page_info=None), headers=headers)
 
 

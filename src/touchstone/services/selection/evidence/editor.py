@@ -13,6 +13,7 @@ from touchstone.core.errors import ClaimNotFound, ClaimQuotaExceeded, DatasetNot
 from touchstone.core.identity import Caller
 from touchstone.core.uninterrupted import run_uninterrupted
 from touchstone.database.engine import Database, Reader
+from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.catalog_writer import CatalogWriter
 from touchstone.services.selection.datasets import store as dataset_store
 from touchstone.services.selection.datasets.store import DatasetRecord
@@ -31,7 +32,6 @@ from touchstone.services.selection.evidence.records import (
 )
 from touchstone.services.selection.evidence.schemas import ReviewCreate
 from touchstone.services.selection.evidence.store import QueuedClaim
-from touchstone.services.selection.live_catalog import LiveCatalog
 from touchstone.services.selection.people_store import Pseudos, read_pseudos
 
 # How often the dates of claims are compared with the time.

@@ -15,6 +15,7 @@ from touchstone.core.identity import Caller
 from touchstone.database.engine import Database
 from touchstone.metadata.documents import ImportedDocument, RejectedPart
 from touchstone.metadata.reading_protocol import ReadDataset
+from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.catalog_writer import CatalogWriter
 from touchstone.services.selection.datasets import store
 from touchstone.services.selection.datasets.measured_record import DataFile, target_of, with_measurement
@@ -46,7 +47,6 @@ from touchstone.services.selection.imports.imported_claims import (
 )
 from touchstone.services.selection.imports.schemas import ImportOrder, ImportStatus
 from touchstone.services.selection.json_fields import IMPORTED, SERVICE_KEYS
-from touchstone.services.selection.live_catalog import LiveCatalog
 
 _TEXT_FIELDS: Final = ("description", "file_path", "file_type")
 

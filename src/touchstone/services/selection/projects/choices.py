@@ -10,9 +10,9 @@ from uuid import UUID
 from touchstone.core.errors import ChosenDatasetNotFound, IndexBuilding
 from touchstone.database.engine import Reader, Writer
 from touchstone.ranking.formula_version import FORMULA_VERSION
+from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.catalog_tokens import CatalogTokens
 from touchstone.services.selection.datasets import store as dataset_store
-from touchstone.services.selection.live_catalog import LiveCatalog
 from touchstone.services.selection.people_store import Pseudos, read_pseudos
 from touchstone.services.selection.projects import choice_store
 from touchstone.services.selection.projects.choice_store import (

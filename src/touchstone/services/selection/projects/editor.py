@@ -15,10 +15,10 @@ from touchstone.core.errors import (
 from touchstone.core.evidence import Assurance
 from touchstone.core.identity import parse_uuid
 from touchstone.database.engine import Database, Reader
+from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.catalog_tokens import CatalogTokens
 from touchstone.services.selection.filters import FILTER_PARAMETERS
 from touchstone.services.selection.gates import parse_gates
-from touchstone.services.selection.live_catalog import LiveCatalog
 from touchstone.services.selection.projects import store
 from touchstone.services.selection.projects.choice_store import ChoiceRanking
 from touchstone.services.selection.projects.choices import ChoiceHistory, append_choice, rank_choice, read_history
@@ -199,7 +199,7 @@ class ProjectEditor:
         Raises:
             ChosenDatasetNotFound: there is no such dataset, or it is somebody else's private one.
         """
-        visible_records = await self._catalog.encoded_records([dataset_id], owner)
+        visible_records = await self._catalog.records.encoded_records([dataset_id], owner)
         if not visible_records:
             raise ChosenDatasetNotFound
 

@@ -10,10 +10,10 @@ import numpy as np
 from touchstone.core.evidence import Assurance
 from touchstone.ranking.query.predicates import Range, Visible
 from touchstone.ranking.reasons.points import points_by_criterion
+from touchstone.services.selection.catalog.live_catalog import SHORT_WINDOW, LiveCatalog
 from touchstone.services.selection.catalog_query import build_query
 from touchstone.services.selection.datasets.scoring_request import ScoringRequest, parse_scoring_request
 from touchstone.services.selection.gates import GateOutcome, judge_gates
-from touchstone.services.selection.live_catalog import SHORT_WINDOW, LiveCatalog
 from touchstone.services.selection.projects.store import ProjectDraft, ProjectRecord
 from touchstone.services.selection.weights import CriterionWeight
 

@@ -12,10 +12,10 @@ import msgspec
 from touchstone.database.engine import Database
 from touchstone.ranking.formula_version import FORMULA_VERSION
 from touchstone.ranking.reasons.points import points_by_criterion
+from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.catalog_query import build_query
 from touchstone.services.selection.datasets import store as dataset_store
 from touchstone.services.selection.gates import judge_gates
-from touchstone.services.selection.live_catalog import LiveCatalog
 from touchstone.services.selection.projects.dataset_content import ContentChange, read_contents
 from touchstone.services.selection.projects.project_ranking import (
     DatasetScore,

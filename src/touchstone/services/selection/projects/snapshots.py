@@ -11,10 +11,10 @@ from touchstone.core.errors import ProjectNotFound, SnapshotNotFound
 from touchstone.core.identity import parse_uuid
 from touchstone.database.engine import Database
 from touchstone.ranking.formula_version import FORMULA_VERSION
+from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.catalog_query import build_query
 from touchstone.services.selection.datasets.ranking_response import RankingResult
 from touchstone.services.selection.datasets.scoring_request import RankingOptions
-from touchstone.services.selection.live_catalog import LiveCatalog
 from touchstone.services.selection.people_store import Pseudos, read_pseudos
 from touchstone.services.selection.projects import choice_store, snapshot_store, store
 from touchstone.services.selection.projects.dataset_content import read_contents

@@ -12,10 +12,10 @@ from touchstone.core.evidence import Assurance
 from touchstone.ranking.index.word_index import WordsNotIndexed
 from touchstone.ranking.query.predicates import Query
 from touchstone.services.selection.assurance import ASSURANCE_PARAMETERS, merge_assurances, parse_assurance
+from touchstone.services.selection.catalog.live_catalog import WORDS_RETRY_SECONDS
 from touchstone.services.selection.catalog_query import build_query
 from touchstone.services.selection.context import RequestContext
 from touchstone.services.selection.datasets.scoring_request import ScoringRequest
-from touchstone.services.selection.live_catalog import WORDS_RETRY_SECONDS
 
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")

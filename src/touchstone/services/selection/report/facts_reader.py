@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from touchstone.core.errors import DatasetNotFound
 from touchstone.database.engine import Database
 from touchstone.ranking.formula_version import FORMULA_VERSION
+from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.datasets.scoring_request import ScoringRequest
 from touchstone.services.selection.evidence.editor import EvidenceEditor
-from touchstone.services.selection.live_catalog import LiveCatalog
 from touchstone.services.selection.projects.project_ranking import ProjectNeed
 from touchstone.services.selection.projects.store import ProjectRecord
 from touchstone.services.selection.report.choice_facts import ChoiceFacts, load_choice_facts
@@ -85,7 +85,7 @@ class ReportReader:
         if chosen is None:
             return None
 
-        record = await self._catalog.stored_record(chosen.id, project.user_id)
+        record = await self._catalog.records.stored_record(chosen.id, project.user_id)
         if record is not None:
             dataset = reported_dataset(record)
         elif facts.kept is not None:

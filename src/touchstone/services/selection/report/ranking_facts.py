@@ -12,10 +12,10 @@ from touchstone.ranking.query.predicates import Query
 from touchstone.ranking.reasons.notes import NoteCollector
 from touchstone.ranking.reasons.rank_lookup import RankLookup
 from touchstone.ranking.weighted_mean import score_matrix
+from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.catalog_query import build_query
 from touchstone.services.selection.datasets.ranking_response import ExplainedItem, RankingResult
 from touchstone.services.selection.datasets.scoring_request import RankingOptions, ScoringRequest
-from touchstone.services.selection.live_catalog import LiveCatalog
 from touchstone.services.selection.report.content import ReportedNote, ReportedRanking
 
 MAX_ITEMS: Final = 10

@@ -18,30 +18,23 @@ from touchstone.core.evidence import Assurance
 from touchstone.core.metrics import CATALOG_RECORDS, RANKING_COUNTER
 from touchstone.core.uninterrupted import run_uninterrupted
 from touchstone.database import change_counters
-from touchstone.database.engine import Database, Reader
+from touchstone.database.engine import Database
 from touchstone.ranking.catalog.catalog import Catalog, Layout
 from touchstone.ranking.catalog.results import RankedWindow
 from touchstone.ranking.catalog.suggestions import Suggestion
 from touchstone.ranking.catalog.view import View
-from touchstone.ranking.columns.segment import CatalogRow
-from touchstone.ranking.index.snapshot_file import SnapshotError, load_index, save_index
 from touchstone.ranking.index.word_index import WordsNotIndexed
 from touchstone.ranking.query.facets import Facets
 from touchstone.ranking.query.predicates import FullText, Query
-from touchstone.services.selection.byte_budget import ByteBudget
+from touchstone.services.selection.catalog.catalog_snapshots import CatalogSnapshots
+from touchstone.services.selection.catalog.index_upkeep import IndexUpkeep
+from touchstone.services.selection.catalog.loading import load_all_rows, load_from_snapshot
+from touchstone.services.selection.catalog.record_reader import RecordReader
 from touchstone.services.selection.catalog_writer import CatalogWriter
 from touchstone.services.selection.datasets import store
-from touchstone.services.selection.datasets.encoded_records import (
-    EncodedRecord,
-    RecordCache,
-    encode_records,
-    encode_records_without_metadata,
-    to_catalog_row,
-)
+from touchstone.services.selection.datasets.encoded_records import encode_records, to_catalog_row
 from touchstone.services.selection.datasets.store import DatasetRecord
 
-# The number of rows that are read at a time when the whole catalog is loaded.
-LOAD_CHUNK: Final = 5000
 POLL_SECONDS: Final = 0.3
 # From this many records on, evaluating a query takes long enough to be worth a thread.
 THREAD_ROWS: Final = 50_000
@@ -81,25 +74,19 @@ class LiveCatalog:
         snapshot_path: Path | None = None,
     ) -> None:
         """Prepare an empty catalog; `load` fills it."""
-        self.cache = RecordCache()
+        self.records = RecordReader(database)
         self._database = database
         self._layout = layout
-        self._snapshot_path = snapshot_path
+        self._snapshots = CatalogSnapshots(snapshot_path)
         self._columns = Catalog(layout)
+        self._index_upkeep = IndexUpkeep(self._columns, 0, self._snapshots)
 
         # All versions up to this one have been applied.
         self._applied_version = 0
-        # The version of the records behind the index.
-        self._index_version = 0
         # Versions of our own that were applied while an older one, of another process, was still missing.
         self._applied_ahead: set[int] = set()
         # Changes are applied one after the other, in the order of their versions.
         self._apply_lock = asyncio.Lock()
-        # The version of the names that users have chosen, which are part of the cached records.
-        self._names_version = 0
-        # The number of times that changes were applied.
-        self._generation = 0
-        self._rebuild_task: asyncio.Task[None] | None = None
 
     @property
     def view(self) -> View:
@@ -119,20 +106,30 @@ class LiveCatalog:
         If the last run has saved a snapshot, only the rows that have changed since are read from the database.
         """
         async with self._apply_lock, self._database.reading() as connection:
-            is_loaded = await self._load_snapshot(connection)
-            if not is_loaded:
-                await self._load_all_rows(connection)
-                self._index_version = self._applied_version
-                await self._save_snapshot()
+            loaded = await load_from_snapshot(connection, self._snapshots, self._layout)
+            is_from_snapshot = loaded is not None
+            if loaded is None:
+                loaded = await load_all_rows(connection, self._layout)
+
+            self._columns = loaded.columns
+            self._applied_version = loaded.version
+            self._index_upkeep = IndexUpkeep(loaded.columns, loaded.index_version, self._snapshots)
+            if not is_from_snapshot:
+                await self._index_upkeep.save_snapshot()
 
         CATALOG_RECORDS.set(self.view.size)
+
+    @property
+    def is_renewing_index(self) -> bool:
+        """Whether words are being indexed or a new index is being built, or either of them has yet to begin."""
+        return self._index_upkeep.is_working
 
     async def refresh(self) -> None:
         """Bring the catalog in memory up to date with what other processes have written to the database."""
         async with self._database.reading() as connection:
             version = await change_counters.read_version(connection, change_counters.CATALOG)
             names_version = await change_counters.read_version(connection, change_counters.NAMES)
-        self._forget_outdated_names(names_version)
+        self.records.forget_outdated_names(names_version)
         if version <= self._applied_version:
             return
 
@@ -150,7 +147,7 @@ class LiveCatalog:
             await asyncio.sleep(POLL_SECONDS)
             try:
                 await run_uninterrupted(self.refresh())
-                self._rebuild_if_due()
+                self._index_upkeep.start_if_due(self._applied_version)
             except ServiceError:
                 continue  # The database has logged it.
             except Exception as error:  # noqa: BLE001 - a catalog that stopped following would stay outdated
@@ -158,9 +155,7 @@ class LiveCatalog:
 
     async def close(self) -> None:
         """Abandon an index that is being built."""
-        if self._rebuild_task is not None:
-            self._rebuild_task.cancel()
-            await asyncio.wait([self._rebuild_task])
+        await self._index_upkeep.close()
 
     # Writing
 
@@ -180,7 +175,7 @@ class LiveCatalog:
 
             # From here on the transaction is committed.
             self._apply(writer.upserts, writer.deleted_ids)
-            self.cache.put(encode_records(writer.upserts))
+            self.records.cache.put(encode_records(writer.upserts))
             self._applied_ahead.add(writer.version)
             self._advance_to(self._applied_version)
 
@@ -266,100 +261,13 @@ class LiveCatalog:
         except WordsNotIndexed as error:
             raise IndexBuilding(retry_after=WORDS_RETRY_SECONDS) from error
 
-    # Records
-
-    async def encoded_records(self, ids: Sequence[int], viewer: UUID | None) -> list[EncodedRecord]:
-        """Return the records with these ids that the viewer may see, in the order of the ids.
-
-        Records come from the cache or else from the database. A cached record that the viewer may not see is queried
-        all the same, so that the response time does not reveal that it exists.
-        """
-        records: dict[int, EncodedRecord] = {}
-        for dataset_id in ids:
-            record = self.cache.get(dataset_id)
-            if record is not None and record.is_visible_to(viewer):
-                records[dataset_id] = record
-
-        if len(records) < len(ids):
-            missing_ids = [dataset_id for dataset_id in ids if dataset_id not in records]
-            records |= await self._fetch_records(missing_ids, viewer)
-
-        return [records[dataset_id] for dataset_id in ids if dataset_id in records]
-
-    async def record_bodies(self, ids: Sequence[int], viewer: UUID | None, budget: ByteBudget) -> list[bytes]:
-        """Return the JSON of the records with these ids that the viewer may see, in the order of the ids.
-
-        `budget` limits the bytes of the response. A record that does not fit into it is returned without its
-        `metadata`, which is then not even read from the database.
-        """
-        content_sizes = await self._content_sizes(ids)
-        complete_ids = [dataset_id for dataset_id in ids if budget.take(content_sizes.get(dataset_id, 0))]
-        complete_records = await self.encoded_records(complete_ids, viewer)
-        bodies = {record.id: record.body for record in complete_records}
-
-        if len(complete_ids) < len(ids):
-            reduced_ids = set(ids).difference(complete_ids)
-            async with self._database.reading() as connection:
-                records = await store.visible_datasets_without_metadata(connection, list(reduced_ids), viewer)
-            bodies |= encode_records_without_metadata(records)
-
-        return [bodies[dataset_id] for dataset_id in ids if dataset_id in bodies]
-
-    async def stored_record(self, dataset_id: int, viewer: UUID | None) -> DatasetRecord | None:
-        """Return a record from the database, or None if the viewer may see no such record."""
-        async with self._database.reading() as connection:
-            return await store.visible_dataset(connection, dataset_id, viewer)
-
-    async def id_of_uuid(self, dataset_id: UUID, viewer: UUID | None) -> int | None:
-        """Return the integer id that belongs to a UUID, or None if the viewer may see no such record."""
-        async with self._database.reading() as connection:
-            return await store.visible_dataset_id(connection, dataset_id, viewer)
-
-    async def _content_sizes(self, ids: Sequence[int]) -> dict[int, int]:
-        """Return the size in bytes of the content of each record, by id.
-
-        Sizes come from the cache or else from the database. Records that do not exist are missing from the result.
-        """
-        sizes: dict[int, int] = {}
-        for dataset_id in ids:
-            record = self.cache.get(dataset_id)
-            if record is not None:
-                sizes[dataset_id] = record.content_bytes
-
-        if len(sizes) < len(ids):
-            missing_ids = [dataset_id for dataset_id in ids if dataset_id not in sizes]
-            async with self._database.reading() as connection:
-                sizes |= await store.content_sizes(connection, missing_ids)
-
-        return sizes
-
-    async def _fetch_records(self, ids: Sequence[int], viewer: UUID | None) -> dict[int, EncodedRecord]:
-        """Read the records that the viewer may see from the database, cache them, and return them by id."""
-        generation = self._generation
-        async with self._database.reading() as connection:
-            records = encode_records(await store.visible_datasets(connection, ids, viewer))
-
-        # If a write was applied during the query, these records may be outdated, and must not be cached.
-        if generation == self._generation:
-            self.cache.put(records)
-
-        return records
-
     # Applying changes
 
     def _apply(self, upserts: Sequence[DatasetRecord], deleted_ids: Sequence[int]) -> None:
         """Apply committed changes to the catalog in memory, and remove the changed records from the cache."""
-        self._generation += 1
-        self.cache.drop([*(record.id for record in upserts), *deleted_ids])
+        self.records.forget_changed([*(record.id for record in upserts), *deleted_ids])
         self._columns.apply(upserts=[to_catalog_row(record) for record in upserts], deleted=deleted_ids)
         CATALOG_RECORDS.set(self.view.size)
-
-    def _forget_outdated_names(self, names_version: int) -> None:
-        """Empty the cache of records if a user has chosen another name, which the records show."""
-        if names_version != self._names_version:
-            self._names_version = names_version
-            self._generation += 1
-            self.cache.clear()
 
     def _advance_to(self, version: int) -> None:
         """Note that all changes up to a version of the catalog have been applied.
@@ -373,116 +281,6 @@ class LiveCatalog:
 
         self._applied_version = last_version
         self._applied_ahead = {ahead for ahead in self._applied_ahead if ahead > last_version}
-
-    # The index and its snapshot
-
-    async def _load_all_rows(self, connection: Reader) -> None:
-        """Build the catalog in memory, and its index, from every row of the database.
-
-        The version is read before the rows. A row that changes in between is then applied once more, and not missed.
-        """
-        self._applied_version = await change_counters.read_version(connection, change_counters.CATALOG)
-
-        catalog_rows: list[CatalogRow] = []
-        async for chunk in store.stream_datasets(connection, LOAD_CHUNK):
-            catalog_rows += [to_catalog_row(record) for record in chunk]
-
-        # The words of a large catalog are indexed in the background, because that takes longer than all the rest.
-        defers_words = len(catalog_rows) >= self._layout.index_from
-        self._columns = await asyncio.to_thread(Catalog.build, catalog_rows, self._layout, defers_words=defers_words)
-
-    async def _load_snapshot(self, connection: Reader) -> bool:
-        """Load the catalog from the snapshot of the last run and the rows that have changed since.
-
-        Returns False, and leaves the catalog as it is, if there is no snapshot or if it was made of another database.
-        """
-        snapshot = await asyncio.to_thread(self._read_snapshot)
-        current_version = await change_counters.read_version(connection, change_counters.CATALOG)
-        if snapshot is None:
-            return False
-
-        # A snapshot that is newer than the database was made of another one.
-        columns, snapshot_version = snapshot
-        if snapshot_version > current_version:
-            return False
-
-        changed_records = await store.datasets_changed_since(connection, snapshot_version)
-        deleted_ids = await store.datasets_deleted_since(connection, snapshot_version)
-        columns.apply(upserts=[to_catalog_row(record) for record in changed_records], deleted=deleted_ids)
-
-        # So was one that does not lead to the number of records in the database.
-        record_count = await store.count_datasets(connection)
-        if columns.view.size != record_count:
-            return False
-
-        self._columns = columns
-        self._applied_version = current_version
-        self._index_version = snapshot_version
-        return True
-
-    def _read_snapshot(self) -> tuple[Catalog, int] | None:
-        """Return the catalog and its version from the snapshot file, or None if the file is missing or damaged."""
-        if self._snapshot_path is None or not self._snapshot_path.exists():
-            return None
-
-        try:
-            index, version = load_index(self._snapshot_path)
-        except SnapshotError as error:
-            log.warning("catalog snapshot refused", problem=str(error))
-            return None
-
-        return Catalog.from_index(index, self._layout), version
-
-    async def _save_snapshot(self) -> None:
-        """Save the index with the version of its records, so that the next start of the process is quick.
-
-        The next start can do without the file, so a failure to write it is only logged.
-        """
-        index = self._columns.index
-        if self._snapshot_path is None or index is None:
-            return
-
-        try:
-            await asyncio.to_thread(save_index, self._snapshot_path, index, self._index_version)
-        except OSError as error:
-            log.warning("catalog snapshot not written", problem=type(error).__name__)
-
-    def _rebuild_if_due(self) -> None:
-        """Start to build a new index in the background, if the old one has too many changes beside it.
-
-        Queries use the old index until the new one replaces it. If the last build has failed, its exception is raised.
-        """
-        if self._rebuild_task is not None and self._rebuild_task.done():
-            finished_task = self._rebuild_task
-            self._rebuild_task = None
-            # This raises the exception of a build that has failed.
-            finished_task.result()
-
-        if self._rebuild_task is not None:
-            return
-        if self._columns.lacks_words:
-            self._rebuild_task = asyncio.ensure_future(self._index_words())
-        elif self._columns.is_rebuild_due:
-            self._rebuild_task = asyncio.ensure_future(self._rebuild())
-
-    async def _index_words(self) -> None:
-        """Index the words of a large catalog in a thread, after which they can be searched, and save them."""
-        indexing = self._columns.begin_word_indexing()
-        await asyncio.to_thread(indexing.run)
-        self._columns.adopt_words(indexing)
-        log.info("words indexed", records=self.view.size)
-
-        await self._save_snapshot()
-
-    async def _rebuild(self) -> None:
-        """Build a new index in a thread, replace the old one with it, and save it for the next start."""
-        rebuild = self._columns.begin_rebuild(self._applied_version)
-        await asyncio.to_thread(rebuild.run)
-        self._columns.adopt_rebuild(rebuild)
-        log.info("catalog indexed", records=self.view.size)
-
-        self._index_version = rebuild.version
-        await self._save_snapshot()
 
 
 def _is_short(query: Query, skip: int, limit: int | None) -> bool:

@@ -1,0 +1,116 @@
+"""Reading of single dataset records, which come from a cache of encoded records or else from the database."""
+
+from collections.abc import Collection, Sequence
+from uuid import UUID
+
+from touchstone.database.engine import Database
+from touchstone.services.selection.byte_budget import ByteBudget
+from touchstone.services.selection.datasets import store
+from touchstone.services.selection.datasets.encoded_records import (
+    EncodedRecord,
+    RecordCache,
+    encode_records,
+    encode_records_without_metadata,
+)
+from touchstone.services.selection.datasets.store import DatasetRecord
+
+
+class RecordReader:
+    """The records of the catalog as JSON, of which the most recently used ones are cached."""
+
+    def __init__(self, database: Database) -> None:
+        self.cache = RecordCache()
+        self._database = database
+        # The number of times that changes were applied.
+        self._generation = 0
+        # The version of the names that users have chosen, which are part of the cached records.
+        self._names_version = 0
+
+    async def encoded_records(self, ids: Sequence[int], viewer: UUID | None) -> list[EncodedRecord]:
+        """Return the records with these ids that the viewer may see, in the order of the ids.
+
+        Records come from the cache or else from the database. A cached record that the viewer may not see is queried
+        all the same, so that the response time does not reveal that it exists.
+        """
+        records: dict[int, EncodedRecord] = {}
+        for dataset_id in ids:
+            record = self.cache.get(dataset_id)
+            if record is not None and record.is_visible_to(viewer):
+                records[dataset_id] = record
+
+        if len(records) < len(ids):
+            missing_ids = [dataset_id for dataset_id in ids if dataset_id not in records]
+            records |= await self._fetch_records(missing_ids, viewer)
+
+        return [records[dataset_id] for dataset_id in ids if dataset_id in records]
+
+    async def record_bodies(self, ids: Sequence[int], viewer: UUID | None, budget: ByteBudget) -> list[bytes]:
+        """Return the JSON of the records with these ids that the viewer may see, in the order of the ids.
+
+        `budget` limits the bytes of the response. A record that does not fit into it is returned without its
+        `metadata`, which is then not even read from the database.
+        """
+        content_sizes = await self._content_sizes(ids)
+        complete_ids = [dataset_id for dataset_id in ids if budget.take(content_sizes.get(dataset_id, 0))]
+        complete_records = await self.encoded_records(complete_ids, viewer)
+        bodies = {record.id: record.body for record in complete_records}
+
+        if len(complete_ids) < len(ids):
+            reduced_ids = set(ids).difference(complete_ids)
+            async with self._database.reading() as connection:
+                records = await store.visible_datasets_without_metadata(connection, list(reduced_ids), viewer)
+            bodies |= encode_records_without_metadata(records)
+
+        return [bodies[dataset_id] for dataset_id in ids if dataset_id in bodies]
+
+    async def stored_record(self, dataset_id: int, viewer: UUID | None) -> DatasetRecord | None:
+        """Return a record from the database, or None if the viewer may see no such record."""
+        async with self._database.reading() as connection:
+            return await store.visible_dataset(connection, dataset_id, viewer)
+
+    async def id_of_uuid(self, dataset_id: UUID, viewer: UUID | None) -> int | None:
+        """Return the integer id that belongs to a UUID, or None if the viewer may see no such record."""
+        async with self._database.reading() as connection:
+            return await store.visible_dataset_id(connection, dataset_id, viewer)
+
+    def forget_changed(self, ids: Collection[int]) -> None:
+        """Remove records that have changed from the cache."""
+        self._generation += 1
+        self.cache.drop(ids)
+
+    def forget_outdated_names(self, names_version: int) -> None:
+        """Empty the cache of records if a user has chosen another name, which the records show."""
+        if names_version != self._names_version:
+            self._names_version = names_version
+            self._generation += 1
+            self.cache.clear()
+
+    async def _content_sizes(self, ids: Sequence[int]) -> dict[int, int]:
+        """Return the size in bytes of the content of each record, by id.
+
+        Sizes come from the cache or else from the database. Records that do not exist are missing from the result.
+        """
+        sizes: dict[int, int] = {}
+        for dataset_id in ids:
+            record = self.cache.get(dataset_id)
+            if record is not None:
+                sizes[dataset_id] = record.content_bytes
+
+        if len(sizes) < len(ids):
+            missing_ids = [dataset_id for dataset_id in ids if dataset_id not in sizes]
+            async with self._database.reading() as connection:
+                sizes |= await store.content_sizes(connection, missing_ids)
+
+        return sizes
+
+    async def _fetch_records(self, ids: Sequence[int], viewer: UUID | None) -> dict[int, EncodedRecord]:
+        """Read the records that the viewer may see from the database, cache them, and return them by id."""
+        generation = self._generation
+        async with self._database.reading() as connection:
+            records = encode_records(await store.visible_datasets(connection, ids, viewer))
+
+        # If a write was applied during the query, these records may be outdated, and must not be cached.
+        if generation == self._generation:
+            self.cache.put(records)
+
+        return records
