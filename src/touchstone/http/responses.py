@@ -26,14 +26,12 @@ class JsonResponse(Response):
         return msgspec.json.encode(content)
 
 
-class JsonStream(StreamingResponse):
-    """A long JSON response whose chunks are computed while it is sent.
+class ContentStream(StreamingResponse):
+    """A long response whose chunks are computed while it is sent.
 
     They are computed in the task of the request, whose use of the event loop is measured by admission control, and only
     until the client disconnects. Starlette's own streams use a second task for the chunks.
     """
-
-    media_type = JsonResponse.media_type
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the response, and stop computing chunks once the client has disconnected."""
@@ -44,6 +42,12 @@ class JsonStream(StreamingResponse):
             await self.stream_response(send)
         finally:
             disconnection.cancel()
+
+
+class JsonStream(ContentStream):
+    """A long JSON response whose chunks are computed while it is sent."""
+
+    media_type = JsonResponse.media_type
 
 
 async def _until_done(chunks: AsyncIterable[Any], task: asyncio.Task[None]) -> AsyncIterator[Any]:

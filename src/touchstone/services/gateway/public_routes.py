@@ -128,6 +128,8 @@ PUBLIC_ROUTES: Final[tuple[PublicRoute, ...]] = (
     _dataset_route("POST", "/datasets/compare"),
     _dataset_route("POST", "/datasets/stability"),
     _dataset_route("POST", "/datasets/import", has_large_body=True),
+    _dataset_route("GET", "/datasets/export.jsonl"),
+    _dataset_route("GET", "/datasets/export.parquet"),
     _dataset_route("GET", "/datasets/facets"),
     _dataset_route("GET", "/datasets/suggest"),
     _dataset_route("GET", "/datasets/criteria"),

@@ -14,8 +14,9 @@ from touchstone.http.routing import AllowedMethodsMiddleware, FastPathMiddleware
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.catalog_tokens import CatalogTokens
 from touchstone.services.selection.context import SelectionServices
-from touchstone.services.selection.datasets import export_routes, hiding_routes
+from touchstone.services.selection.datasets import catalog_export_routes, export_routes, hiding_routes
 from touchstone.services.selection.datasets import routes as dataset_routes
+from touchstone.services.selection.datasets.catalog_export import CatalogExport
 from touchstone.services.selection.datasets.editor import DatasetEditor
 from touchstone.services.selection.datasets.hiding import HidingEditor
 from touchstone.services.selection.datasets.response_cache import ResponseCache
@@ -59,6 +60,7 @@ class Selection:
         routers = (
             import_routes.router,
             reason_routes.router,
+            catalog_export_routes.router,
             dataset_routes.router,
             export_routes.router,
             evidence_routes.router,
@@ -103,6 +105,7 @@ class Selection:
             catalog=catalog,
             catalog_tokens=catalog_tokens,
             datasets=DatasetEditor(catalog, measurer, quota_bytes=settings.record_quota_bytes),
+            catalog_export=CatalogExport(database, catalog),
             evidence=evidence,
             hiding=HidingEditor(database, catalog),
             projects=ProjectEditor(database, catalog, catalog_tokens, quota_bytes=settings.project_quota_bytes),

@@ -19,6 +19,7 @@ from touchstone.http.json_body import parse_json
 from touchstone.http.request_models import RequestModel
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.catalog_tokens import CatalogTokens
+from touchstone.services.selection.datasets.catalog_export import CatalogExport
 from touchstone.services.selection.datasets.editor import DatasetEditor
 from touchstone.services.selection.datasets.encoded_records import EncodedRecord
 from touchstone.services.selection.datasets.hiding import HidingEditor
@@ -50,6 +51,7 @@ class SelectionServices:
     catalog: LiveCatalog
     catalog_tokens: CatalogTokens
     datasets: DatasetEditor
+    catalog_export: CatalogExport
     evidence: EvidenceEditor
     hiding: HidingEditor
     projects: ProjectEditor

@@ -38,6 +38,9 @@ TOTAL_COUNT: Final = {
 }
 ETAG: Final = {"ETag": {"description": "Version of what is answered.", "schema": {"type": "string"}}}
 LOCATION: Final = {"Location": {"description": "Address of what was made.", "schema": {"type": "string"}}}
+FILE_NAME: Final = {
+    "Content-Disposition": {"description": "A name for the file.", "schema": {"type": "string"}},
+}
 NOT_MODIFIED: Final = {"description": "The reader has this version already."}
 BODIES: Final[tuple[type[BaseModel], ...]] = (
     DatasetCreate,

@@ -23,6 +23,7 @@ from touchstone.ranking.catalog.catalog import Catalog, Layout
 from touchstone.ranking.catalog.results import RankedWindow
 from touchstone.ranking.catalog.suggestions import Suggestion
 from touchstone.ranking.catalog.view import View
+from touchstone.ranking.column_types import Ints
 from touchstone.ranking.index.word_index import WordsNotIndexed
 from touchstone.ranking.query.facets import Facets
 from touchstone.ranking.query.predicates import FullText, Query
@@ -231,6 +232,20 @@ class LiveCatalog:
 
         is_short = _is_short(query, skip, limit)
         return await self._evaluate(view, sort_records, is_short=is_short)
+
+    async def list_all_ids(self, query: Query, order: SortOrder, *, assurance: Assurance) -> Ints:
+        """Return the ids of all records that match a query, in order, as an array of eight bytes per record.
+
+        What is known less well than `assurance` demands counts as unknown.
+        """
+        view = self.view.at(assurance)
+
+        def sort_records() -> Ints:
+            """Sort the records of the view; this may run in a thread."""
+            window = view.sort(query, order.key, descending=order.is_descending, skip=0, limit=None)
+            return view.ids(window.positions)
+
+        return await self._evaluate(view, sort_records, is_short=False)
 
     async def facets(self, query: Query, assurance: Assurance = Assurance.DECLARED) -> Facets:
         """Return the values, flags and ranges of the records that match a query, with their counts.

@@ -76,13 +76,19 @@ class RecordCache:
                 self.bytes -= len(record.body)
 
 
+def record_objects(records: Sequence[DatasetRecord]) -> list[dict[str, Any]]:
+    """Return dataset records as the JSON objects that clients receive, in the same order."""
+    scores_of_records = _composite_scores(records)
+    return [_to_json(record, scores) for record, scores in zip(records, scores_of_records, strict=True)]
+
+
 def encode_records(records: Sequence[DatasetRecord]) -> dict[int, EncodedRecord]:
     """Encode dataset records as the JSON that clients receive, and return them by id."""
     encoded_records: dict[int, EncodedRecord] = {}
-    for record, scores in zip(records, _composite_scores(records), strict=True):
+    for record, json_object in zip(records, record_objects(records), strict=True):
         encoded_records[record.id] = EncodedRecord(
             id=record.id,
-            body=msgspec.json.encode(_to_json(record, scores)),
+            body=msgspec.json.encode(json_object),
             is_public=record.is_public,
             owner=record.owner,
             content_bytes=record.content_bytes,
@@ -97,9 +103,8 @@ def encode_records_without_metadata(records: Sequence[DatasetRecord]) -> dict[in
     A member `metadata_omitted` tells clients that they have to read such a record alone to see its `metadata`.
     """
     bodies: dict[int, bytes] = {}
-    for record, scores in zip(records, _composite_scores(records), strict=True):
-        json_object = {**_to_json(record, scores), "metadata_omitted": True}
-        bodies[record.id] = msgspec.json.encode(json_object)
+    for record, json_object in zip(records, record_objects(records), strict=True):
+        bodies[record.id] = msgspec.json.encode({**json_object, "metadata_omitted": True})
 
     return bodies
 

@@ -11,16 +11,13 @@ from touchstone.http.routing import strict_router
 from touchstone.metadata.writers.formats import FORMATS, export_dataset
 from touchstone.services.selection.context import DatasetKey, RequestContext
 from touchstone.services.selection.datasets.export import EXPORT_PARAMETERS, FORMAT, entity_tag, exported_dataset
-from touchstone.services.selection.openapi import ETAG, NOT_MODIFIED, describe_operation
+from touchstone.services.selection.openapi import ETAG, FILE_NAME, NOT_MODIFIED, describe_operation
 
 router = strict_router(prefix="/datasets", tags=["datasets"])
 
 _CONTENT: Final[dict[str, Any]] = {
     export_format.media_type: {"schema": {"type": "string" if export_format.key == "card" else "object"}}
     for export_format in FORMATS.values()
-}
-_FILE_NAME: Final = {
-    "Content-Disposition": {"description": "A name for the file.", "schema": {"type": "string"}},
 }
 
 
@@ -29,7 +26,7 @@ _FILE_NAME: Final = {
     summary="Export a dataset in a metadata standard",
     response_class=Response,
     responses={
-        200: {"description": "The document.", "headers": ETAG | _FILE_NAME, "content": _CONTENT},
+        200: {"description": "The document.", "headers": ETAG | FILE_NAME, "content": _CONTENT},
         304: NOT_MODIFIED,
     },
     openapi_extra=describe_operation(EXPORT_PARAMETERS, conditional_header="If-None-Match"),

@@ -31,6 +31,8 @@ _SORT_ORDER: Final = Parameter(
 LIST_PARAMETERS: Final = ParameterTable(
     *FILTER_PARAMETERS.parameters, *PAGE_PARAMETERS.parameters, _SORT_BY, _SORT_ORDER, ASSURANCE
 )
+# An export takes what a list takes, except for the page.
+CATALOG_EXPORT_PARAMETERS: Final = ParameterTable(*FILTER_PARAMETERS.parameters, _SORT_BY, _SORT_ORDER, ASSURANCE)
 
 
 def parse_sort_order(values: ParameterValues) -> SortOrder:

@@ -1,0 +1,74 @@
+"""The routes that export all records which match some filters."""
+
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from touchstone.core.evidence import Assurance
+from touchstone.http.responses import BINARY_CONTENT, OCTET_STREAM, ContentStream
+from touchstone.http.routing import strict_router
+from touchstone.services.selection.assurance import parse_assurance
+from touchstone.services.selection.catalog_query import build_query
+from touchstone.services.selection.context import RequestContext
+from touchstone.services.selection.datasets.catalog_export import ExportSelection
+from touchstone.services.selection.datasets.listing import CATALOG_EXPORT_PARAMETERS, parse_sort_order
+from touchstone.services.selection.openapi import FILE_NAME, TOTAL_COUNT, describe_operation
+
+JSON_LINES: Final = "application/x-ndjson"
+PARQUET: Final = "application/vnd.apache.parquet"
+_HEADERS: Final = TOTAL_COUNT | FILE_NAME
+
+router = strict_router(prefix="/datasets", tags=["datasets"])
+
+
+def _content_of(media_type: str) -> dict[str, Any]:
+    """Return the description of a response for the OpenAPI document, as content that generated clients can read."""
+    return BINARY_CONTENT | {media_type: BINARY_CONTENT[OCTET_STREAM]}
+
+
+@router.get(
+    "/export.jsonl",
+    summary="Export datasets as JSON Lines",
+    response_class=Response,
+    responses={200: {"description": "One record per line.", "headers": _HEADERS, "content": _content_of(JSON_LINES)}},
+    openapi_extra=describe_operation(CATALOG_EXPORT_PARAMETERS),
+)
+async def export_json_lines(request: Request) -> Response:
+    """Stream all records that match the filters, each as reading it alone gives it; a bulk import takes them again."""
+    ctx = RequestContext(request)
+    selection = await _select_records(ctx)
+    chunks = ctx.services.catalog_export.json_lines(selection)
+    return ContentStream(chunks, media_type=JSON_LINES, headers=_file_headers("datasets.jsonl", selection))
+
+
+@router.get(
+    "/export.parquet",
+    summary="Export datasets as Parquet",
+    response_class=Response,
+    responses={200: {"description": "A Parquet file.", "headers": _HEADERS, "content": _content_of(PARQUET)}},
+    openapi_extra=describe_operation(CATALOG_EXPORT_PARAMETERS),
+)
+async def export_parquet(request: Request) -> Response:
+    """Stream all records that match the filters, with typed columns, and `metadata` as a JSON text."""
+    ctx = RequestContext(request)
+    selection = await _select_records(ctx)
+    chunks = ctx.services.catalog_export.parquet(selection)
+    return ContentStream(chunks, media_type=PARQUET, headers=_file_headers("datasets.parquet", selection))
+
+
+async def _select_records(ctx: RequestContext) -> ExportSelection:
+    """Return the records that the query parameters of a request select, and that the caller may see."""
+    values = CATALOG_EXPORT_PARAMETERS.parse_query(ctx.query_string)
+    query = build_query(values, ctx.viewer)
+    order = parse_sort_order(values)
+    assurance = parse_assurance(values) or Assurance.DECLARED
+    return await ctx.services.catalog_export.select(query, order, ctx.viewer, assurance=assurance)
+
+
+def _file_headers(name: str, selection: ExportSelection) -> dict[str, str]:
+    """Return the headers that suggest a name for the exported file, and say how many records it has."""
+    return {
+        "Content-Disposition": f'attachment; filename="{name}"',
+        "X-Total-Count": str(selection.total_count),
+    }
