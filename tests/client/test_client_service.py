@@ -16,10 +16,12 @@ from touchstone.client import (
     InProcess,
     TouchstoneError,
     account_calls,
+    bulk_calls,
     catalog_calls,
     choice_calls,
     document_calls,
     evidence_calls,
+    export_calls,
     import_calls,
     job_calls,
     reason_calls,
@@ -249,6 +251,22 @@ async def test_records_move_between_catalogs(client: AsyncTouchstone) -> None:
     assert record_of(again) == record_of(made)
 
 
+async def test_everything_that_matches_is_exported(client: AsyncTouchstone) -> None:
+    """An export has the records of the list, in its order and with their metadata, and can be saved as a file."""
+    name = uuid4().hex
+    for year in (2003, 2001, 2002):
+        await client.create_dataset(f"{name} {year}", year=year, metadata={"notes": "x" * 100})
+
+    listed = await client.list_datasets(dataset_name=name, sort_by="year", sort_order="desc")
+    exported = [record async for record in client.export_records(dataset_name=name, sort_by="year", sort_order="desc")]
+    assert exported == listed
+    assert [record.year for record in exported] == [2003, 2002, 2001]
+
+    file = io.BytesIO()
+    assert await client.export_to_file(file, dataset_name=name) == len(file.getvalue())
+    assert file.getvalue().startswith(b"PAR1")
+
+
 async def test_the_client_reaches_every_public_route() -> None:
     """Every documented public route has a call, except the health route for orchestrators."""
     described = {(call.method, call.path) for call in every_call()}
@@ -351,6 +369,9 @@ def every_call() -> list[Any]:
         evidence_calls.withdraw_claim("x", "x"),
         evidence_calls.page_proposals(),
         document_calls.export_dataset("x"),
+        export_calls.stream_export("jsonl"),
+        export_calls.stream_export("parquet"),
+        *bulk_calls.bulk_import_calls([{"name": "x"}]),
         choice_calls.list_choices("x"),
         choice_calls.page_choices("x"),
         choice_calls.create_snapshot("x"),

@@ -2,6 +2,7 @@
 
 from touchstone.client.asgi_transport import InProcess
 from touchstone.client.async_client import AsyncTouchstone
+from touchstone.client.bulk_models import BulkBatch, RefusedLine
 from touchstone.client.catalog_import import CatalogImport, ImportResult
 from touchstone.client.choice_models import (
     Choice,
@@ -72,6 +73,7 @@ __all__ = [
     "Artifact",
     "AsyncTouchstone",
     "AttributeState",
+    "BulkBatch",
     "CatalogImport",
     "Choice",
     "ChosenDataset",
@@ -110,6 +112,7 @@ __all__ = [
     "Recommendations",
     "Record",
     "RecordError",
+    "RefusedLine",
     "Replay",
     "ReplayedDataset",
     "Reversal",

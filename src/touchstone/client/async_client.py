@@ -16,15 +16,19 @@ from touchstone.client import (
     choice_calls,
     document_calls,
     evidence_calls,
+    export_calls,
     import_calls,
     job_calls,
     reason_calls,
 )
+from touchstone.client.bulk_calls import LINES_PER_REQUEST, BulkSource, bulk_import_calls
+from touchstone.client.bulk_models import BulkBatch
 from touchstone.client.call import Call
 from touchstone.client.catalog_calls import Order
-from touchstone.client.errors import TouchstoneError
+from touchstone.client.errors import TouchstoneError, connection_error
 from touchstone.client.event_stream import EventStream
 from touchstone.client.evidence_models import AssuranceName
+from touchstone.client.export_calls import CatalogFormat, ExportedRecords
 from touchstone.client.fields import Filters
 from touchstone.client.http_requests import build_request, http_client_options
 from touchstone.client.identity import Identity
@@ -202,6 +206,75 @@ class AsyncTouchstone:
 
             if page_number >= page.total_pages:
                 return
+
+    async def export_records(
+        self,
+        *,
+        sort_by: str | None = None,
+        sort_order: Order | None = None,
+        assurance: AssuranceName | None = None,
+        **filters: Unpack[Filters],
+    ) -> AsyncIterator[Dataset]:
+        """Iterate over all records that match the filters, complete and in the order of the list, from one response.
+
+        Raises:
+            TouchstoneError: The service refused the call, or the connection broke before the last record.
+        """
+        call = export_calls.stream_export(
+            "jsonl", sort_by=sort_by, sort_order=sort_order, assurance=assurance, **filters
+        )
+        response = await self.run(call)
+
+        records = ExportedRecords()
+        async with aclosing(response):
+            try:
+                async for chunk in response.aiter_bytes():
+                    for record in records.read_chunk(chunk):
+                        yield record
+            except httpx2.RequestError as error:
+                raise connection_error(error) from error
+        records.check_end()
+
+    async def export_to_file(
+        self, file: BinaryIO, export_format: CatalogFormat = "parquet", **filters: Unpack[Filters]
+    ) -> int:
+        """Write all records that match the filters to an open file, and return the number of bytes.
+
+        Raises:
+            TouchstoneError: The service refused the call, or the connection broke before the end of the file.
+        """
+        byte_count = 0
+        response = await self.run(export_calls.stream_export(export_format, **filters))
+        async with aclosing(response):
+            try:
+                async for chunk in response.aiter_bytes():
+                    byte_count += file.write(chunk)
+            except httpx2.RequestError as error:
+                raise connection_error(error) from error
+        return byte_count
+
+    async def import_bulk(
+        self, source: BulkSource, *, lines_per_request: int = LINES_PER_REQUEST
+    ) -> AsyncIterator[BulkBatch]:
+        """Import many records, and iterate over what the service has done with them, batch after batch.
+
+        The source is a JSON Lines file, which may be compressed with gzip, or an iterable of records: mappings, lines
+        of JSON, or records of another catalog. A record with `metadata.source.name` and `.key` replaces the one that
+        the caller has imported with the same name and key, so that an import can be repeated. All other records are
+        created.
+
+        The import goes on while the caller iterates. A line that is not a record is refused, and the rest is imported.
+
+        Raises:
+            TouchstoneError: The service has refused the import, or taken only the lines of the batches so far.
+            OSError: The file cannot be read.
+        """
+        for call in bulk_import_calls(source, lines_per_request):
+            result = await self.run(call)
+            for batch in result.batches:
+                yield batch
+            if result.error is not None:
+                raise result.error
 
     async def iterate_jobs(self, kind: Kind, *, project_id: str | None = None) -> AsyncIterator[Job]:
         """Iterate over the trainings or explanations of the caller, newest first, fetching one page at a time."""

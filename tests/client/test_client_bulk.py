@@ -1,0 +1,113 @@
+"""Exports and bulk imports: streams of records in both directions, with both kinds of client."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import httpx2
+import pytest
+
+from tests.client.scripted import KINDS, Caller, Script, refusal
+from touchstone.client import Dataset, RefusedLine, TouchstoneError
+from touchstone.client.export_calls import ExportedRecords
+
+RECORD = {"id": 1, "dataset_id": str(UUID(int=1)), "name": "A\u2028B\x85", "dataset_name": "A\u2028B\x85"}
+LINE = json.dumps(RECORD, ensure_ascii=False).encode() + b"\n"
+
+
+def bulk_answer(*lines: dict[str, Any]) -> httpx2.Response:
+    """Return a response to a bulk import."""
+    return httpx2.Response(200, content=b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+
+
+def batch(last_line: int, made: int = 0, *refused: int) -> dict[str, Any]:
+    """Return a line of a response about one batch."""
+    refusals = [{"line": line, "code": "invalid", "detail": "No."} for line in refused]
+    return {"batch": 1, "last_line": last_line, "made": made, "updated": 0, "unchanged": 0, "refused": refusals}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_exported_records_are_read_line_by_line(kind: str) -> None:
+    """Only line feeds separate records, whatever characters are in their texts."""
+    script = Script(httpx2.Response(200, content=LINE * 3))
+    records = Caller(kind, script)("export_records", sort_by="year", domain="x")
+    assert [record.name for record in records] == [RECORD["name"]] * 3
+    assert script.asked == ["GET /api/v1/datasets/export.jsonl"]
+    assert script.requests[0].url.query == b"sort_by=year&domain=x"
+
+
+def test_lines_may_arrive_in_pieces() -> None:
+    """A record is read when its line is complete, and a truncated export is an error."""
+    records = ExportedRecords()
+    received: list[Dataset] = []
+    for start in range(0, 2 * len(LINE), 7):
+        received += records.read_chunk((LINE * 2)[start : start + 7])
+    records.check_end()
+    assert [record.id for record in received] == [1, 1]
+
+    records.read_chunk(LINE[:-5])
+    with pytest.raises(TouchstoneError, match="middle of a record"):
+        records.check_end()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_export_that_is_none_is_an_error(kind: str) -> None:
+    """A refusal has its code, and the page of a proxy is unreadable."""
+    for answer, code in ((refusal(422, "invalid"), "invalid"), (httpx2.Response(200, content=b"<p>\n"), "unreadable")):
+        with pytest.raises(TouchstoneError) as problem:
+            Caller(kind, Script(answer))("export_records")
+        assert problem.value.code == code
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_import_is_divided_into_requests(kind: str, tmp_path: Path) -> None:
+    """Lines are counted over the whole import, and the file is read the same whether it is compressed or not."""
+    content = b"\xef\xbb\xbf" + b"".join(b'{"name": "%d"}\r\n' % number for number in range(5))
+    (tmp_path / "plain.jsonl").write_bytes(content)
+    (tmp_path / "small.jsonl.gz").write_bytes(gzip.compress(content))
+    for file in tmp_path.iterdir():
+        script = Script(
+            bulk_answer(batch(2, 2), {"done": True}),
+            bulk_answer(batch(1, 1), batch(2, 0, 2), {"done": True}),
+            bulk_answer(batch(1, 1), {"done": True}),
+        )
+        batches = Caller(kind, script)("import_bulk", file, lines_per_request=2)
+
+        assert [(one.last_line, one.created) for one in batches] == [(2, 2), (3, 1), (4, 0), (5, 1)]
+        assert batches[2].refused == [RefusedLine(line=4, code="invalid", detail="No.")]
+        bodies = [request.content for request in script.requests]
+        assert bodies == [b'{"name": "0"}\n{"name": "1"}\n', b'{"name": "2"}\n{"name": "3"}\n', b'{"name": "4"}\n']
+        assert script.requests[0].headers["Content-Type"] == "application/x-ndjson"
+
+
+def test_every_form_of_a_record_is_sent() -> None:
+    """Mappings, lines, and the records of another catalog, of which ids, scores and times are left out."""
+    exported = Dataset(id=7, dataset_id=UUID(int=7), name="C", dataset_name="C", year=2020, ethical_score=0.5)
+    script = Script(bulk_answer(batch(3, 3), {"done": True}))
+    Caller("sync", script)("import_bulk", [{"name": "A"}, b'{"name": "B"}', exported])
+
+    first, second, third = (json.loads(line) for line in script.requests[0].content.splitlines())
+    assert (first, second) == ({"name": "A"}, {"name": "B"})
+    assert (third["name"], third["year"]) == ("C", 2020)
+    assert not {"id", "dataset_id", "ethical_score", "created_at"} & set(third)
+
+
+def test_what_was_stored_is_reported_before_the_error() -> None:
+    """If the service takes only some of the lines, the batches come first, and no further request is sent."""
+    script = Script(bulk_answer(batch(1, 1), {"done": False, "code": "storage_full", "detail": "No room."}))
+    batches = Caller("sync", script).client.import_bulk([{"name": "A"}] * 4, lines_per_request=2)
+
+    assert next(batches).last_line == 1
+    with pytest.raises(TouchstoneError, match="No room"):
+        next(batches)
+    assert len(script.requests) == 1
+
+
+def test_an_answer_without_an_end_is_unreadable() -> None:
+    """A response that does not say whether everything was taken is an error."""
+    for answer in (bulk_answer(), bulk_answer(batch(1, 1)), httpx2.Response(200, content=b"<p>")):
+        with pytest.raises(TouchstoneError) as problem:
+            Caller("sync", Script(answer))("import_bulk", [{"name": "A"}])
+        assert problem.value.code == "unreadable"
