@@ -367,12 +367,14 @@ class Place:
         Raises:
             StopIteration: the work has ended; the exception contains its result.
         """
-        # Processor time, because on a busy machine the clock also counts the time that other processes take.
-        started_at = time.thread_time()
+        # On a busy machine the wall clock also counts the time that other processes take. That does not matter for a
+        # short request, for which the system call that returns the processor time would take too long.
+        clock = time.perf_counter if self.cost_seconds < SHORT_SECONDS else time.thread_time
+        started_at = clock()
         try:
             return steps.send(None) if error is None else steps.throw(error)
         finally:
-            self.used_seconds += time.thread_time() - started_at
+            self.used_seconds += clock() - started_at
 
     def settle(self, *, is_admitted: bool) -> bool:
         """Tell a waiting request whether it is admitted, and return False if it no longer waits."""

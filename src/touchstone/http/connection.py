@@ -6,7 +6,7 @@ import socket
 import struct
 import time
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from starlette.responses import Response
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
@@ -16,6 +16,7 @@ from touchstone.core.metrics import CLOSED_CONNECTIONS
 from touchstone.http.connection_deadlines import AwaitedInput
 from touchstone.http.connection_limits import SLOW_BYTES, ConnectionLimits, Pace
 from touchstone.http.error_rendering import render_error
+from touchstone.http.joined_writes import JoiningTransport
 from touchstone.http.responses import JsonResponse
 from touchstone.http.stop_event import STOP_EVENT_KEY
 from touchstone.http.tcp_sockets import SocketCounters, has_input, limit_unsent_bytes
@@ -75,7 +76,8 @@ class ConnectionProtocol(HttpToolsProtocol):
 
         A connection that is part of a flood of connections is read after a delay.
         """
-        super().connection_made(transport)
+        joining_transport = JoiningTransport(transport, self.loop)
+        super().connection_made(cast("asyncio.Transport", joining_transport))
         now = self.loop.time()
 
         self._idle_since = now

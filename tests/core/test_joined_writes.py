@@ -1,0 +1,88 @@
+"""Small writes to a connection are joined, in their order, and nothing that was written is held for long."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import NamedTuple
+
+from touchstone.http.joined_writes import MAX_HELD_BYTES, JoiningTransport
+
+
+class Connection(NamedTuple):
+    """A joining transport, and the socket at the other end of its connection."""
+
+    transport: JoiningTransport
+    peer: socket.socket
+
+    async def receive(self, byte_count: int) -> bytes:
+        """Return this many bytes, or fewer if the connection ends before, as the peer receives them."""
+        loop = asyncio.get_running_loop()
+        received = b""
+        while len(received) < byte_count:
+            piece = await asyncio.wait_for(loop.sock_recv(self.peer, byte_count - len(received)), timeout=10)
+            if not piece:
+                break
+            received += piece
+        return received
+
+    def receive_at_once(self) -> bytes:
+        """Return what has arrived at the peer already, without letting the event loop run."""
+        try:
+            return self.peer.recv(1 << 20)
+        except BlockingIOError:
+            return b""
+
+
+@asynccontextmanager
+async def connected() -> AsyncIterator[Connection]:
+    """Connect a joining transport with a socket."""
+    near_end, peer = socket.socketpair()
+    peer.setblocking(False)
+    loop = asyncio.get_running_loop()
+    transport, _ = await loop.create_connection(asyncio.Protocol, sock=near_end)
+    with peer:
+        yield Connection(JoiningTransport(transport, loop), peer)
+        transport.abort()
+
+
+async def test_a_small_piece_is_sent_together_with_the_next_one() -> None:
+    async with connected() as connection:
+        connection.transport.write(b"head ")
+        assert connection.receive_at_once() == b""
+        assert connection.transport.get_write_buffer_size() == len(b"head ")
+
+        connection.transport.write(b"body")
+        assert await connection.receive(9) == b"head body"
+        assert connection.transport.get_write_buffer_size() == 0
+
+
+async def test_a_small_piece_is_sent_soon_even_if_nothing_follows() -> None:
+    async with connected() as connection:
+        for piece in (b"one event", b"another one"):
+            connection.transport.write(piece)
+            assert await connection.receive(len(piece)) == piece
+
+
+async def test_the_order_of_small_and_large_pieces_is_kept() -> None:
+    pieces = [b"a", b"b" * (MAX_HELD_BYTES + 1), b"c" * (2 * MAX_HELD_BYTES), b"d", b"e", b"f"]
+    async with connected() as connection:
+        for piece in pieces:
+            connection.transport.write(piece)
+        expected = b"".join(pieces)
+        assert await connection.receive(len(expected)) == expected
+
+
+async def test_closing_sends_what_is_held() -> None:
+    async with connected() as connection:
+        connection.transport.write(b"last words")
+        connection.transport.close()
+        assert connection.transport.is_closing()
+        assert await connection.receive(1000) == b"last words"
+
+
+async def test_aborting_drops_what_is_held() -> None:
+    async with connected() as connection:
+        connection.transport.write(b"never sent")
+        connection.transport.abort()
+        assert await connection.receive(1000) == b""
