@@ -21,6 +21,7 @@ NAMES: Final = (
     "restarts",
     "evidence_extraction",
     "search",
+    "scale",
 )
 
 

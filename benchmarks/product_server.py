@@ -25,29 +25,29 @@ STOP_SECONDS: Final = 30.0
 
 
 class ServerProcess:
-    """A server in a process of its own, which answers requests as soon as the object exists."""
+    """A server in a process of its own."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], address: str) -> None:
-        """Start the server, and wait until it serves its OpenAPI document.
-
-        The process inherits no settings of the product from this one.
-        """
+        """Start the server; the process inherits no settings of the product from this one."""
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("TOUCHSTONE_")}
+        self.command = command
         self.address = address
         self.process = subprocess.Popen(command, env={**inherited, **environment}, stdout=subprocess.DEVNULL)
 
-        deadline = time.monotonic() + START_SECONDS
-        while not self._is_ready():
+    def wait_until_ready(self, path: str = "/openapi.json", timeout_seconds: float = START_SECONDS) -> None:
+        """Wait until the server answers the request for a path, by default for its OpenAPI document."""
+        deadline = time.monotonic() + timeout_seconds
+        while not self._answers(path):
             has_ended = self.process.poll() is not None
             if has_ended or time.monotonic() > deadline:
                 self.stop()
-                raise SystemExit(f"{command} did not answer")
+                raise SystemExit(f"{self.command} did not answer")
             time.sleep(RETRY_SECONDS)
 
-    def _is_ready(self) -> bool:
-        """Return whether the server answers."""
+    def _answers(self, path: str) -> bool:
+        """Return whether the server answers the request for a path with success."""
         try:
-            return httpx2.get(f"{self.address}/openapi.json", timeout=5).status_code == 200
+            return httpx2.get(f"{self.address}{path}", timeout=5).status_code == 200
         except httpx2.HTTPError:
             return False
 
@@ -69,7 +69,19 @@ class ServerProcess:
 def start_product(
     data_dir: Path, *arguments: str, port: int | None = None, settings: Mapping[str, str] | None = None
 ) -> ServerProcess:
-    """Start the product over the database in a data folder.
+    """Start the product over the database in a data folder, and wait until it answers.
+
+    The parameters are those of `launch_product`.
+    """
+    server = launch_product(data_dir, *arguments, port=port, settings=settings)
+    server.wait_until_ready()
+    return server
+
+
+def launch_product(
+    data_dir: Path, *arguments: str, port: int | None = None, settings: Mapping[str, str] | None = None
+) -> ServerProcess:
+    """Start the product over the database in a data folder, without waiting until it answers.
 
     `arguments` are those of `touchstone serve`, such as the name of a part to serve alone. `settings` are named like
     the product's environment variables, in lower case and without their prefix. The port is free unless it is given.

@@ -65,7 +65,9 @@ def start_plain_service(database: Path) -> ServerProcess:
         *(sys.executable, "-m", "uvicorn", "benchmarks.plain_service:app"),
         *("--port", str(port), "--no-access-log", "--log-level", "warning"),
     ]
-    return ServerProcess(command, {"PLAIN_DATABASE": str(database)}, f"http://127.0.0.1:{port}")
+    service = ServerProcess(command, {"PLAIN_DATABASE": str(database)}, f"http://127.0.0.1:{port}")
+    service.wait_until_ready()
+    return service
 
 
 class RequestingConnection(asyncio.Protocol):

@@ -1,0 +1,38 @@
+"""What the benchmark asks of a database, whatever its kind; and the columns that it is about."""
+
+from typing import Final, Protocol
+
+from touchstone.database.tables import datasets
+
+CATALOG_VERSION: Final = 1
+_UNINDEXED_COLUMNS: Final = frozenset(
+    {"measured_attributes", "hidden_reason", "source_digest", "changed_at_version", "bytes"}
+)
+INDEXED_COLUMNS: Final = tuple(column.name for column in datasets.c if column.name not in _UNINDEXED_COLUMNS)
+"""The columns of a record that the catalog in memory is built from."""
+
+
+class CatalogDatabase(Protocol):
+    """A database with the table `datasets`, whose schema is up to date."""
+
+    @property
+    def url(self) -> str:
+        """The URL of the database, as the product takes it."""
+
+    def fill(self, record_count: int) -> None:
+        """Replace all records by this number of generated ones."""
+
+    def last_id(self) -> int:
+        """Return the largest id of a record."""
+
+    def restore(self, record_count: int) -> None:
+        """Remove the records and the changes that a run has made to a catalog of `record_count` records."""
+
+    def read_columns(self) -> None:
+        """Read the columns in `INDEXED_COLUMNS` of all records as fast as the database can, and discard them."""
+
+    def change_records(self, count: int) -> None:
+        """Change the citations of some records, as another process would."""
+
+    def insert_rows(self, first_id: int, count: int) -> None:
+        """Insert generated rows by the fastest means of the database, as it is measured next to the bulk import."""

@@ -1,0 +1,142 @@
+"""The command line of the benchmark of scale."""
+
+import argparse
+import shutil
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+from benchmarks.scale.bulk_imports import measure_bulk_imports
+from benchmarks.scale.catalog_database import CatalogDatabase
+from benchmarks.scale.facets_and_pages import measure_facets_and_pages
+from benchmarks.scale.measured_catalog import MeasuredCatalog
+from benchmarks.scale.memory_at_rest import measure_memory_at_rest
+from benchmarks.scale.mixed_writes import measure_single_writes
+from benchmarks.scale.postgresql_catalog import PostgresCatalog
+from benchmarks.scale.postgresql_server import database_url, private_server
+from benchmarks.scale.queries import measure_queries
+from benchmarks.scale.sqlite_catalog import SqliteCatalog
+from benchmarks.scale.starts import measure_first_start, measure_snapshot_starts
+
+_FOLDER: Final = Path("/var/tmp/touchstone-scale")
+_RECORDS: Final = 10_000_000
+_SMALL_RECORDS: Final = 100_000
+_BULK_RECORDS: Final = 300_000
+
+
+class ScaleRun:
+    """One run of the benchmark over catalogs in one database server.
+
+    Attributes:
+        folder: where everything is kept that the run generates.
+        bulk_records: how many records each bulk import brings.
+    """
+
+    def __init__(self, folder: Path, server_url: str | None, record_count: int, bulk_records: int) -> None:
+        """Prepare a run; without `server_url`, the catalogs are in SQLite."""
+        self.folder = folder
+        self.bulk_records = bulk_records
+        self._server_url = server_url
+        self._record_count = record_count
+
+    @cached_property
+    def catalog(self) -> MeasuredCatalog:
+        """The catalog that is measured."""
+        return self._prepared_catalog(self._record_count)
+
+    def first_start(self) -> None:
+        """Measure the first start."""
+        measure_first_start(self.catalog)
+
+    def snapshot(self) -> None:
+        """Measure starts from the snapshot, next to a catalog with a tenth of the records."""
+        measure_snapshot_starts(self.catalog, self._prepared_catalog(self._record_count // 10))
+
+    def memory(self) -> None:
+        """Measure the memory at rest."""
+        measure_memory_at_rest(self.catalog)
+
+    def queries(self) -> None:
+        """Measure rankings over HTTP, next to a small catalog."""
+        measure_queries(self.catalog, self._prepared_catalog(min(_SMALL_RECORDS, self._record_count)))
+
+    def facets(self) -> None:
+        """Measure facets and pages."""
+        measure_facets_and_pages(self.catalog)
+
+    def bulk(self) -> None:
+        """Measure bulk imports."""
+        measure_bulk_imports(self.catalog, self.folder, self.bulk_records)
+
+    def mixed(self) -> None:
+        """Measure single writes beside a bulk import."""
+        measure_single_writes(self.catalog, self.folder, self.bulk_records)
+
+    def _prepared_catalog(self, record_count: int) -> MeasuredCatalog:
+        """Return a catalog with this number of records, which are generated unless an earlier run has left them."""
+        name = f"scale_{record_count}"
+        if self._server_url is None:
+            folder = self.folder / f"sqlite-{record_count}"
+            folder.mkdir(parents=True, exist_ok=True)
+            database: CatalogDatabase = SqliteCatalog(str(folder / "records.db"))
+            kind = "sqlite"
+        else:
+            folder = self.folder / f"postgresql-{record_count}"
+            database = PostgresCatalog(database_url(self._server_url, name))
+            kind = "postgresql"
+
+        catalog = MeasuredCatalog(kind, database, folder, record_count)
+        catalog.prepare()
+        return catalog
+
+
+PARTS: Final = ("first_start", "snapshot", "memory", "queries", "facets", "bulk", "mixed")
+
+
+def main() -> None:
+    """Prepare the catalogs, and print a table for each part."""
+    options = _parse_options()
+    # So that servers are stopped and files removed, as after Ctrl-C.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+
+    options.folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with _server_url(options.database, options.folder) as server_url:
+            run = ScaleRun(options.folder, server_url, int(options.records), int(options.bulk_records))
+            for part in options.part or PARTS:
+                getattr(run, part)()
+    finally:
+        if not options.keep:
+            shutil.rmtree(options.folder)
+
+
+def _parse_options() -> argparse.Namespace:
+    """Return the options of the command line."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks scale", description=main.__doc__)
+    parser.add_argument("--records", type=float, default=_RECORDS)
+    parser.add_argument("--bulk-records", type=float, default=_BULK_RECORDS, help="records of each bulk import")
+    parser.add_argument(
+        "--database",
+        default="postgresql",
+        help="`postgresql` (a private server), `sqlite`, or the URL of a PostgreSQL server and its superuser",
+    )
+    parser.add_argument("--folder", type=Path, default=_FOLDER, help=f"for everything that is generated ({_FOLDER})")
+    parser.add_argument("--keep", action="store_true", help="keep the folder for the next run, which is then quicker")
+    parser.add_argument("--part", nargs="+", choices=PARTS, help="only these parts")
+    return parser.parse_args()
+
+
+@contextmanager
+def _server_url(database: str, folder: Path) -> Iterator[str | None]:
+    """Provide the URL of the PostgreSQL server that the option names, or None for SQLite."""
+    if database == "sqlite":
+        yield None
+    elif database == "postgresql":
+        with private_server(folder / "postgresql") as url:
+            yield url
+    else:
+        yield database.rstrip("/")

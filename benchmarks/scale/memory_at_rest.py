@@ -1,0 +1,53 @@
+"""Memory of processes that serve a catalog and have nothing to do."""
+
+import time
+from typing import Final
+
+from benchmarks.scale.measured_catalog import READY_PATH, START_SECONDS, MeasuredCatalog, sign_in
+from benchmarks.scale.memory import measure_memory
+from benchmarks.scale.questions import QuestionSender, filtered_ranking, ranking
+from benchmarks.scale.report import MEGABYTE, Figure, Target, print_figure, print_heading
+
+_QUESTIONS: Final = 200
+_REST_SECONDS: Final = 5.0  # until what a start leaves behind has been cleared away
+_PRIVATE_BYTES_PER_RECORD: Final = 140
+_PRIVATE_FIXED_BYTES: Final = 250 * MEGABYTE
+_MAPPED_BYTES_PER_RECORD: Final = 500
+_SECOND_PROCESS_SHARE: Final = 20.0
+
+
+def measure_memory_at_rest(catalog: MeasuredCatalog) -> None:
+    """Print the memory of a process after a start from the snapshot and some questions, and what a second one adds."""
+    print_heading(f"Memory at rest, {catalog.label}")
+    record_count = catalog.record_count
+    private_target = Target((_PRIVATE_BYTES_PER_RECORD * record_count + _PRIVATE_FIXED_BYTES) / MEGABYTE)
+    mapped_target = Target(_MAPPED_BYTES_PER_RECORD * record_count / MEGABYTE)
+
+    with catalog.serving() as server:
+        time.sleep(_REST_SECONDS)
+        fresh = measure_memory(server.process.pid, catalog.data_dir)
+        print_figure(Figure("private, before any question", fresh.private / MEGABYTE, "MB", "", private_target))
+
+        with QuestionSender(server.address, sign_in(server)) as sender:
+            for number in range(_QUESTIONS):
+                sender.ask(ranking(number))
+                sender.ask(filtered_ranking(number))
+        single = measure_memory(server.process.pid, catalog.data_dir)
+        print_figure(Figure("private, after questions", single.private / MEGABYTE, "MB", "", private_target))
+        print_figure(Figure("mapped files", single.mapped / MEGABYTE, "MB", "", mapped_target))
+
+        added_share = 100 * _added_bytes(catalog, server.process.pid, single.proportional) / single.proportional
+        print_figure(Figure("added by a second process", added_share, "%", "", Target(_SECOND_PROCESS_SHARE)))
+
+
+def _added_bytes(catalog: MeasuredCatalog, first_pid: int, bytes_of_first: int) -> int:
+    """Return how much memory both processes take together beyond that of the first one alone."""
+    second_server = catalog.launch()
+    try:
+        second_server.wait_until_ready(READY_PATH, START_SECONDS)
+        time.sleep(_REST_SECONDS)
+        processes = (first_pid, second_server.process.pid)
+        both_bytes = sum(measure_memory(pid, catalog.data_dir).proportional for pid in processes)
+        return both_bytes - bytes_of_first
+    finally:
+        second_server.stop()

@@ -1,0 +1,87 @@
+"""A PostgreSQL server for the catalogs, in a folder of its own that may be kept for the next run."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import psycopg
+
+from benchmarks.product_server import free_port
+
+_BINARIES: Final = Path("/usr/lib/postgresql")  # Debian's package, in a folder for each version
+_SERVER_OPTIONS: Final = {
+    "shared_buffers": "1GB",
+    "maintenance_work_mem": "1GB",
+    "max_wal_size": "8GB",
+    "checkpoint_timeout": "30min",
+}
+
+
+class PrivateServer:
+    """A PostgreSQL server on a free port of loopback, in a folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        """Create the files of the server unless an earlier run has left them in the folder."""
+        self.folder = folder
+        self.port = free_port()
+        if not (folder / "data" / "PG_VERSION").exists():
+            self._create()
+
+    @property
+    def url(self) -> str:
+        """The URL of the server, without the name of a database."""
+        return f"postgresql://postgres@127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        """Start the server, and wait until it accepts connections; one that a killed run has left behind is stopped."""
+        if (self.folder / "data" / "postmaster.pid").exists():
+            self._run("pg_ctl", "-w", "-m", "immediate", "stop", check=False)
+
+        settings = " ".join(f"-c {name}={value}" for name, value in _SERVER_OPTIONS.items())
+        options = f"-h 127.0.0.1 -p {self.port} -k {self.folder} {settings}"
+        self._run("pg_ctl", "-w", "-t", "600", "-l", str(self.folder / "log"), "-o", options, "start")
+
+    def stop(self) -> None:
+        """Stop the server after a checkpoint, so that it starts quickly the next time."""
+        self._run("pg_ctl", "-w", "-t", "600", "-m", "fast", "stop")
+
+    def _create(self) -> None:
+        """Create the files; they belong to the user of the package, because initdb refuses to run as root."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if os.geteuid() == 0:
+            shutil.chown(self.folder, "postgres")
+        self._run("initdb", "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C")
+
+    def _run(self, program: str, *arguments: str, check: bool = True) -> None:
+        """Run a program of PostgreSQL on the files of the server, which has to succeed if `check`."""
+        binaries = sorted(_BINARIES.glob("*/bin"))
+        if not binaries:
+            raise SystemExit("PostgreSQL is missing (Debian's package postgresql, or --database postgresql://…)")
+
+        user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+        command = [*user, str(binaries[-1] / program), "-D", str(self.folder / "data"), *arguments]
+        subprocess.run(command, check=check, stdout=subprocess.DEVNULL, cwd="/")
+
+
+@contextmanager
+def private_server(folder: Path) -> Iterator[str]:
+    """Run a private server until the end of the block, and provide its URL."""
+    server = PrivateServer(folder)
+    server.start()
+    try:
+        yield server.url
+    finally:
+        server.stop()
+
+
+def database_url(server_url: str, name: str) -> str:
+    """Return the URL of a database on the server, which is created if it does not exist."""
+    with psycopg.connect(f"{server_url}/postgres", autocommit=True) as connection:
+        row = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone()
+        if row is None:
+            connection.execute(f'CREATE DATABASE "{name}"')
+    return f"{server_url}/{name}"

@@ -1,0 +1,286 @@
+"""Rows of the table `datasets` as Arrow batches, as wide and as skewed as those of real catalogs.
+
+Values are drawn from the demo catalog, so that as many are missing as in real data. Numbers vary around what they are
+there. Names and descriptions also contain words of a large invented vocabulary, the rare ones of which occur in a few
+records only, as the names of places and people do.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import cached_property
+from itertools import product
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from touchstone.core.attributes import ATTRIBUTES, NUMBERS, Kind
+from touchstone.core.evidence import CLAIMED_ATTRIBUTES, AttributeEvidence, EvidenceLevel
+from touchstone.demo.packaged_records import PackagedRecord, read_records
+
+BATCH_RECORDS: Final = 50_000
+EVIDENCE_SHARE: Final = 0.08
+PRIVATE_SHARE: Final = 0.02
+_REVIEWED_SHARE: Final = 0.2  # of the records with evidence
+_DATA_FILE_SHARE: Final = 0.3
+_WITHOUT_OWNER_SHARE: Final = 0.3
+_OWNER_COUNT: Final = 1000
+_RECORDS_PER_IMPORT: Final = 1000  # records of one import have the same times
+_FIRST_IMPORT: Final = datetime(2020, 1, 1, tzinfo=UTC)
+_SECONDS_BETWEEN_IMPORTS: Final = 600
+_BYTES_OF_SMALL_FIELDS: Final = 700
+_MAX_DEMO_NAME: Final = 180
+
+_FIRST_SYLLABLES: Final = "ba ce di fo gu ha je ki lo mu na or pe qui ro sa te ul vi wé"
+_MIDDLE_SYLLABLES: Final = "bar cen dil fon gur han jen kil lor mun nar ost per ril sol tan uln vin wer zur"
+_LAST_SYLLABLES: Final = (
+    "berg burn by dale deen don field ford gate ham holm hurst ière land ley mar mere minster mont more mouth na "
+    "nesse polis port ridge rock sea stead stock stone stow thorpe ton vale ville water wick wold worth"
+)
+
+Generator = np.random.Generator
+
+
+class RecordGenerator:
+    """Makes rows of a catalog; the same seed makes the same rows, whatever order their batches are made in."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self.seed = seed
+        self._records = [record for record in read_records() if record.claims]
+        self._place_names = pa.array(_invented_words())
+        self._source_openings = pa.array([_source_opening(record) for record in self._records])
+        self._labels = pa.array([_label_members(record) for record in self._records])
+
+    def batches(self, first_id: int, count: int) -> Iterator[pa.RecordBatch]:
+        """Yield `count` rows with ids from `first_id` on."""
+        for batch_first_id in range(first_id, first_id + count, BATCH_RECORDS):
+            yield self.batch(batch_first_id, min(BATCH_RECORDS, first_id + count - batch_first_id))
+
+    def batch(self, first_id: int, count: int) -> pa.RecordBatch:
+        """Return `count` rows of the table `datasets`, in which JSON and UUIDs are texts."""
+        rng = np.random.default_rng([self.seed, first_id])
+        ids = np.arange(first_id, first_id + count)
+        description = self._descriptions(rng, count)
+        metadata = self._metadata(rng, ids)
+
+        columns = {
+            "id": pa.array(ids),
+            "dataset_id": _random_hexadecimals(rng, count, 16),
+            **_owner_and_visibility(rng, count),
+            "description": description,
+            **_data_files(rng, ids),
+            **self._attributes(rng, count),
+            "metadata": metadata,
+            "measured_attributes": pa.nulls(count, pa.string()),
+            "is_hidden": pa.repeat(pa.scalar(False), count),
+            "hidden_reason": pa.nulls(count, pa.string()),
+            "source_digest": _random_hexadecimals(rng, count, 32),
+            **_times(ids),
+            "changed_at_version": pa.array(np.ones(count, np.int64)),
+            "bytes": _content_sizes(description, metadata),
+        }
+        return pa.RecordBatch.from_pydict(columns)
+
+    def _attributes(self, rng: Generator, count: int) -> dict[str, pa.Array]:
+        """Return the attributes, each drawn for itself, and the evidence about some of them.
+
+        A record with evidence has all claimed attributes from the same demo record, because they belong together.
+        """
+        has_evidence = rng.random(count) < EVIDENCE_SHARE
+        evidence_sources = rng.integers(0, len(self._records), count)
+
+        columns: dict[str, pa.Array] = {}
+        for attribute in ATTRIBUTES:
+            sources = rng.integers(0, len(self._records), count)
+            if attribute.name in CLAIMED_ATTRIBUTES:
+                sources = np.where(has_evidence, evidence_sources, sources)
+            columns[attribute.name] = self._attribute_values[attribute.name].take(pa.array(sources))
+
+        for name in NUMBERS:
+            columns[name] = _vary_numbers(rng, columns[name], is_fixed=has_evidence)
+        columns["dataset_name"] = self._names(rng, columns["dataset_name"])
+
+        is_reviewed = rng.random(count) < _REVIEWED_SHARE
+        evidence_numbers = np.where(is_reviewed, evidence_sources + len(self._records), evidence_sources)
+        evidence = self._evidence.take(pa.array(evidence_numbers))
+        columns["attribute_evidence"] = pc.if_else(pa.array(has_evidence), evidence, None)
+        return columns
+
+    @cached_property
+    def _attribute_values(self) -> dict[str, pa.Array]:
+        """The values of each attribute in the demo catalog; lists of words are JSON texts."""
+        values_by_attribute: dict[str, pa.Array] = {}
+        for attribute in ATTRIBUTES:
+            values = [record.attributes[attribute.name] for record in self._records]
+            if attribute.kind is Kind.WORDS:
+                values = [None if words is None else _json_text(words) for words in values]
+            values_by_attribute[attribute.name] = pa.array(values, _ARROW_TYPES[attribute.kind])
+        return values_by_attribute
+
+    @cached_property
+    def _evidence(self) -> pa.Array:
+        """The evidence about each record of the demo catalog as JSON: all as documented, and then all as reviewed."""
+        documented = [_evidence_json(record, EvidenceLevel.DOCUMENTED) for record in self._records]
+        reviewed = [_evidence_json(record, EvidenceLevel.REVIEWED) for record in self._records]
+        return pa.array(documented + reviewed)
+
+    def _names(self, rng: Generator, demo_names: pa.Array) -> pa.Array:
+        """Return names that consist of a name of the demo catalog, a place and an edition; some records share one."""
+        beginnings = pc.utf8_slice_codeunits(demo_names, 0, _MAX_DEMO_NAME)
+        editions = pa.array(rng.integers(1, 20, len(demo_names))).cast(pa.string())
+        return pc.binary_join_element_wise(beginnings, self._places(rng, len(demo_names)), editions, " ")
+
+    def _descriptions(self, rng: Generator, count: int) -> pa.Array:
+        """Return descriptions of two sentences of the demo catalog, and one about places and years."""
+        demo_descriptions = pa.array([record.description for record in self._records])
+        first_sentences = demo_descriptions.take(pa.array(rng.integers(0, len(self._records), count)))
+        second_sentences = demo_descriptions.take(pa.array(rng.integers(0, len(self._records), count)))
+        years = pa.array(rng.integers(1980, 2026, count)).cast(pa.string())
+
+        places = pc.binary_join_element_wise(
+            "Collected in", self._places(rng, count), "and", self._places(rng, count), "since", years, " "
+        )
+        return pc.binary_join_element_wise(first_sentences, second_sentences, places, " ")
+
+    def _places(self, rng: Generator, count: int) -> pa.Array:
+        """Return names of places, of which some are frequent and most are rare."""
+        return self._place_names.take(pa.array(_skewed_choices(rng, len(self._place_names), count)))
+
+    def _metadata(self, rng: Generator, ids: NDArray[np.int64]) -> pa.Array:
+        """Return the member `metadata` as JSON: the source with a key, labels, and the measurement of some files."""
+        count = len(ids)
+        source_openings = self._source_openings.take(pa.array(rng.integers(0, len(self._records), count)))
+        labels = self._labels.take(pa.array(rng.integers(0, len(self._records), count)))
+        digests = _random_hexadecimals(rng, count, 32)
+        keys = pa.array(ids).cast(pa.string())
+
+        is_measured = pa.array(rng.random(count) < _DATA_FILE_SHARE)
+        row_counts = pa.array(np.exp(rng.normal(8.0, 2.0, count)).astype(np.int64)).cast(pa.string())
+        measurements = pc.binary_join_element_wise(
+            ',"measured":{"rows":', row_counts, ',"columns":12,"missing_percentage":0.5,"sha256":"', digests, '"}', ""
+        )
+        return pc.binary_join_element_wise(
+            source_openings,
+            keys,
+            '","sha256":"',
+            digests,
+            '"}',
+            labels,
+            pc.if_else(is_measured, measurements, ""),
+            "}",
+            "",
+        )
+
+
+_ARROW_TYPES: Final = {
+    Kind.TEXT: pa.string(),
+    Kind.WORDS: pa.string(),
+    Kind.INTEGER: pa.int64(),
+    Kind.PERCENTAGE: pa.float64(),
+    Kind.FLAG: pa.bool_(),
+}
+
+
+def _invented_words() -> list[str]:
+    """Return all words that can be made of the syllables, in an order that mixes them."""
+    middle_syllables = _MIDDLE_SYLLABLES.split()
+    combinations = product(_FIRST_SYLLABLES.split(), middle_syllables, middle_syllables, _LAST_SYLLABLES.split())
+    words = ["".join(syllables).capitalize() for syllables in combinations]
+
+    np.random.default_rng(0).shuffle(words)
+    return words
+
+
+def _source_opening(record: PackagedRecord) -> str:
+    """Return the beginning of the metadata of a record as JSON, up to the key in its source."""
+    source = record.metadata.get("source") or {}
+    members = {name: source[name] for name in ("kind", "name", "url") if name in source}
+    opening = _json_text({"source": members}).removesuffix("}}")
+    return f'{opening}{"," if members else ""}"key":"'
+
+
+def _label_members(record: PackagedRecord) -> str:
+    """Return the licence, the language and the tags of a record as members of a JSON object, with a comma before."""
+    members = {name: record.metadata[name] for name in ("licence", "language", "tags") if name in record.metadata}
+    return f",{_json_text(members)[1:-1]}" if members else ""
+
+
+def _evidence_json(record: PackagedRecord, level: EvidenceLevel) -> str:
+    """Return as JSON what the claims about a record amount to if all of them have this level."""
+    evidence: dict[str, AttributeEvidence] = {}
+    for name in {claim.attribute for claim in record.claims}:
+        shown_value = record.attributes[name]
+        reviewed_value = shown_value if level is EvidenceLevel.REVIEWED else None
+        evidence[name] = AttributeEvidence(level=level, documented=shown_value, reviewed=reviewed_value)
+    return _json_text(evidence)
+
+
+def _json_text(value: Any) -> str:
+    """Return a value as compact JSON."""
+    return msgspec.json.encode(value).decode()
+
+
+def _skewed_choices(rng: Generator, choice_count: int, count: int) -> NDArray[np.int64]:
+    """Return random indices below `choice_count`, of which the first are by far the most frequent (Zipf's law)."""
+    frequencies = 1.0 / np.arange(1, choice_count + 1)
+    cumulative_shares = np.cumsum(frequencies / frequencies.sum())
+    return np.searchsorted(cumulative_shares, rng.random(count)).clip(0, choice_count - 1)
+
+
+def _random_hexadecimals(rng: Generator, count: int, byte_count: int) -> pa.Array:
+    """Return random texts of hexadecimal digits, such as UUIDs without hyphens and digests."""
+    digit_count = 2 * byte_count
+    digits = rng.bytes(count * byte_count).hex().encode()
+    offsets = np.arange(0, (count + 1) * digit_count, digit_count, dtype=np.int32)
+    return pa.Array.from_buffers(pa.string(), count, [None, pa.py_buffer(offsets), pa.py_buffer(digits)])
+
+
+def _owner_and_visibility(rng: Generator, count: int) -> dict[str, pa.Array]:
+    """Return who owns the records, a few accounts most of them, and which of them nobody else sees."""
+    owner_ids = pa.array([f"{number:032x}" for number in range(1, _OWNER_COUNT + 1)])
+    owner = owner_ids.take(pa.array(_skewed_choices(rng, _OWNER_COUNT, count)))
+    has_owner = rng.random(count) >= _WITHOUT_OWNER_SHARE
+    is_private = has_owner & (rng.random(count) < PRIVATE_SHARE)
+    return {
+        "owner": pc.if_else(pa.array(has_owner), owner, None),
+        "visibility": pc.if_else(pa.array(is_private), "private", "public"),
+    }
+
+
+def _data_files(rng: Generator, ids: NDArray[np.int64]) -> dict[str, pa.Array]:
+    """Return the data file of some records; the others have none."""
+    has_file = pa.array(rng.random(len(ids)) < _DATA_FILE_SHARE)
+    file_type = pa.array(["csv", "parquet", "json"]).take(pa.array(rng.integers(0, 3, len(ids))))
+    file_path = pc.binary_join_element_wise("bench/", pa.array(ids).cast(pa.string()), ".", file_type, "")
+    return {"file_path": pc.if_else(has_file, file_path, ""), "file_type": pc.if_else(has_file, file_type, "")}
+
+
+def _vary_numbers(rng: Generator, values: pa.Array, *, is_fixed: NDArray[np.bool_]) -> pa.Array:
+    """Return whole numbers that differ from those of the demo catalog, except for years and percentages.
+
+    Numbers about which there is evidence stay as they are.
+    """
+    is_small = pc.max(values).as_py() <= 2100
+    if is_small or not pa.types.is_integer(values.type):
+        return values
+
+    factors = np.where(is_fixed, 1.0, np.exp(rng.normal(0.0, 0.5, len(values))))
+    varied = pc.floor(pc.multiply(values.cast(pa.float64()), pa.array(factors)))
+    return varied.cast(pa.int64())
+
+
+def _times(ids: NDArray[np.int64]) -> dict[str, pa.Array]:
+    """Return when the records were imported, in imports of a thousand."""
+    import_numbers = ids // _RECORDS_PER_IMPORT
+    seconds = int(_FIRST_IMPORT.timestamp()) + import_numbers * _SECONDS_BETWEEN_IMPORTS
+    times = pa.array(seconds * 1_000_000, pa.timestamp("us", tz="UTC"))
+    return {"created_at": times, "updated_at": times}
+
+
+def _content_sizes(description: pa.Array, metadata: pa.Array) -> pa.Array:
+    """Return about how many bytes the records take as JSON."""
+    text_bytes = pc.add(pc.binary_length(description), pc.binary_length(metadata))
+    return pc.add(text_bytes, _BYTES_OF_SMALL_FIELDS).cast(pa.int64())

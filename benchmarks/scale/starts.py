@@ -1,0 +1,95 @@
+"""Starts of the product: the first one, which reads every row, and those from the snapshot of the index."""
+
+import statistics
+import time
+from typing import Final
+
+from benchmarks.product_server import ServerProcess
+from benchmarks.scale.measured_catalog import READY_PATH, START_SECONDS, MeasuredCatalog, sign_in, wait_for_words
+from benchmarks.scale.memory import peak_resident_bytes, sampled_peak
+from benchmarks.scale.report import MEGABYTE, Figure, Target, print_figure, print_heading
+
+_SNAPSHOT_STARTS: Final = 5
+_CHANGED_RECORDS: Final = 10_000
+_COPIES_PER_START: Final = 3.0
+_PEAK_BYTES_PER_RECORD: Final = 250
+_PEAK_FIXED_BYTES: Final = 300 * MEGABYTE
+_SNAPSHOT_SECONDS: Final = 3.0
+_SNAPSHOT_GROWTH: Final = 1.2
+
+
+def measure_first_start(catalog: MeasuredCatalog) -> None:
+    """Print how long the first start takes and how much memory it needs, next to reading the same columns."""
+    print_heading(f"First start, {catalog.label}")
+    copy_seconds = _measure_reading(catalog)
+    peak_target = Target((_PEAK_BYTES_PER_RECORD * catalog.record_count + _PEAK_FIXED_BYTES) / MEGABYTE)
+
+    catalog.forget_index()
+    began_at = time.perf_counter()
+    server = catalog.launch()
+    try:
+        with sampled_peak(server.process.pid) as peak:
+            server.wait_until_ready(READY_PATH, START_SECONDS)
+            start_seconds = time.perf_counter() - began_at
+            print_figure(
+                Figure(
+                    "until it is ready",
+                    start_seconds,
+                    "s",
+                    f"the database reads the columns in {copy_seconds:.3g} s",
+                    Target(_COPIES_PER_START * copy_seconds),
+                )
+            )
+            print_figure(Figure("peak of private memory", peak.peak / MEGABYTE, "MB", "", peak_target))
+            resident_bytes = peak_resident_bytes(server.process.pid)
+            print_figure(Figure("peak with pages of mapped files", resident_bytes / MEGABYTE, "MB"))
+
+            wait_for_words(server, sign_in(server))
+            words_seconds = time.perf_counter() - began_at
+            print_figure(Figure("until words can be searched", words_seconds, "s"))
+            print_figure(Figure("peak of private memory until then", peak.peak / MEGABYTE, "MB", "", peak_target))
+    finally:
+        server.stop()
+
+
+def _measure_reading(catalog: MeasuredCatalog) -> float:
+    """Return the seconds that the database needs to read the columns once they are in the memory of the system."""
+    catalog.database.read_columns()
+
+    began_at = time.perf_counter()
+    catalog.database.read_columns()
+    return time.perf_counter() - began_at
+
+
+def measure_snapshot_starts(catalog: MeasuredCatalog, smaller_catalog: MeasuredCatalog) -> None:
+    """Print how long a start from the snapshot takes, next to a catalog with a tenth of the records."""
+    print_heading(f"Start from the snapshot, {catalog.label}")
+    smaller_seconds = _median_start_seconds(smaller_catalog)
+    seconds = _median_start_seconds(catalog)
+
+    beside = f"{smaller_seconds:.3g} s with {smaller_catalog.label}"
+    print_figure(Figure(f"median of {_SNAPSHOT_STARTS}", seconds, "s", beside, Target(_SNAPSHOT_SECONDS)))
+    growth = Figure("growth from a tenth of the records", seconds / smaller_seconds, "×", "", Target(_SNAPSHOT_GROWTH))
+    print_figure(growth)
+
+    catalog.database.change_records(_CHANGED_RECORDS)
+    seconds_after_changes = _start_seconds(catalog)
+    print_figure(Figure(f"after {_CHANGED_RECORDS:,} changes", seconds_after_changes, "s"))
+
+
+def _median_start_seconds(catalog: MeasuredCatalog) -> float:
+    """Return the median time until the product is ready, over some starts from a snapshot with words."""
+    with catalog.serving():
+        pass  # the snapshot is complete now
+    return statistics.median(_start_seconds(catalog) for _ in range(_SNAPSHOT_STARTS))
+
+
+def _start_seconds(catalog: MeasuredCatalog) -> float:
+    """Return the time from the start of the process until the product is ready."""
+    began_at = time.perf_counter()
+    server: ServerProcess = catalog.launch()
+    try:
+        server.wait_until_ready(READY_PATH, START_SECONDS)
+        return time.perf_counter() - began_at
+    finally:
+        server.stop()
