@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 from tests.listening import listening
 from touchstone.core.metrics import REGISTRY
 from touchstone.core.settings import Settings
-from touchstone.http.middleware import EdgeMiddleware
+from touchstone.http.middleware import BodyPaths, EdgeMiddleware
 
 
 class ManyBehaviours:
@@ -107,7 +107,7 @@ def edge(
     """Return the middleware around an application, with changed settings and these paths for large bodies."""
     variables = {f"TOUCHSTONE_{name.upper()}": str(value) for name, value in changes.items()}
     settings = Settings.load({"TOUCHSTONE_DATA_DIR": str(tmp_path), **variables})
-    return EdgeMiddleware(app, settings, upload_paths=frozenset(large))
+    return EdgeMiddleware(app, settings, body_paths=BodyPaths(uploads=frozenset(large)))
 
 
 def client(app: EdgeMiddleware) -> httpx2.AsyncClient:

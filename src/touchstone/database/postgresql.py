@@ -1,9 +1,10 @@
 """Code for PostgreSQL only: options of a connection, and the lock that serialises migrations."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 # With libpq's defaults, a connection to a server that has lost its network hangs for minutes.
 CONNECTION_OPTIONS: Final = {
@@ -33,6 +34,20 @@ def create_postgresql_engine(url: str, **options: Any) -> AsyncEngine:
         connect_args=connection_options,
         **options,
     )
+
+
+async def copy_rows(driver_connection: Any, target: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Insert rows by COPY; `target` is the table with the names of its columns."""
+    async with driver_connection.cursor() as cursor, cursor.copy(f"COPY {target} FROM STDIN") as copy:
+        for row in rows:
+            await copy.write_row(row)
+
+
+async def next_ids(connection: AsyncConnection, table: sa.Table, count: int) -> list[int]:
+    """Return the next ids from the sequence of a table, which nobody else gets."""
+    query = sa.text("SELECT nextval(pg_get_serial_sequence(:table, 'id')) FROM generate_series(1, :count)")
+    ids = await connection.scalars(query.bindparams(table=table.name, count=count))
+    return sorted(ids)
 
 
 def take_advisory_lock(connection: sa.Connection) -> None:

@@ -2,12 +2,13 @@
 
 import contextlib
 import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy import event
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 BUSY_TIMEOUT_MS: Final = 10_000
 _PRAGMAS: Final = (
@@ -26,6 +27,25 @@ def sqlite_path(url: str) -> str | None:
     if parsed_url.get_backend_name() != "sqlite":
         return None
     return parsed_url.database or ":memory:"
+
+
+def is_sqlite(dialect: sa.Dialect) -> bool:
+    """Return whether a connection of this dialect is one to SQLite."""
+    return dialect.name == "sqlite"
+
+
+async def insert_rows(driver_connection: Any, target: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Insert rows with one prepared statement; `target` is the table with the names of its columns."""
+    placeholders = ", ".join("?" * len(rows[0]))
+    insert = f"INSERT INTO {target} VALUES ({placeholders})"  # noqa: S608 - the names are those of our own tables
+    await driver_connection.executemany(insert, rows)
+
+
+async def next_ids(connection: AsyncConnection, table: sa.Table, count: int) -> list[int]:
+    """Return the ids that SQLite would assign to the next rows of a table; there is no other writer meanwhile."""
+    query = sa.text("SELECT seq FROM sqlite_sequence WHERE name = :table")
+    last_id = await connection.scalar(query.bindparams(table=table.name)) or 0
+    return list(range(last_id + 1, last_id + count + 1))
 
 
 def check_can_open(path: str) -> None:

@@ -71,6 +71,14 @@ datasets = sa.Table(
     sqlite_autoincrement=True,
 )
 
+# The size of all records of each owner together, which changes in the same transaction as the records.
+record_usage = sa.Table(
+    "record_usage",
+    metadata,
+    sa.Column("owner", sa.Uuid, primary_key=True),
+    sa.Column("bytes", sa.BigInteger, nullable=False),
+)
+
 dataset_deletions = sa.Table(
     "dataset_deletions",
     metadata,

@@ -3,11 +3,11 @@
 The errors themselves are defined in `core/errors.py`, and their bodies are made in `error_rendering.py`.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -66,11 +66,20 @@ async def _handle_service_error(request: Request, error: Exception) -> Response:
 async def _handle_validation_error(request: Request, error: Exception) -> Response:
     """Report a request that pydantic found invalid, with an entry for each invalid field."""
     assert isinstance(error, RequestValidationError)
-    field_errors = [_convert_pydantic_error(pydantic_error) for pydantic_error in error.errors()]
+    return error_response(_to_invalid(error.errors()), request.scope)
 
-    if field_errors[0].kind == "unknown_name":
-        return error_response(UnknownName(*field_errors), request.scope)
-    return error_response(Invalid(*field_errors), request.scope)
+
+def invalid_body(error: ValidationError) -> Invalid:
+    """Return the error with which a body is refused that pydantic found invalid."""
+    details = [{**detail, "loc": ("body", *detail["loc"])} for detail in error.errors(include_input=False)]
+    return _to_invalid(details)
+
+
+def _to_invalid(pydantic_errors: Sequence[Mapping[str, Any]]) -> Invalid:
+    """Return the errors that pydantic has reported as one error of our own."""
+    field_errors = [_convert_pydantic_error(pydantic_error) for pydantic_error in pydantic_errors]
+    error_class = UnknownName if field_errors[0].kind == "unknown_name" else Invalid
+    return error_class(*field_errors)
 
 
 def _convert_pydantic_error(pydantic_error: Mapping[str, Any]) -> FieldError:

@@ -2,9 +2,10 @@
 
 import itertools
 import math
+import sys
 import time
 from collections.abc import Callable, Collection, Hashable
-from typing import Final
+from typing import Final, NamedTuple
 
 import structlog
 from starlette.responses import Response
@@ -55,6 +56,18 @@ def client_address(scope: Scope) -> Hashable:
     return address_block(client_host)
 
 
+class BodyPaths(NamedTuple):
+    """Paths without a trailing slash whose bodies the application reads while they arrive.
+
+    Attributes:
+        uploads: paths at which a body may be as large as an upload.
+        streams: paths at which a body may be of any length, because it is processed while it arrives.
+    """
+
+    uploads: Collection[str] = ()
+    streams: Collection[str] = ()
+
+
 class EdgeMiddleware:
     """The outermost middleware of a listener.
 
@@ -63,7 +76,7 @@ class EdgeMiddleware:
     traceback.
 
     Attributes:
-        upload_paths: paths at which a body is an upload, which has limits of its own and is not kept in memory.
+        body_paths: paths at which a body has limits of its own and is not kept in memory.
         respond_to_error: returns the response that reports an error.
         caller_of: returns the user or address that a request is attributed to.
     """
@@ -73,13 +86,13 @@ class EdgeMiddleware:
         app: ASGIApp,
         settings: Settings,
         *,
-        upload_paths: Collection[str] = (),
+        body_paths: BodyPaths = BodyPaths(),  # noqa: B008 - an immutable value
         respond_to_error: ErrorResponder = error_response,
         caller_of: CallerOf = client_address,
     ) -> None:
         self.app = app
         self.settings = settings
-        self.upload_paths = upload_paths
+        self.body_paths = body_paths
         self.respond_to_error = respond_to_error
         self.caller_of = caller_of
         self.proxies = settings.proxies
@@ -153,7 +166,7 @@ class EdgeMiddleware:
         body.check_declared_length(request.headers.get(b"content-length"))
 
         # The application reads an upload while it arrives, because it may be too large for the memory.
-        if self._is_upload(request):
+        if self._is_upload(request) or self._is_stream(request):
             with self._upload_slots.slot(request.scope):
                 await self.app(request.scope, body, request.send)
             return
@@ -216,7 +229,11 @@ class EdgeMiddleware:
 
     def _is_upload(self, request: TrackedRequest) -> bool:
         """Return whether a request has a body that is handled as an upload."""
-        return request.has_body and request.scope["path"].rstrip("/") in self.upload_paths
+        return request.has_body and request.scope["path"].rstrip("/") in self.body_paths.uploads
+
+    def _is_stream(self, request: TrackedRequest) -> bool:
+        """Return whether a request has a body that is processed while it arrives."""
+        return request.has_body and request.scope["path"].rstrip("/") in self.body_paths.streams
 
     def _limit_body(self, request: TrackedRequest, receive: Receive) -> LimitedBody:
         """Return a `receive` function that enforces the limits on the body of this request."""
@@ -227,6 +244,9 @@ class EdgeMiddleware:
         # A large upload over a slow line may take long, as long as it makes progress.
         if self._is_upload(request):
             max_bytes = settings.upload_max_bytes
+            deadline_seconds = math.inf
+        elif self._is_stream(request):
+            max_bytes = sys.maxsize
             deadline_seconds = math.inf
 
         return LimitedBody(

@@ -8,9 +8,9 @@ from touchstone.core.errors import ServiceError
 from touchstone.core.settings import Settings
 from touchstone.http.admission import SamePlaceMiddleware
 from touchstone.http.error_responses import error_response
-from touchstone.http.middleware import EdgeMiddleware, client_address
+from touchstone.http.middleware import BodyPaths, EdgeMiddleware, client_address
 from touchstone.services.gateway.app import Gateway
-from touchstone.services.gateway.public_routes import LARGE_BODIES
+from touchstone.services.gateway.public_routes import LARGE_BODIES, STREAMED_BODIES
 from touchstone.startup.open_services import OpenServices
 from touchstone.web.app import LARGE_BODIES as LARGE_PAGES
 from touchstone.web.app import WebApp
@@ -30,7 +30,7 @@ async def open_public_site(settings: Settings, gateway: Gateway, services: OpenS
     return EdgeMiddleware(
         site,
         settings,
-        upload_paths=LARGE_BODIES | LARGE_PAGES,
+        body_paths=BodyPaths(LARGE_BODIES | LARGE_PAGES, STREAMED_BODIES),
         respond_to_error=site.error_response,
         caller_of=site.caller_of,
     )

@@ -9,7 +9,7 @@ from touchstone.core.identity import USER_ID_HEADER
 from touchstone.core.internal_tokens import InternalTokens
 from touchstone.core.settings import Settings, SettingsError
 from touchstone.database.engine import Database
-from touchstone.http.middleware import EdgeMiddleware, client_address
+from touchstone.http.middleware import BodyPaths, EdgeMiddleware, client_address
 from touchstone.http.same_installation_check import (
     PartIdentity,
     PartIdentityMiddleware,
@@ -18,7 +18,7 @@ from touchstone.http.same_installation_check import (
 )
 from touchstone.http.upstream import AbsentBackend, RemoteBackend, Upstream
 from touchstone.services.gateway.app import Gateway
-from touchstone.services.gateway.public_routes import BACKENDS, LARGE_BODIES
+from touchstone.services.gateway.public_routes import BACKENDS, LARGE_BODIES, STREAMED_BODIES
 from touchstone.services.selection.app import Selection
 from touchstone.startup.database_preparation import open_prepared_database
 from touchstone.startup.open_services import JOB_BACKENDS, Backend, OpenServices
@@ -63,7 +63,7 @@ async def open_backend(name: str, settings: Settings) -> AsyncIterator[ASGIApp]:
         yield EdgeMiddleware(
             identified_backend,
             backend_server_settings(settings),
-            upload_paths=LARGE_BODIES,
+            body_paths=BodyPaths(LARGE_BODIES, STREAMED_BODIES),
             caller_of=forwarded_caller_of,
         )
 

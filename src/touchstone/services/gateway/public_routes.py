@@ -20,6 +20,7 @@ class PublicRoute:
         aliases: further public addresses.
         is_open: the route needs no token.
         has_large_body: the body may be as large as an upload.
+        streams_body: the body is processed while it arrives, so its length is not limited.
         returns_location: the response may have a Location header.
         is_documented: the route is in the OpenAPI document.
     """
@@ -31,6 +32,7 @@ class PublicRoute:
     aliases: tuple[str, ...] = ()
     is_open: bool = False
     has_large_body: bool = False
+    streams_body: bool = False
     returns_location: bool = False
     is_documented: bool = True
 
@@ -50,7 +52,12 @@ def _gateway_route(method: str, path: str, *, is_open: bool = False) -> PublicRo
 
 
 def _dataset_route(
-    method: str, path: str, *, has_large_body: bool = False, returns_location: bool = False
+    method: str,
+    path: str,
+    *,
+    has_large_body: bool = False,
+    streams_body: bool = False,
+    returns_location: bool = False,
 ) -> PublicRoute:
     """Return a route of the selection backend that can only be called with the prefix `/api/v1`."""
     return PublicRoute(
@@ -59,6 +66,7 @@ def _dataset_route(
         backend="selection",
         target=path,
         has_large_body=has_large_body,
+        streams_body=streams_body,
         returns_location=returns_location,
     )
 
@@ -130,6 +138,7 @@ PUBLIC_ROUTES: Final[tuple[PublicRoute, ...]] = (
     _dataset_route("POST", "/datasets/import", has_large_body=True),
     _dataset_route("GET", "/datasets/export.jsonl"),
     _dataset_route("GET", "/datasets/export.parquet"),
+    _dataset_route("POST", "/datasets/bulk", streams_body=True),
     _dataset_route("GET", "/datasets/facets"),
     _dataset_route("GET", "/datasets/suggest"),
     _dataset_route("GET", "/datasets/criteria"),
@@ -172,10 +181,12 @@ PUBLIC_ROUTES: Final[tuple[PublicRoute, ...]] = (
 )
 
 
-# The public and the backend's addresses, without a trailing slash, whose body may be as large as an upload.
-LARGE_BODIES: Final = frozenset(
-    address.rstrip("/")
-    for route in PUBLIC_ROUTES
-    if route.has_large_body
-    for address in (*route.addresses, route.target)
-)
+def _addresses_of_bodies(routes: Iterable[PublicRoute]) -> frozenset[str]:
+    """Return the public and the backend's addresses of some routes without a trailing slash, as limits look them up."""
+    return frozenset(address.rstrip("/") for route in routes for address in (*route.addresses, route.target))
+
+
+LARGE_BODIES: Final = _addresses_of_bodies(route for route in PUBLIC_ROUTES if route.has_large_body)
+"""The addresses whose body may be as large as an upload."""
+STREAMED_BODIES: Final = _addresses_of_bodies(route for route in PUBLIC_ROUTES if route.streams_body)
+"""The addresses whose body may be of any length, because it is processed while it arrives."""

@@ -11,6 +11,8 @@ from touchstone.http.app import create_app
 from touchstone.http.backend_auth import BackendAuthMiddleware
 from touchstone.http.health import Resource
 from touchstone.http.routing import AllowedMethodsMiddleware, FastPathMiddleware, TrailingSlashMiddleware
+from touchstone.services.selection.bulk import routes as bulk_routes
+from touchstone.services.selection.bulk.bulk_import import BulkImporter, BulkLimits
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.catalog_tokens import CatalogTokens
 from touchstone.services.selection.context import SelectionServices
@@ -59,6 +61,7 @@ class Selection:
 
         routers = (
             import_routes.router,
+            bulk_routes.router,
             reason_routes.router,
             catalog_export_routes.router,
             dataset_routes.router,
@@ -101,6 +104,7 @@ class Selection:
         data_files = DataFiles(settings, database)
         measurer = FileMeasurer(settings, data_files)
         evidence = EvidenceEditor(database, catalog)
+        bulk_limits = BulkLimits(line_bytes=settings.body_max_bytes, quota_bytes=settings.record_quota_bytes)
         services = SelectionServices(
             catalog=catalog,
             catalog_tokens=catalog_tokens,
@@ -114,6 +118,7 @@ class Selection:
             data_files=data_files,
             uploads=Uploads(settings, database),
             imports=DocumentImports(settings, database, catalog),
+            bulk=BulkImporter(database, catalog, bulk_limits),
             response_cache=ResponseCache(),
             reports=ReportReader(database, catalog, evidence),
             pdf_renderer=PdfRenderer(),

@@ -1,5 +1,7 @@
 """Writing of records to the database in a form that is then applied to the catalog in memory."""
 
+from collections.abc import Sequence
+
 from touchstone.database.engine import Writer
 from touchstone.services.selection.datasets import store
 from touchstone.services.selection.datasets.store import DatasetDraft, DatasetRecord
@@ -25,11 +27,30 @@ class CatalogWriter:
         self._upserts[record.id] = record
         return record
 
+    async def insert_many(self, drafts: Sequence[DatasetDraft]) -> list[DatasetRecord]:
+        """Insert many records with one statement, and return them as stored, without the names of their owners.
+
+        Raises:
+            SourceConflict: a record with the same source has been inserted in the meantime.
+        """
+        records = await store.insert_new_datasets(self.transaction, drafts, self.version) if drafts else []
+        self._upserts |= {record.id: record for record in records}
+        return records
+
     async def update(self, dataset_id: int, draft: DatasetDraft) -> DatasetRecord:
         """Replace the content of a record and return it as stored."""
         record = await store.update_dataset(self.transaction, dataset_id, draft, self.version)
         self._upserts[record.id] = record
         return record
+
+    async def update_many(self, changed: Sequence[DatasetRecord]) -> list[DatasetRecord]:
+        """Replace the content of many records with one statement, and return them as stored.
+
+        `changed` are the stored records with their new content, but still with their old size.
+        """
+        records = await store.update_datasets(self.transaction, changed, self.version) if changed else []
+        self._upserts |= {record.id: record for record in records}
+        return records
 
     async def delete(self, dataset_id: int) -> None:
         """Delete a record."""

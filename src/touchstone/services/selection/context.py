@@ -17,6 +17,7 @@ from touchstone.http.backend_auth import caller_of, require_caller
 from touchstone.http.error_responses import request_locale
 from touchstone.http.json_body import parse_json
 from touchstone.http.request_models import RequestModel
+from touchstone.services.selection.bulk.bulk_import import BulkImporter
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.catalog_tokens import CatalogTokens
 from touchstone.services.selection.datasets.catalog_export import CatalogExport
@@ -60,6 +61,7 @@ class SelectionServices:
     data_files: DataFiles
     uploads: Uploads
     imports: DocumentImports
+    bulk: BulkImporter
     response_cache: ResponseCache
     reports: ReportReader
     pdf_renderer: PdfRenderer

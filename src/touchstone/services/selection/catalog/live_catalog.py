@@ -161,12 +161,13 @@ class LiveCatalog:
     # Writing
 
     @asynccontextmanager
-    async def writing(self, *, even_if_disk_full: bool = False) -> AsyncIterator[CatalogWriter]:
+    async def writing(self, *, even_if_disk_full: bool = False, is_bulk: bool = False) -> AsyncIterator[CatalogWriter]:
         """Begin a transaction that changes the database, and then the catalog in memory, at the end of the block.
 
         If the block raises, neither of them changes. Writers of this process wait for each other, so that the catalog
         in memory changes in the same order as the database. With `even_if_disk_full`, the transaction may use the disk
-        space that the database holds in reserve.
+        space that the database holds in reserve. The records of a bulk import (`is_bulk`) are not encoded for readers
+        in advance, because few of them are read soon.
         """
         async with self._apply_lock:
             async with self._database.writing(even_if_disk_full=even_if_disk_full) as transaction:
@@ -176,7 +177,8 @@ class LiveCatalog:
 
             # From here on the transaction is committed.
             self._apply(writer.upserts, writer.deleted_ids)
-            self.records.cache.put(encode_records(writer.upserts))
+            if not is_bulk:
+                self.records.cache.put(encode_records(writer.upserts))
             self._applied_ahead.add(writer.version)
             self._advance_to(self._applied_version)
 

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from touchstone.core.errors import RecordQuotaExceeded
 from touchstone.database.engine import Reader
-from touchstone.services.selection.datasets import store
+from touchstone.services.selection.datasets import record_usage_store
 
 
 async def check_record_quota(connection: Reader, owner: UUID | None, quota_bytes: int) -> None:
@@ -19,6 +19,6 @@ async def check_record_quota(connection: Reader, owner: UUID | None, quota_bytes
     if owner is None:
         return
 
-    used_bytes = await store.total_content_bytes(connection, owner)
+    used_bytes = await record_usage_store.read_bytes(connection, owner)
     if used_bytes > quota_bytes:
         raise RecordQuotaExceeded(limit=quota_bytes)

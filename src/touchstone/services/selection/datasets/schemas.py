@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 from uuid import UUID
 
 from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema, create_model
@@ -28,7 +28,9 @@ from touchstone.services.selection.gates import GateOutcome
 from touchstone.services.selection.json_fields import JsonObject
 from touchstone.services.selection.parameters import MAX_TEXT
 
+MAX_WORD: Final = 200
 MAX_WORDS: Final = 200
+MAX_FILE_PATH: Final = 4096
 MAX_REASON: Final = 1000
 
 # Short names of ethical attributes, as they are called among the scoring criteria.
@@ -40,15 +42,31 @@ SHORT_TAGS: Final[Mapping[str, str]] = {
 }
 # The filters that a search takes beside its own criteria; their values are parsed with the table of filters.
 SEARCH_FILTERS: Final = ("license", "language", "source", "trainable")
+# The members of a record that the service writes; those that an exported record has may be imported again.
+FIELDS_OF_SERVICE: Final = frozenset(
+    {
+        "id",
+        "dataset_id",
+        "metadata_omitted",
+        "hidden",
+        "hidden_reason",
+        "declared_by",
+        "ethical_score",
+        "technical_score",
+        "popularity_score",
+        "created_at",
+        "updated_at",
+    }
+)
 _FILTER_SCHEMAS: Final = FILTER_PARAMETERS.json_schema()["properties"]
 # The tags of a search, and the attribute that each stands for.
 TAGS: Final[Mapping[str, str]] = {name: name for name in ETHICAL} | dict(SHORT_TAGS)
 
 Visibility = Literal["public", "private"]
-Word = Annotated[Name, Field(max_length=200)]
+Word = Annotated[Name, Field(max_length=MAX_WORD)]
 Words = Annotated[list[Word], Field(max_length=MAX_WORDS)]
 SearchedText = Annotated[str, Field(max_length=MAX_TEXT), AfterValidator(require_clean_text)]
-FilePath = Annotated[str, Field(max_length=4096), AfterValidator(require_clean_text)]
+FilePath = Annotated[str, Field(max_length=MAX_FILE_PATH), AfterValidator(require_clean_text)]
 
 
 def _require_known_year(year: int) -> int:
@@ -143,10 +161,20 @@ class DatasetCreateBody(DatasetChangeBody):
     file_type: ShortText = Field(description="For example csv or parquet.")
 
 
+class DatasetImportBody(DatasetCreateBody):
+    """The fields of an imported record that are not attributes; what the service writes itself is dropped."""
+
+    ignored: ClassVar[frozenset[str]] = FIELDS_OF_SERVICE
+
+
 DatasetCreate: type[DatasetCreateBody] = create_model(
     "DatasetCreate", __base__=DatasetCreateBody, **_attribute_fields()
 )
 DatasetCreate.__doc__ = "A record to put into the catalog (interface, section 2.2, with the attributes of 2.4)."
+DatasetImport: type[DatasetImportBody] = create_model(
+    "DatasetImport", __base__=DatasetImportBody, **_attribute_fields()
+)
+DatasetImport.__doc__ = "One record of a bulk import: a new record, or one that was exported."
 DatasetChange: type[DatasetChangeBody] = create_model(
     "DatasetChange", __base__=DatasetChangeBody, **_attribute_fields()
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 from uuid import UUID
 
 import msgspec
@@ -12,7 +12,9 @@ from touchstone.core.attributes import ATTRIBUTES, Kind
 from touchstone.core.evidence import AttributeEvidence, ClaimValue, EvidenceByAttribute
 from touchstone.database.engine import Reader, Writer
 from touchstone.database.tables import dataset_deletions, datasets, users
+from touchstone.services.selection.datasets import record_usage_store
 
+Value = TypeVar("Value")
 AttributeValue: TypeAlias = str | int | float | bool | list[str] | None
 
 ATTRIBUTE_NAMES: Final = tuple(attribute.name for attribute in ATTRIBUTES)
@@ -81,6 +83,10 @@ class DatasetDraft(msgspec.Struct, frozen=True, kw_only=True):
         return shown_value
 
 
+class SourceConflict(Exception):
+    """Another transaction has inserted a record with the same source in the meantime."""
+
+
 class RecordLabels(msgspec.Struct, frozen=True, kw_only=True):
     """What the `metadata` of a record says about its licence, language, source and tags, however it is written.
 
@@ -136,32 +142,76 @@ async def insert_dataset(transaction: Writer, draft: DatasetDraft, version: int)
     row = await transaction.returning(insert.returning(*datasets.c))
     assert row is not None
 
-    return await _with_owner_pseudo(transaction, _to_record(row))
+    record = _to_record(row)
+    await record_usage_store.add_bytes(transaction, {record.owner: record.content_bytes})
+    return await _with_owner_pseudo(transaction, record)
 
 
 async def insert_datasets(transaction: Writer, drafts: Sequence[DatasetDraft], version: int) -> None:
     """Insert many records with one statement; either all of them have an id, or none has."""
-    if not drafts:
-        return
+    await _insert_rows(transaction, [_column_values(draft, version) for draft in drafts])
 
-    new_rows = [_column_values(draft, version) for draft in drafts]
-    await transaction.execute(sa.insert(datasets), new_rows)
+
+async def insert_new_datasets(transaction: Writer, drafts: Sequence[DatasetDraft], version: int) -> list[DatasetRecord]:
+    """Insert many records that have no id yet, and return them as stored, without the names of their owners.
+
+    Raises:
+        SourceConflict: a record with the same source has been inserted in the meantime.
+    """
+    ids = await transaction.reserve_ids(datasets, len(drafts))
+    rows = [{**_column_values(draft, version), "id": id_} for draft, id_ in zip(drafts, ids, strict=True)]
+    try:
+        await _insert_rows(transaction, rows)
+    except sa.exc.IntegrityError as error:
+        raise SourceConflict from error
+    return [_as_stored(draft, row) for draft, row in zip(drafts, rows, strict=True)]
+
+
+async def _insert_rows(transaction: Writer, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert rows of the table, and count their sizes towards the quotas of their owners."""
+    await transaction.insert_rows(datasets, rows)
+
+    added_bytes: dict[UUID | None, int] = {}
+    for row in rows:
+        added_bytes[row["owner"]] = added_bytes.get(row["owner"], 0) + row["bytes"]
+    await record_usage_store.add_bytes(transaction, added_bytes)
 
 
 async def update_dataset(transaction: Writer, dataset_id: int, draft: DatasetDraft, version: int) -> DatasetRecord:
     """Replace everything but the id of an existing record and return it as stored."""
+    bytes_before = await transaction.scalar(sa.select(datasets.c.bytes).where(datasets.c.id == dataset_id))
     values = _column_values(draft, version)
     values.pop("id", None)
     update = sa.update(datasets).where(datasets.c.id == dataset_id).values(**values)
     row = await transaction.returning(update.returning(*datasets.c))
     assert row is not None
 
-    return await _with_owner_pseudo(transaction, _to_record(row))
+    record = _to_record(row)
+    await record_usage_store.add_bytes(transaction, {record.owner: record.content_bytes - bytes_before})
+    return await _with_owner_pseudo(transaction, record)
+
+
+async def update_datasets(transaction: Writer, drafts: Sequence[DatasetRecord], version: int) -> list[DatasetRecord]:
+    """Replace the content of many existing records with one statement, and return them as stored."""
+    rows = [_column_values(draft, version) for draft in drafts]
+    parameters: dict[str, Any] = {name: sa.bindparam(f"new_{name}") for name in rows[0] if name != "id"}
+    update = sa.update(datasets).where(datasets.c.id == sa.bindparam("new_id")).values(**parameters)
+    await transaction.execute(update, [{f"new_{name}": value for name, value in row.items()} for row in rows])
+
+    added_bytes: dict[UUID | None, int] = {}
+    for draft, row in zip(drafts, rows, strict=True):
+        added_bytes[draft.owner] = added_bytes.get(draft.owner, 0) + row["bytes"] - draft.content_bytes
+    await record_usage_store.add_bytes(transaction, added_bytes)
+    return [_as_stored(draft, row) for draft, row in zip(drafts, rows, strict=True)]
 
 
 async def delete_dataset(transaction: Writer, dataset_id: int, version: int) -> None:
     """Delete a record and log the deletion for the other processes."""
-    await transaction.execute(sa.delete(datasets).where(datasets.c.id == dataset_id))
+    deletion = sa.delete(datasets).where(datasets.c.id == dataset_id)
+    row = await transaction.returning(deletion.returning(datasets.c.owner, datasets.c.bytes))
+    if row is not None:
+        await record_usage_store.add_bytes(transaction, {row["owner"]: -row["bytes"]})
+
     await transaction.execute(sa.insert(dataset_deletions).values(id=dataset_id, deleted_at_version=version))
 
 
@@ -192,6 +242,16 @@ async def dataset_from_source(connection: Reader, source_digest: str) -> Dataset
     query = sa.select(datasets, _OWNER_PSEUDO).select_from(_WITH_OWNERS)
     row = await connection.first(query.where(datasets.c.source_digest == source_digest))
     return None if row is None else _to_record(row)
+
+
+async def datasets_from_sources(connection: Reader, source_digests: Sequence[str]) -> list[DatasetRecord]:
+    """Return the records that were imported with these sources, in no particular order, without owners' names."""
+    records: list[DatasetRecord] = []
+    for batch in _batches(source_digests):
+        query = sa.select(datasets).where(datasets.c.source_digest.in_(batch))
+        records += _to_records(await connection.all(query))
+
+    return records
 
 
 async def visible_datasets(connection: Reader, ids: Sequence[int], viewer: UUID | None) -> list[DatasetRecord]:
@@ -256,12 +316,6 @@ async def content_sizes(connection: Reader, ids: Sequence[int]) -> dict[int, int
     return sizes
 
 
-async def total_content_bytes(connection: Reader, owner: UUID) -> int:
-    """Return the size in bytes of all records of an owner together."""
-    total = await connection.scalar(sa.select(sa.func.sum(datasets.c.bytes)).where(datasets.c.owner == owner))
-    return int(total or 0)  # the sum over no rows is NULL
-
-
 async def count_datasets(connection: Reader) -> int:
     """Return the number of records in the catalog."""
     return int(await connection.scalar(sa.select(sa.func.count()).select_from(datasets)))
@@ -319,10 +373,10 @@ async def _with_owner_pseudo(transaction: Writer, record: DatasetRecord) -> Data
     return msgspec.structs.replace(record, owner_pseudo=pseudo)
 
 
-def _batches(ids: Sequence[int]) -> Iterator[Sequence[int]]:
-    """Yield slices of the ids that are short enough for the IN list of one query."""
-    for start in range(0, len(ids), _IDS_PER_QUERY):
-        yield ids[start : start + _IDS_PER_QUERY]
+def _batches(values: Sequence[Value]) -> Iterator[Sequence[Value]]:
+    """Yield slices of ids, or of other values, that are short enough for the IN list of one query."""
+    for start in range(0, len(values), _IDS_PER_QUERY):
+        yield values[start : start + _IDS_PER_QUERY]
 
 
 def _column_values(draft: DatasetDraft, version: int) -> dict[str, Any]:
@@ -330,17 +384,7 @@ def _column_values(draft: DatasetDraft, version: int) -> dict[str, Any]:
 
     `version` is the version of the catalog that the write creates. The id is included only if the draft has one.
     """
-    content = {
-        "description": draft.description,
-        "file_path": draft.file_path,
-        "file_type": draft.file_type,
-        "metadata": draft.metadata,
-        "measured_attributes": draft.measured_attributes,
-        **draft.attributes,
-    }
-    # The size counts towards the quota of the owner. It includes the names of the attributes, so no record is empty.
-    content_bytes = len(msgspec.json.encode(content))
-
+    content = _content_of(draft)
     values = {
         **content,
         "dataset_id": draft.dataset_id,
@@ -353,12 +397,46 @@ def _column_values(draft: DatasetDraft, version: int) -> dict[str, Any]:
         "created_at": draft.created_at,
         "updated_at": draft.updated_at,
         "changed_at_version": version,
-        "bytes": content_bytes,
+        "bytes": _size_of(content),
     }
     if draft.id is not None:
         values["id"] = draft.id
 
     return values
+
+
+def _content_of(draft: DatasetDraft) -> dict[str, Any]:
+    """Return the columns of a record whose size counts towards the quota of its owner."""
+    return {
+        "description": draft.description,
+        "file_path": draft.file_path,
+        "file_type": draft.file_type,
+        "metadata": draft.metadata,
+        "measured_attributes": draft.measured_attributes,
+        **draft.attributes,
+    }
+
+
+def _size_of(content: Mapping[str, Any]) -> int:
+    """Return the size of the content of a record; it includes the names of the attributes, so no record is empty."""
+    return len(msgspec.json.encode(content))
+
+
+def content_size(draft: DatasetDraft) -> int:
+    """Return the size of a record as JSON, which counts towards the quota of its owner."""
+    return _size_of(_content_of(draft))
+
+
+def _as_stored(draft: DatasetDraft, row: Mapping[str, Any]) -> DatasetRecord:
+    """Return a draft that has been inserted as a row of the table as a record."""
+    members = {name: getattr(draft, name) for name in DatasetDraft.__struct_fields__}
+    members |= {
+        "id": row["id"],
+        "labels": RecordLabels.from_metadata(draft.metadata),
+        "changed_at_version": row["changed_at_version"],
+        "content_bytes": row["bytes"],
+    }
+    return DatasetRecord(**members)
 
 
 def _to_records(rows: Sequence[sa.RowMapping]) -> list[DatasetRecord]:

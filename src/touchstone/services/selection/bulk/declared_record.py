@@ -1,0 +1,145 @@
+"""A record as its owner declares it in one line of a bulk import."""
+
+import hashlib
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+import msgspec
+from msgspec.structs import replace
+
+from touchstone.core.evidence import CLAIMED_ATTRIBUTES
+from touchstone.services.selection.datasets.measured_record import DataFile, with_measurement
+from touchstone.services.selection.datasets.schemas import DatasetCreateBody
+from touchstone.services.selection.datasets.store import (
+    ATTRIBUTE_NAMES,
+    AttributeValue,
+    DatasetDraft,
+    DatasetRecord,
+)
+from touchstone.services.selection.files.measurement import Measurement
+from touchstone.services.selection.json_fields import SERVICE_KEYS
+
+
+class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """What an owner declares about a dataset.
+
+    Attributes:
+        attributes: the value of each of `core.attributes`, by name; None is "not known".
+        metadata: what else is known, as it was sent.
+    """
+
+    visibility: str
+    description: str
+    file_path: str
+    file_type: str
+    attributes: Mapping[str, AttributeValue]
+    metadata: dict[str, Any] | None
+
+    @classmethod
+    def from_body(cls, body: DatasetCreateBody) -> "DeclaredRecord":
+        """Return what the body of a request declares.
+
+        Raises:
+            ConflictingValues: the two keys of the name have different values.
+        """
+        unknown_attributes = dict.fromkeys(ATTRIBUTE_NAMES)
+        return cls(
+            visibility=body.visibility,
+            description=body.description,
+            file_path=body.file_path,
+            file_type=body.file_type,
+            attributes={**unknown_attributes, **body.provided_attributes()},
+            metadata=body.metadata,
+        )
+
+    def source_digests(self, owner: UUID | None) -> list[str]:
+        """Return what identifies the record by its owner, its source and its key; an empty list if it has no key.
+
+        A record that was imported from a document is also identified by the standard of the document, which its
+        metadata name as the kind of the source. New records get the first digest.
+        """
+        source = (self.metadata or {}).get("source")
+        if not isinstance(source, dict):
+            return []
+
+        name, key, kind = source.get("name"), source.get("key"), source.get("kind")
+        is_identified = isinstance(name, str) and isinstance(key, str) and name and key
+        if not is_identified:
+            return []
+
+        kinds = [None, kind] if isinstance(kind, str) else [None]
+        return [_digest_of([owner, kind, name, key]) for kind in kinds]
+
+    def new_draft(self, owner: UUID | None, source_digest: str | None, now: datetime) -> DatasetDraft:
+        """Return the draft of a new record."""
+        return DatasetDraft(
+            dataset_id=uuid4(),
+            owner=owner,
+            visibility=self.visibility,
+            description=self.description,
+            file_path=self.file_path,
+            file_type=self.file_type,
+            attributes=self.attributes,
+            metadata=self._callers_metadata(),
+            measured_attributes=None,
+            source_digest=source_digest,
+            created_at=now,
+            updated_at=now,
+        )
+
+    def changed_draft(self, record: DatasetRecord, now: datetime) -> DatasetRecord:
+        """Return a stored record with its owner's declarations replaced by these, before claims are resolved.
+
+        What the service has measured and imported stays, unless the record now names another data file.
+        """
+        kept_metadata = {key: value for key, value in (record.metadata or {}).items() if key in SERVICE_KEYS}
+        metadata = self._callers_metadata()
+        if kept_metadata:
+            metadata = {**(metadata or {}), **kept_metadata}
+
+        draft = replace(
+            record,
+            visibility=self.visibility,
+            description=self.description,
+            file_path=self.file_path,
+            file_type=self.file_type,
+            attributes=self.attributes,
+            metadata=metadata,
+            attribute_evidence=None,
+            measured_attributes=None,
+            updated_at=now,
+        )
+        return draft if DataFile.of(draft) == DataFile.of(record) else with_measurement(draft, Measurement())
+
+    def is_declared_by(self, record: DatasetRecord) -> bool:
+        """Return whether a stored record declares exactly this already."""
+        declared_values = {name: record.declared_value(name) for name in CLAIMED_ATTRIBUTES}
+        stored_attributes = {**record.attributes, **declared_values}
+        stored_metadata = _without_service_keys(record.metadata or {})
+
+        stored = (record.visibility, record.description, record.file_path, record.file_type, stored_attributes)
+        declared = (self.visibility, self.description, self.file_path, self.file_type, self.attributes)
+        return declared == stored and _is_same_json(self._callers_metadata() or {}, stored_metadata)
+
+    def _callers_metadata(self) -> dict[str, Any] | None:
+        """Return the metadata without the members that only the service writes."""
+        return None if self.metadata is None else _without_service_keys(self.metadata)
+
+
+def _without_service_keys(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return metadata without the members that only the service writes."""
+    return {key: value for key, value in metadata.items() if key not in SERVICE_KEYS}
+
+
+def _is_same_json(value: object, other: object) -> bool:
+    """Return whether two JSON values are the same; unlike in Python, `true` is not 1."""
+    if value != other:
+        return False
+    return msgspec.json.encode(value, order="deterministic") == msgspec.json.encode(other, order="deterministic")
+
+
+def _digest_of(identity: object) -> str:
+    """Return the digest of what identifies a record."""
+    return hashlib.sha256(msgspec.json.encode(identity)).hexdigest()

@@ -1,0 +1,61 @@
+"""The route that imports records in bulk."""
+
+from collections.abc import AsyncIterator
+from typing import Any, Final
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from touchstone.core.errors import UnsupportedMedia
+from touchstone.http.responses import BINARY_CONTENT, OCTET_STREAM
+from touchstone.http.routing import strict_router
+from touchstone.services.selection.context import RequestContext
+from touchstone.services.selection.datasets.catalog_export_routes import JSON_LINES
+from touchstone.services.selection.openapi import describe_operation
+
+router = strict_router(prefix="/datasets", tags=["datasets"])
+
+MEDIA_TYPES: Final = (JSON_LINES, "application/jsonl", "application/json-lines")
+_LINES: Final[dict[str, Any]] = {"schema": {"type": "string", "description": "One JSON object per line."}}
+_BODY: Final[dict[str, Any]] = {"required": True, "content": {JSON_LINES: _LINES}}
+_CONTENT: Final[dict[str, Any]] = BINARY_CONTENT | {JSON_LINES: BINARY_CONTENT[OCTET_STREAM]}
+
+
+class ReportResponse(StreamingResponse):
+    """A response whose headers are sent at once, while its body depends on the body of the request.
+
+    Unlike Starlette's own streams, this one does not receive messages itself, because they are the request's body.
+    """
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the response."""
+        await self.stream_response(send)
+
+
+@router.post(
+    "/bulk",
+    summary="Import records in bulk",
+    response_class=Response,
+    responses={200: {"description": "What was done, one line for each transaction.", "content": _CONTENT}},
+    openapi_extra=describe_operation() | {"requestBody": _BODY},
+)
+async def import_records(request: Request) -> Response:
+    """Make or update the records of a stream of JSON Lines of any length; a repeated key updates its record."""
+    ctx = RequestContext(request)
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type not in MEDIA_TYPES:
+        raise UnsupportedMedia(expected=JSON_LINES)
+
+    return ReportResponse(_report_lines(ctx), media_type=JSON_LINES)
+
+
+async def _report_lines(ctx: RequestContext) -> AsyncIterator[bytes]:
+    """Import the body of a request, and yield the lines of the report, unless the client goes away."""
+    try:
+        lines = await ctx.services.bulk.run(ctx.request.stream(), ctx.viewer, ctx.locale)
+    except ClientDisconnect:
+        return
+
+    for line in lines:
+        yield line

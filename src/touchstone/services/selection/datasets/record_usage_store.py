@@ -1,0 +1,31 @@
+"""The size of all records of each owner together, kept beside the records.
+
+Adding up the records for every write would take longer with each record of the owner.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+from uuid import UUID
+
+import sqlalchemy as sa
+
+from touchstone.database.engine import Reader, Writer
+from touchstone.database.tables import record_usage
+
+_ADD_BYTES: Final = sa.text(
+    "INSERT INTO record_usage (owner, bytes) VALUES (:owner, :bytes)"
+    " ON CONFLICT (owner) DO UPDATE SET bytes = record_usage.bytes + excluded.bytes"
+).bindparams(sa.bindparam("owner", type_=sa.Uuid()), sa.bindparam("bytes", type_=sa.BigInteger()))
+
+
+async def read_bytes(connection: Reader, owner: UUID) -> int:
+    """Return the size in bytes of all records of an owner together."""
+    used_bytes = await connection.scalar(sa.select(record_usage.c.bytes).where(record_usage.c.owner == owner))
+    return int(used_bytes or 0)
+
+
+async def add_bytes(transaction: Writer, added_bytes: Mapping[UUID | None, int]) -> None:
+    """Add what a transaction has changed to the sizes of some owners; records without an owner are not counted."""
+    for owner, byte_count in added_bytes.items():
+        if owner is not None and byte_count != 0:
+            await transaction.execute(_ADD_BYTES.bindparams(owner=owner, bytes=byte_count))

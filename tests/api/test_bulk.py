@@ -1,0 +1,39 @@
+"""Bulk import through the gateway, in one process and with the selection backend behind HTTP."""
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+LINES = {"Content-Type": "application/x-ndjson"}
+RECORD = {"description": "d" * 2000, "file_path": "none.csv", "file_type": "csv"}
+
+
+def record_line(number: int) -> bytes:
+    """Return the line of a record with a key."""
+    source = {"name": "Archive", "key": str(number)}
+    return json.dumps({**RECORD, "name": f"Table {number}", "metadata": {"source": source}}).encode() + b"\n"
+
+
+async def test_a_body_of_any_length_is_imported(service: Any) -> None:
+    """The limit on other bodies does not apply, and the chunks of the body need not end where lines end."""
+    content = b"".join(record_line(number) for number in range(2500))
+    assert len(content) > service.settings.body_max_bytes
+
+    async def body() -> AsyncIterator[bytes]:
+        for start in range(0, len(content), 100_000):
+            yield content[start : start + 100_000]
+
+    async with await service.register("bulk@example.org") as client:
+        answer = await client.post("/api/v1/datasets/bulk", content=body(), headers=LINES)
+        assert (answer.status_code, answer.headers["content-type"]) == (200, "application/x-ndjson")
+        totals = json.loads(answer.text.splitlines()[-1])
+        assert (totals["done"], totals["made"], totals["batches"]) == (True, 2500, 5)
+
+        page = await client.get("/api/v1/datasets/", params={"page": 1, "page_size": 1})
+        assert page.json()["total_count"] == 2500
+
+        again = await client.post("/api/v1/datasets/bulk", content=content, headers=LINES)
+        assert json.loads(again.text.splitlines()[-1])["unchanged"] == 2500
+
+    async with service.client() as guest:
+        assert (await guest.post("/api/v1/datasets/bulk", content=content[:100], headers=LINES)).status_code == 401

@@ -1,0 +1,321 @@
+"""Bulk import: the lines of a body become records, a key makes it repeatable, and what is wrong is reported by line."""
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+import httpx2
+import msgspec
+import pytest
+from hypothesis import given, settings, strategies
+from pydantic import ValidationError
+
+from tests.selection.conftest import ADA, BOB, FOUR, client_of, created
+from touchstone.core.attributes import ATTRIBUTES, Kind
+from touchstone.core.errors import ServiceError
+from touchstone.core.settings import Settings
+from touchstone.database.engine import Database
+from touchstone.services.selection.app import Selection
+from touchstone.services.selection.bulk import bulk_import
+from touchstone.services.selection.bulk.body_lines import LineSplitter
+from touchstone.services.selection.bulk.record_parser import RecordParser, parse_by_schema
+from touchstone.services.selection.datasets.schemas import FIELDS_OF_SERVICE, DatasetCreate, DatasetView
+
+JSON_LINES = {"Content-Type": "application/x-ndjson"}
+
+
+def keyed(key: str, **fields: Any) -> dict[str, Any]:
+    """Return a record with a key."""
+    return {**FOUR, "name": f"Table {key}", "metadata": {"source": {"name": "Archive", "key": key}}, **fields}
+
+
+def as_lines(records: Sequence[Any]) -> bytes:
+    """Return records as JSON Lines."""
+    return b"".join(json.dumps(record).encode() + b"\n" for record in records)
+
+
+async def import_lines(client: httpx2.AsyncClient, body: bytes) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Import a body, and return what was reported of each transaction, and the last line."""
+    answer = await client.post("/datasets/bulk", content=body, headers=JSON_LINES)
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"].startswith("application/x-ndjson")
+    *batches, totals = [json.loads(line) for line in answer.text.splitlines()]
+    return batches, totals
+
+
+async def import_all(client: httpx2.AsyncClient, records: Sequence[Any]) -> dict[str, Any]:
+    """Import records, none of which is refused, and return the totals."""
+    _batches, totals = await import_lines(client, as_lines(records))
+    assert (totals["done"], totals["refused"]) == (True, 0), totals
+    return totals
+
+
+async def test_records_are_made_and_found_at_once(ada: httpx2.AsyncClient) -> None:
+    """Imported records are in lists and rankings, like records that were created alone."""
+    created_record = await created(ada, **keyed("a", citations=100, domain=["Health"], transparency=True))
+    totals = await import_all(ada, [keyed("b", citations=100, domain=["Health"], transparency=True)])
+    assert (totals["made"], totals["updated"], totals["unchanged"], totals["lines"]) == (1, 0, 0, 1)
+
+    page = (await ada.get("/datasets/", params={"domain": "health", "sort_by": "id"})).json()
+    assert [record["name"] for record in page] == ["Table a", "Table b"]
+    differing = {"id", "dataset_id", "name", "dataset_name", "metadata", "created_at", "updated_at"}
+    assert {key: page[1][key] for key in page[1].keys() - differing} == {
+        key: created_record[key] for key in created_record.keys() - differing
+    }
+    scored = (await ada.post("/datasets/score", json={"weights": []})).json()
+    assert scored[0]["score"] == scored[1]["score"] > 0
+
+
+async def test_the_same_lines_change_nothing(ada: httpx2.AsyncClient) -> None:
+    """A repeated import leaves every record as it is; a changed line replaces what its owner declares."""
+    records = [keyed("a", year=2020, citations=3), keyed("b", metadata=keyed("b")["metadata"] | {"x": [1, True]})]
+    await import_all(ada, records)
+    before = (await ada.get("/datasets/")).json()
+
+    assert (await import_all(ada, records))["unchanged"] == 2
+    assert (await ada.get("/datasets/")).json() == before
+
+    changed = keyed("b", metadata=keyed("b")["metadata"] | {"x": [True, 1]})
+    totals = await import_all(ada, [keyed("a", year=2021), changed])
+    assert (totals["made"], totals["updated"], totals["unchanged"]) == (0, 2, 0)
+    after = (await ada.get("/datasets/")).json()
+    assert [record["id"] for record in after] == [record["id"] for record in before]
+    assert (after[0]["year"], after[0]["citations"]) == (2021, None)
+    assert after[1]["metadata"]["x"][0] is True
+
+
+async def test_keys_belong_to_their_owner(ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:
+    """The same key of another owner is another record, and records without a key are always made."""
+    await import_all(ada, [keyed("a")])
+    assert (await import_all(bob, [keyed("a")]))["made"] == 1
+    assert (await import_all(bob, [FOUR, FOUR]))["made"] == 2
+    assert (await import_all(bob, [FOUR]))["made"] == 1
+    assert (await ada.get("/datasets/", params={"page": 1})).json()["total_count"] == 5
+
+
+async def test_a_repeated_key_updates_the_record_of_the_same_body(ada: httpx2.AsyncClient) -> None:
+    """Of two lines with one key, the later one wins, whatever batch they are in."""
+    totals = await import_all(ada, [keyed("a", year=2001), keyed("b"), keyed("a", year=2002)])
+    assert (totals["made"], totals["updated"], totals["batches"]) == (2, 1, 2)
+    page = (await ada.get("/datasets/", params={"sort_by": "id"})).json()
+    assert [record["year"] for record in page] == [2002, None]
+
+
+async def test_refused_lines_are_reported_by_number(ada: httpx2.AsyncClient) -> None:
+    """A line that is refused says why, as a single record would, and does not keep others from being imported."""
+    bad_year = {**FOUR, "year": 1492}
+    lines = [
+        json.dumps(keyed("a")).encode(),
+        json.dumps(bad_year).encode(),
+        b"   ",
+        b"{not json",
+        b"[1]",
+        json.dumps({**FOUR, "yaer": 2000}).encode() + b"\r",
+        json.dumps({**FOUR, "dataset_name": "Other"}).encode(),
+        json.dumps(keyed("b")).encode(),
+    ]
+    batches, totals = await import_lines(ada, b"\n".join(lines))
+    refused = {refusal["line"]: refusal["code"] for refusal in batches[0]["refused"]}
+    assert refused == {
+        2: "validation_error",
+        4: "not_json",
+        5: "validation_error",
+        6: "unknown_name",
+        7: "conflicting_values",
+    }
+    assert totals == {"done": True, "batches": 1, "lines": 8, "made": 2, "updated": 0, "unchanged": 0, "refused": 5}
+    single = await ada.post("/datasets/", json=bad_year)
+    assert batches[0]["refused"][0]["detail"] == single.json()["detail"]
+
+
+async def test_batches_have_a_bounded_size(ada: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A long body is stored in several transactions, each of which is reported."""
+    monkeypatch.setattr(bulk_import, "LINES_PER_BATCH", 4)
+    batches, totals = await import_lines(ada, as_lines([keyed(str(number)) for number in range(10)]))
+    assert [(batch["batch"], batch["last_line"], batch["made"]) for batch in batches] == [
+        (1, 4, 4),
+        (2, 8, 4),
+        (3, 10, 2),
+    ]
+    assert totals["made"] == 10
+
+
+async def test_exported_records_can_be_imported_again(ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:
+    """What an export writes is a body of an import; the service's own members are dropped."""
+    await import_all(ada, [keyed("a", year=2001, domain=["health"], transparency=False, citations=7), FOUR])
+    exported = (await ada.get("/datasets/export.jsonl")).content
+
+    _batches, totals = await import_lines(bob, exported)
+    assert (totals["made"], totals["refused"]) == (2, 0)
+    page = (await ada.get("/datasets/", params={"sort_by": "id"})).json()
+    differing = {"id", "dataset_id", "declared_by", "created_at", "updated_at"}
+    for original, copy in zip(page[:2], page[2:], strict=True):
+        assert {key: original[key] for key in original.keys() - differing} == {
+            key: copy[key] for key in copy.keys() - differing
+        }
+
+
+def test_service_fields_are_those_that_cannot_be_declared() -> None:
+    """The members of a record that an import drops are exactly those that a new record cannot have."""
+    assert set(DatasetView.model_fields) - set(DatasetCreate.model_fields) == FIELDS_OF_SERVICE
+
+
+async def test_the_quota_holds_line_by_line(settings: Settings, database: Database) -> None:
+    """Lines beyond the owner's quota are refused, and an update that shrinks a record makes room again."""
+    limited = settings.model_copy(update={"record_quota_bytes": 4096})
+    selection = await Selection.open(limited, database, None)
+    async with client_of(selection) as ada:
+        long, short = "d" * 1500, "d"
+        batches, totals = await import_lines(ada, as_lines([keyed(key, description=long) for key in "abc"]))
+        assert totals["made"] == 1 or totals["made"] == 2
+        assert {refusal["code"] for refusal in batches[0]["refused"]} == {"record_quota_exceeded"}
+        alone = await ada.post("/datasets/", json={**FOUR, "description": long})
+        assert (alone.status_code, alone.json()["detail"]) == (413, batches[0]["refused"][0]["detail"])
+
+        shrunk = [keyed("a", description=short), keyed("b", description=short)]
+        _batches, totals = await import_lines(ada, as_lines(shrunk))
+        assert totals["refused"] == 0
+        for record in (await ada.get("/datasets/")).json():
+            assert (await ada.delete(f"/datasets/{record['id']}")).status_code == 204
+        _batches, totals = await import_lines(ada, as_lines([keyed("z", description=long)]))
+        assert totals["made"] == 1
+    await selection.close()
+
+
+async def test_claims_outlive_an_import(selection: Selection, ada: httpx2.AsyncClient) -> None:
+    """A line replaces what the owner declares; what others claim, and the service has imported, stays."""
+    await import_all(ada, [keyed("a", transparency=True, citations=1)])
+    record = (await ada.get("/datasets/")).json()[0]
+    claim = {"attribute": "informed_consent", "value": True, "quote": "All signed."}
+    assert (await ada.post(f"/datasets/{record['id']}/evidence", json=claim)).status_code == 201
+
+    totals = await import_all(ada, [keyed("a", transparency=True, citations=2, informed_consent=True)])
+    assert totals["updated"] == 1
+    states = (await ada.get(f"/datasets/{record['id']}/evidence")).json()["attributes"]
+    assert (states["informed_consent"]["value"], states["citations"]["value"]) == (True, 2)
+
+    await import_all(ada, [keyed("a", transparency=True, citations=2, informed_consent=False)])
+    states = (await ada.get(f"/datasets/{record['id']}/evidence")).json()["attributes"]
+    assert states["informed_consent"]["value"] is False
+
+
+async def test_private_records_need_an_owner(selection: Selection) -> None:
+    """Nobody could see a private record without an owner, so its line is refused."""
+    async with client_of(selection, None) as nobody:
+        batches, totals = await import_lines(nobody, as_lines([{**FOUR, "visibility": "private"}, keyed("a")]))
+    assert (totals["made"], [refusal["line"] for refusal in batches[0]["refused"]]) == (1, [1])
+
+
+async def test_only_json_lines_are_taken(ada: httpx2.AsyncClient) -> None:
+    """A body of another media type is refused before it is read."""
+    answer = await ada.post("/datasets/bulk", json=FOUR)
+    assert (answer.status_code, answer.json()["code"]) == (415, "unsupported_media")
+
+
+async def test_a_single_write_is_not_kept_waiting(ada: httpx2.AsyncClient) -> None:
+    """While a body arrives, others create records, which they see at once."""
+    seen: list[int] = []
+
+    async def body() -> AsyncIterator[bytes]:
+        for number in range(3):
+            yield as_lines([keyed(f"{number}-{index}") for index in range(600)])
+            record = await created(ada, name=f"Single {number}")
+            page = (await ada.get("/datasets/", params={"dataset_name": "single", "page": 1})).json()
+            assert record["id"] in {found["id"] for found in page["datasets"]}
+            seen.append(page["total_count"])
+
+    answer = await ada.post("/datasets/bulk", content=body(), headers=JSON_LINES)
+    assert json.loads(answer.text.splitlines()[-1])["made"] == 1800
+    assert seen == [1, 2, 3]
+
+
+def test_long_lines_are_cut_off() -> None:
+    """A line over the limit has no content, and nothing of it is kept; the lines after it are complete."""
+    splitter = LineSplitter(max_bytes=10)
+    lines = []
+    for chunk in (b"one\ntw", b"o\n" + b"x" * 8, b"x" * 8, b"x\nthree\n\n", b"four"):
+        lines += splitter.split(chunk)
+    lines += splitter.last_line()
+    assert [(line.number, line.content) for line in lines] == [
+        (1, b"one"),
+        (2, b"two"),
+        (3, None),
+        (4, b"three"),
+        (6, b"four"),
+    ]
+
+
+def _values(attribute_kind: Kind) -> strategies.SearchStrategy[Any]:
+    """Return values for an attribute of a kind, of which some are valid."""
+    texts = strategies.one_of(strategies.text(max_size=5), strategies.sampled_from(["  a ", "", "x" * 300, "a\x00"]))
+    numbers = strategies.one_of(
+        strategies.integers(-2, 120),
+        strategies.floats(allow_nan=False),
+        strategies.sampled_from([1900, 2027, 2028, 3.0, 2**53, 2**31, 1.5, 100.0, 100.5]),
+    )
+    likely = {
+        Kind.TEXT: texts,
+        Kind.WORDS: strategies.lists(texts, max_size=3),
+        Kind.INTEGER: numbers,
+        Kind.PERCENTAGE: numbers,
+        Kind.FLAG: strategies.booleans(),
+    }
+    return strategies.one_of(strategies.none(), likely[attribute_kind], strategies.sampled_from([1, "1", True, [], {}]))
+
+
+_METADATA = strategies.recursive(
+    strategies.one_of(strategies.none(), strategies.booleans(), strategies.integers(), strategies.text(max_size=4)),
+    lambda inner: strategies.one_of(
+        strategies.lists(inner, max_size=2), strategies.dictionaries(strategies.text(max_size=3), inner, max_size=2)
+    ),
+    max_leaves=5,
+)
+_OPTIONAL = {
+    **{attribute.name: _values(attribute.kind) for attribute in ATTRIBUTES},
+    "visibility": strategies.sampled_from(["public", "private", "hidden", None]),
+    "metadata": strategies.one_of(strategies.none(), strategies.dictionaries(strategies.text(max_size=3), _METADATA)),
+    "id": strategies.integers(),
+    "unknown": strategies.just(1),
+}
+_REQUIRED = {name: _values(Kind.TEXT) for name in FOUR}
+
+
+@given(
+    strategies.fixed_dictionaries(_REQUIRED),
+    strategies.sets(strategies.sampled_from(sorted(_OPTIONAL)), max_size=3),
+    strategies.data(),
+)
+@settings(deadline=None)
+def test_lines_are_valid_if_single_records_are(
+    required: dict[str, Any], names: set[str], data: strategies.DataObject
+) -> None:
+    """The quick parser accepts nothing that the schema of single records refuses, and reads the same from it."""
+    record = {**required, **{name: data.draw(_OPTIONAL[name]) for name in names}}
+    line = msgspec.json.encode(record)
+    quick_record = RecordParser(1000).parse_quickly(line)
+    if quick_record is None:
+        return
+
+    single = {key: value for key, value in record.items() if key not in FIELDS_OF_SERVICE}
+    try:
+        DatasetCreate.model_validate(msgspec.json.decode(msgspec.json.encode(single)))
+        slow_record = parse_by_schema(line)
+    except (ValidationError, ServiceError) as error:
+        raise AssertionError(f"{line!r} was accepted") from error
+    assert msgspec.json.encode(quick_record) == msgspec.json.encode(slow_record)
+
+
+def test_most_lines_are_parsed_quickly() -> None:
+    """An ordinary record, and an exported one, need no schema."""
+    record = keyed(
+        "a", year=2020, domain=["health"], missing_values_percentage=5, is_split=True, id=7, declared_by=None
+    )
+    assert RecordParser(1000).parse_quickly(msgspec.json.encode(record)) is not None
+
+
+async def test_other_owners_do_not_see_private_imports(selection: Selection) -> None:
+    """A private record of an import is seen by its owner alone."""
+    async with client_of(selection, ADA) as ada, client_of(selection, BOB) as bob:
+        await import_all(ada, [keyed("a", visibility="private")])
+        assert len((await ada.get("/datasets/")).json()) == 1
+        assert (await bob.get("/datasets/")).json() == []
