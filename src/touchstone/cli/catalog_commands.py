@@ -1,8 +1,9 @@
 """`touchstone catalog`, `touchstone rank` and `touchstone suggest`."""
 
+import gzip
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Final, TextIO
@@ -35,6 +36,7 @@ from touchstone.client import (
     Touchstone,
 )
 from touchstone.client.evidence_models import AssuranceName
+from touchstone.client.fields import Filters
 from touchstone.client.record_files import READERS, WRITERS
 from touchstone.core.attributes import ATTRIBUTES
 
@@ -88,10 +90,15 @@ RANK_OPTIONS: Final = OptionGroup(
     build=_parse_rank_options,
 )
 DatasetId = Annotated[str, typer.Argument(help="Id or UUID.")]
-FormatName = Annotated[str | None, typer.Option("--format", help="csv or jsonl (default: by the ending of the file).")]
+FormatName = Annotated[
+    str | None,
+    typer.Option("--format", help="csv, jsonl or, to export, parquet (default: by the ending of the file)."),
+]
 
 STANDARD_STREAM: Final = Path("-")  # stands for the standard input or output in place of a file
-EXPORT_PAGE_SIZE: Final = 500
+GZIP_SUFFIX: Final = ".gz"
+PARQUET: Final = "parquet"
+EXPORT_FORMATS: Final = (*WRITERS, PARQUET)
 DEFAULT_RANKING_LENGTH: Final = 20
 
 
@@ -215,14 +222,17 @@ def export(
     format_name: FormatName = None,
     *,
     context: CommandContext,
-    filters: dict[str, Any],
+    filters: Filters,
 ) -> None:
-    """Write the datasets that match to a CSV or JSON Lines file."""
-    file_format = _file_format(file, format_name)
-    write_records = WRITERS[file_format]
+    """Write the datasets that match to a CSV, JSON Lines or Parquet file; the suffix .gz compresses the first two."""
+    file_format = _file_format(file, format_name, EXPORT_FORMATS)
+    if file_format == PARQUET:
+        _export_parquet(file, context, filters)
+        return
 
+    write_records = WRITERS[file_format]
     first_page = context.client.page_datasets(page_size=1, **filters)
-    datasets = context.client.iterate_datasets(page_size=EXPORT_PAGE_SIZE, **filters)
+    datasets = context.client.export_records(**filters)
 
     with progress_bar("Exporting", first_page.total_count) as (progress, task_id), _open_for_writing(file) as output:
         tracked_datasets = progress.track(datasets, task_id=task_id, total=first_page.total_count)
@@ -231,6 +241,20 @@ def export(
     # On the standard output, a report would be mixed with the records.
     if file != STANDARD_STREAM:
         context.show({"exported": count, "file": str(file)}, f"{count} datasets written to {file}")
+
+
+def _export_parquet(file: Path, context: CommandContext, filters: Filters) -> None:
+    """Write the datasets that match to a Parquet file, as the service sends it."""
+    if file == STANDARD_STREAM:
+        context.client.export_to_file(sys.stdout.buffer, PARQUET, **filters)
+        return
+
+    try:
+        with file.open("wb") as output:
+            byte_count = context.client.export_to_file(output, PARQUET, **filters)
+    except OSError as error:
+        exit_with_error(f"{file}: {error.strerror}", ExitStatus.USAGE)
+    context.show({"bytes": byte_count, "file": str(file)}, f"{byte_count} bytes written to {file}")
 
 
 @server_command(catalog, "import")
@@ -291,7 +315,7 @@ def _read_records(file: Path, format_name: str | None) -> list[Record]:
     Raises:
         RecordError: The file does not contain records; the message says which line is wrong.
     """
-    file_format = _file_format(file, format_name)
+    file_format = _file_format(file, format_name, tuple(READERS))
     read_records = READERS[file_format]
     try:
         if file == STANDARD_STREAM:
@@ -307,27 +331,32 @@ def _read_records(file: Path, format_name: str | None) -> list[Record]:
 
 @contextmanager
 def _open_for_writing(file: Path) -> Iterator[TextIO]:
-    """Open a text file, or the standard output; end the command with an error message if it cannot be written."""
+    """Open a text file, or the standard output; end the command with an error message if it cannot be written.
+
+    A file with the suffix .gz is compressed.
+    """
     if file == STANDARD_STREAM:
         yield sys.stdout
         return
 
+    open_file = gzip.open if file.suffix == GZIP_SUFFIX else open
     try:
-        with file.open("w", encoding="utf-8", newline="") as opened_file:
+        with open_file(file, "wt", encoding="utf-8", newline="") as opened_file:
             yield opened_file
     except OSError as error:
         exit_with_error(f"{file}: {error.strerror}", ExitStatus.USAGE)
 
 
-def _file_format(file: Path, format_name: str | None) -> str:
-    """Return `csv` or `jsonl`: the format that was asked for, or else the suffix of the file.
+def _file_format(file: Path, format_name: str | None, formats: Sequence[str]) -> str:
+    """Return one of the formats: the one that was asked for, or else the suffix of the file, before a suffix .gz.
 
     Raises:
         typer.BadParameter: It is another format.
     """
-    file_format = format_name or file.suffix.removeprefix(".").lower()
-    if file_format not in WRITERS:
-        raise typer.BadParameter(f"the format is one of {', '.join(WRITERS)}: name the file so, or give --format")
+    uncompressed_file = file.with_suffix("") if file.suffix == GZIP_SUFFIX else file
+    file_format = format_name or uncompressed_file.suffix.removeprefix(".").lower()
+    if file_format not in formats:
+        raise typer.BadParameter(f"the format is one of {', '.join(formats)}: name the file so, or give --format")
     return file_format
 
 

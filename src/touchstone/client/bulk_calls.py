@@ -24,7 +24,7 @@ BulkRecord: TypeAlias = Mapping[str, Any] | bytes | Dataset
 # A JSON Lines file, which may be compressed with gzip, or records.
 BulkSource: TypeAlias = Path | Iterable[BulkRecord]
 
-LINES_PER_REQUEST: Final = 20_000
+LINES_PER_REQUEST: Final = 10_000  # the service lists up to so many refused lines in a response
 BYTES_PER_REQUEST: Final = 32 * 2**20
 JSON_LINES: Final = "application/x-ndjson"
 GZIP_SUFFIX: Final = ".gz"

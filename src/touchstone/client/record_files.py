@@ -70,7 +70,7 @@ def records_from_csv(file: TextIO) -> Iterator[Record]:
     try:
         header = next(rows, [])
         column_names = [name.strip().removeprefix(BYTE_ORDER_MARK) for name in header]
-        _check_field_names(column_names, location="line 1")
+        check_field_names(column_names, location="line 1")
 
         for cells in rows:
             if not cells:
@@ -115,7 +115,7 @@ def records_from_jsonl(file: TextIO) -> Iterator[Record]:
         except (msgspec.DecodeError, UnicodeEncodeError) as error:
             raise RecordError(f"{location}: {error}") from error
 
-        _check_field_names(record, location)
+        check_field_names(record, location)
         _check_has_name(record, location)
         yield {name: value for name, value in record.items() if name not in IGNORED_FIELDS}
 
@@ -222,7 +222,7 @@ def _check_has_name(record: Record, location: str) -> None:
         raise RecordError(f"{location}: a record has a {REQUIRED_FIELD}")
 
 
-def _check_field_names(names: Iterable[str], location: str) -> None:
+def check_field_names(names: Iterable[str], location: str) -> None:
     """Raise RecordError, with the nearest known name, for the first name that is not a field of a record."""
     for name in names:
         if name in COLUMNS or name in IGNORED_FIELDS:
