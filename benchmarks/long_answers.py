@@ -30,7 +30,7 @@ from touchstone.http.responses import JsonResponse
 from touchstone.ranking.catalog.catalog import Catalog, Layout
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.columns.segment import CatalogRow
-from touchstone.ranking.index.snapshot_file import load_index, save_index
+from touchstone.ranking.index.snapshot_file import map_snapshot, save_index
 from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
 from touchstone.services.selection.datasets.encoded_records import to_catalog_row
 from touchstone.services.selection.datasets.ranking_response import RankingResult, encode_response
@@ -104,7 +104,7 @@ class RankingApp:
 
 def serve(snapshot: Path, responder_name: str) -> None:
     """Serve one of the two ways until a signal, after printing the address on the first line."""
-    view = Catalog.from_index(load_index(snapshot)[0]).view
+    view = Catalog.from_index(map_snapshot(snapshot).index).view
     settings = Settings.load({"TOUCHSTONE_PORT": "0", "TOUCHSTONE_METRICS_PORT": "0"})
     open_app = nullcontext(RankingApp(view, responder_name))
     server.run(server.serve(open_app, settings, ready=lambda address: print(address, flush=True)))

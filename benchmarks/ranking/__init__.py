@@ -29,7 +29,7 @@ from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.index.builder import build_columns
 from touchstone.ranking.index.catalog_index import CatalogIndex
-from touchstone.ranking.index.snapshot_file import load_index, save_index
+from touchstone.ranking.index.snapshot_file import map_snapshot, save_index
 from touchstone.ranking.query.predicates import Contains
 
 SIZES: Final = (10_000, 100_000, 1_000_000, 10_000_000)
@@ -122,7 +122,7 @@ def build_catalog(size: int, folder: Path) -> tuple[Catalog, Any, Measurements]:
     save_index(snapshot, index, version=1)
     measurements["bytes a record"] = snapshot.stat().st_size / size
     start = time.perf_counter()
-    load_index(snapshot)
+    map_snapshot(snapshot)
     measurements["opened from snapshot in s"] = time.perf_counter() - start
 
     catalog = Catalog.from_index(index)

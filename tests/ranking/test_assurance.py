@@ -17,7 +17,7 @@ from touchstone.ranking.catalog.catalog import Catalog, Layout
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.columns.evidence_columns import unpack_levels
 from touchstone.ranking.columns.segment import CatalogRow
-from touchstone.ranking.index.snapshot_file import load_index, save_index
+from touchstone.ranking.index.snapshot_file import map_snapshot, save_index
 from touchstone.ranking.query.facets import Facets, FlagCounts
 from touchstone.ranking.query.predicates import FlagEquals, Range
 from touchstone.ranking.reasons.points_by_level import SupportedFacts, points_by_level
@@ -208,7 +208,7 @@ def test_planes_of_texts_and_visibility_are_shared(tmp_path: Path) -> None:
     catalog = Catalog.build((row(random, id_) for id_ in range(1, 300)), INDEXED)
     assert catalog.index is not None
     save_index(tmp_path / "index", catalog.index, 1)
-    loaded, _ = load_index(tmp_path / "index")
+    loaded = map_snapshot(tmp_path / "index").index
     for index in (catalog.index, loaded):
         planes = index.columns.planes
         for assurance in (Assurance.DOCUMENTED, Assurance.REVIEWED):

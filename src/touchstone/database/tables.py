@@ -125,6 +125,15 @@ versions = sa.Table(
     sa.Column("version", sa.BigInteger, nullable=False),
 )
 
+# The files in which processes have saved the index of the catalog, each with the version of its records. A file that is
+# not listed here holds records of another database, or changes that were undone when a backup was restored.
+catalog_snapshots = sa.Table(
+    "catalog_snapshots",
+    metadata,
+    sa.Column("digest", sa.Text, primary_key=True),
+    sa.Column("version", sa.BigInteger, nullable=False),
+)
+
 projects = sa.Table(
     "projects",
     metadata,

@@ -184,6 +184,12 @@ class Catalog:
         """The index that most records are behind, for a snapshot; None while there is none."""
         return self._indexed.index if self._indexed else None
 
+    def exchange_index(self, index: CatalogIndex) -> None:
+        """Use an equal copy of the index from now on, such as one that is mapped from a file."""
+        if self._indexed is not None and self._indexed.index is not index:
+            self._indexed = self._indexed.over(index)
+            self.view = View(UnindexedPart(self._tail_writer.segment(), self._tail_alive), self._indexed)
+
     @property
     def lacks_words(self) -> bool:
         """Whether there is an index whose words are to be searched, but have not been indexed yet."""

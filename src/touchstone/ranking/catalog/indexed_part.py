@@ -99,8 +99,8 @@ class IndexedPart:
 
         This part itself does not change, because older views of the catalog still use it.
         """
-        positions_or_none = [self.find_position(id_) for id_ in ids]
-        positions = np.array([position for position in positions_or_none if position is not None], np.int64)
+        positions = self.index.find_positions(np.array(ids, np.int64))
+        positions = positions[read_bits(self._alive.bitmap, positions)]
         if not len(positions):
             return self
 
@@ -114,7 +114,10 @@ class IndexedPart:
 
     def with_words(self, word_index: WordIndex) -> "IndexedPart":
         """Return this part with the words of its records, which its index lacks."""
-        index = CatalogIndex(replace(self._columns, word_index=word_index))
+        return self.over(CatalogIndex(replace(self._columns, word_index=word_index)))
+
+    def over(self, index: CatalogIndex) -> "IndexedPart":
+        """Return the same live records of an index that holds the same records as the present one."""
         return IndexedPart(index, self._thresholds, self._alive)
 
     def find_position(self, dataset_id: int) -> int | None:
@@ -124,7 +127,18 @@ class IndexedPart:
         return position if is_alive else None
 
     def warm_up(self) -> None:
-        """Answer one query of each kind, so that every kernel is compiled before the first caller needs it."""
+        """Answer one query of each kind, so that every kernel is compiled before the first caller needs it.
+
+        Only the first leaf is searched, so that this takes hardly longer in a large catalog than in a small one.
+        """
+        first_leaf = np.zeros(self.span, np.bool_)
+        first_leaf[: self._columns.leaf_size] = True
+        bitmap = pack_bits(first_leaf, self._columns.word_count)
+        alive = _AliveRecords(bitmap, count_bits_by_leaf(bitmap, self._columns.leaf_words))
+        IndexedPart(self.index, self._thresholds, alive)._run_kernels()
+
+    def _run_kernels(self) -> None:
+        """Run every kernel over the live records."""
         weights = {"technical_score": 1.0}
         sets = WeightSets.from_matrix(tuple(weights), np.ones((1, 2)))
         with_substring = (Contains("dataset_name", "warm"),)
@@ -133,17 +147,20 @@ class IndexedPart:
             best_record = self.rank(query, weights, end=1, min_score=0.0)
             best_record.count_ties(1.0)
             self.ids(best_record.positions)
-            self.ids(self.rank(query, weights, end=None, min_score=0.0).positions)
             self.count_facets(query, FacetCounter())
-            self.sort(query, "year", descending=True, skip=0, limit=1)
 
             # `rank` chooses between several ways to answer, and may not have chosen these.
             translated = self._translate(query)
             if translated:
                 matches = PooledMatches(np.zeros(1, np.int64), translated.kernel_query)
                 repeated_rankings.rank_best_first_by_sets(self.index, matches, sets, end=1)
-                self._rank_fully(translated.kernel_query, kernel_weights(weights), end=None)
+                self._rank_best_first(translated.kernel_query, kernel_weights(weights), end=1)
+                self.ids(self._rank_fully(translated.kernel_query, kernel_weights(weights), end=None).positions)
                 self._rank_gathered(translated.kernel_query, kernel_weights(weights), end=1)
+
+        # A list of many records is read from a permutation, of which the beginning is enough here.
+        permutation = self._columns.positions_by_id[: self._columns.leaf_size]
+        order_kernels.fill_window(self._alive.bitmap, permutation, 0, np.empty(0, np.int64))
 
     def _translate(self, query: Query) -> TranslatedQuery | None:
         """Return a query in the form that kernels need, restricted to live records; None if no record matches."""

@@ -86,6 +86,27 @@ class CatalogIndex:
         position = int(by_id[place])
         return position if int(self.integers("id", position)) == dataset_id else None
 
+    def find_positions(self, dataset_ids: Ints) -> Ints:
+        """Return the positions of the records with some integer ids, without those ids that no record has.
+
+        All of them are found by the same steps of a binary search: the place of each id lies between two bounds, and
+        every step halves the distance between them.
+        """
+        by_id = self.columns.positions_by_id
+        last_place = self.columns.size - 1
+        lower = np.zeros(len(dataset_ids), np.int64)
+        upper = np.full(len(dataset_ids), last_place)
+
+        while np.any(lower < upper):
+            middle = (lower + upper) // 2
+            is_below = self.integers("id", by_id[middle]) < dataset_ids
+            lower = np.where(is_below, np.minimum(middle + 1, upper), lower)
+            upper = np.where(is_below, upper, middle)
+
+        positions: Ints = by_id[lower].astype(np.int64)
+        is_present = self.integers("id", positions) == dataset_ids
+        return np.asarray(positions[is_present])
+
     def numbers(self, column: str, positions: NDArray[Any]) -> Floats:
         """Return a number attribute of the records at some positions, NaN if not known."""
         number = self.columns.numbers[column]

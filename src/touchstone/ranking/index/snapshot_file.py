@@ -5,6 +5,7 @@ the arrays, each at a multiple of 64 bytes. The header holds the columns with a 
 the caller's version, and the checksum of all arrays. The file is written aside, synced, and renamed.
 """
 
+import hashlib
 import math
 import os
 import zlib
@@ -95,7 +96,7 @@ class _ArrayLayout:
 def save_index(path: Path, index: CatalogIndex, version: int) -> None:
     """Write an index into a snapshot file, so that the next start need not build it again.
 
-    `version` is the caller's version of what the index holds; `load_index` returns it. An old file is replaced only
+    `version` is the caller's version of what the index holds; `map_snapshot` returns it. An old file is replaced only
     when the new one is complete and on disk. Raises OSError if the file cannot be written.
     """
     # The encoder hands each array to the layout and stores the description that it gets back.
@@ -129,18 +130,46 @@ def _write_arrays(file: BinaryIO, arrays: Iterable[NDArray[Any]], offset: int) -
     file.truncate(offset)  # also appends the gap after the last array
 
 
-def load_index(path: Path) -> tuple[CatalogIndex, int]:
-    """Return the index in a snapshot file, and the version that it was saved with.
+@dataclass(frozen=True, slots=True)
+class MappedSnapshot:
+    """A snapshot file that is mapped into memory.
 
-    The arrays of the index are mapped into memory instead of read. Raises SnapshotError if the file is missing,
-    damaged, cut short, or of another format.
+    Attributes:
+        index: The index, whose arrays are read from the file when they are first used.
+        version: The caller's version of what the index holds.
+        digest: The SHA-256 of the header in hexadecimal digits. The header contains the
+            checksum of the arrays, so the digest identifies the snapshot.
+    """
+
+    index: CatalogIndex
+    version: int
+    digest: str
+    _array_bytes: NDArray[np.uint8]
+    _checksum: int
+
+    def verify(self) -> None:
+        """Compare all arrays with their checksum, which reads the whole file.
+
+        Raises:
+            SnapshotError: the arrays are damaged.
+        """
+        if _update_checksum(0, self._array_bytes) != self._checksum:
+            raise SnapshotError("the arrays are damaged")
+
+
+def map_snapshot(path: Path) -> MappedSnapshot:
+    """Map a snapshot file into memory, which takes the same short time for every size.
+
+    Only the header and the size of the file are checked; `MappedSnapshot.verify` checks the arrays.
+
+    Raises:
+        SnapshotError: the file is missing, cut short, or of another format, or its header is damaged.
     """
     try:
-        header, arrays_offset = _read_header(path)
-        mapped_file = np.memmap(path, np.uint8, mode="c", offset=arrays_offset, shape=(header.size,))
-        array_bytes = np.asarray(mapped_file)
-        if _update_checksum(0, array_bytes) != header.checksum:
-            raise SnapshotError("the arrays are damaged")
+        with path.open("rb") as file:
+            encoded_header = _read_header(file)
+            header = msgspec.json.decode(encoded_header, type=_Header)
+            array_bytes = _map_arrays(file, _arrays_offset(len(encoded_header)), header.size)
 
         # The decoder calls this with the description that stands in the place of each array.
         def map_array(_array_type: type[Any], description: Any) -> NDArray[Any]:
@@ -150,27 +179,39 @@ def load_index(path: Path) -> tuple[CatalogIndex, int]:
     except (OSError, ValueError, msgspec.MsgspecError) as error:
         raise SnapshotError(str(error)) from error
 
-    return CatalogIndex(columns), header.version
+    digest = hashlib.sha256(encoded_header).hexdigest()
+    return MappedSnapshot(CatalogIndex(columns), header.version, digest, array_bytes, header.checksum)
 
 
-def _read_header(path: Path) -> tuple[_Header, int]:
-    """Return the header of a snapshot file and the offset at which its arrays begin.
+def _map_arrays(file: BinaryIO, offset: int, size: int) -> NDArray[np.uint8]:
+    """Return the bytes of all arrays, which reach from an offset to the end of the file.
 
-    Raises SnapshotError if the file is of another format or the header is damaged.
+    Raises:
+        SnapshotError: the file has another size. Reading beyond the end of a mapped file would stop the process.
     """
-    with path.open("rb") as file:
-        prefix = file.read(_PREFIX_BYTES)
-        header_length = int.from_bytes(prefix[len(_MAGIC) : -_CHECKSUM_BYTES], "little")
-        encoded_header = file.read(min(header_length, _MAX_HEADER_BYTES))
+    if os.fstat(file.fileno()).st_size != offset + size:
+        raise SnapshotError("the file is cut short")
 
+    return np.asarray(np.memmap(file, np.uint8, mode="c", offset=offset, shape=(size,)))
+
+
+def _read_header(file: BinaryIO) -> bytes:
+    """Return the encoded header of a snapshot file, behind which the arrays begin.
+
+    Raises:
+        SnapshotError: the file is of another format or the header is damaged.
+    """
+    prefix = file.read(_PREFIX_BYTES)
     if not prefix.startswith(_MAGIC):
         raise SnapshotError("the file is not a snapshot of this format")
 
+    header_length = int.from_bytes(prefix[len(_MAGIC) : -_CHECKSUM_BYTES], "little")
+    encoded_header = file.read(min(header_length, _MAX_HEADER_BYTES))
     expected_checksum = int.from_bytes(prefix[-_CHECKSUM_BYTES:], "little")
     if zlib.crc32(encoded_header) != expected_checksum:
         raise SnapshotError("the header is damaged")
 
-    return msgspec.json.decode(encoded_header, type=_Header), _arrays_offset(len(encoded_header))
+    return encoded_header
 
 
 def _map_array(array_bytes: NDArray[np.uint8], stored: _StoredArray) -> NDArray[Any]:

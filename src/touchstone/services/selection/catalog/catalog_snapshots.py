@@ -1,57 +1,137 @@
-"""The snapshot file of the catalog: its index as it was saved by the last run, so that the next start is quick."""
+"""The snapshot file of the catalog: its index as it was saved by the last run, so that the next start is quick.
+
+Every file that is written is listed in the database by its digest. This is how a process recognises a file that was
+made of another database, or before a backup of this one was restored.
+"""
 
 import asyncio
-from dataclasses import dataclass
+import fcntl
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, asynccontextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO, Final
 
 import structlog
 
+from touchstone.core.errors import ServiceError
+from touchstone.database.engine import Database
 from touchstone.ranking.index.catalog_index import CatalogIndex
-from touchstone.ranking.index.snapshot_file import SnapshotError, load_index, save_index
+from touchstone.ranking.index.snapshot_file import MappedSnapshot, SnapshotError, map_snapshot, save_index
+from touchstone.services.selection.catalog.snapshot_store import is_listed, list_snapshot
 
+LOCK_POLL_SECONDS: Final = 0.1
 log = structlog.get_logger("touchstone.catalog")
-
-
-@dataclass(frozen=True, slots=True)
-class CatalogSnapshot:
-    """An index that was saved, and the version of the catalog that its records were at."""
-
-    index: CatalogIndex
-    version: int
 
 
 class CatalogSnapshots:
     """The file in which the index of a catalog is saved; without a path, nothing is saved."""
 
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, database: Database, path: Path | None) -> None:
+        self._database = database
         self._path = path
 
-    async def read(self) -> CatalogSnapshot | None:
-        """Return the index in the file, or None if the file is missing or damaged."""
-        return await asyncio.to_thread(self._read)
+    async def open(self) -> MappedSnapshot | None:
+        """Map the file into memory, or return None if there is none of this database.
 
-    def _read(self) -> CatalogSnapshot | None:
-        """Map the file into memory; this runs in a thread."""
+        The caller then verifies the arrays while it uses them already. If the last process ended before it had verified
+        them, perhaps because they are damaged, they are verified first.
+        """
         if self._path is None or not self._path.exists():
             return None
 
         try:
-            index, version = load_index(self._path)
+            snapshot = await asyncio.to_thread(map_snapshot, self._path)
         except SnapshotError as error:
             log.warning("catalog snapshot refused", problem=str(error))
             return None
 
-        return CatalogSnapshot(index, version)
+        if not await self._is_listed(snapshot):
+            log.warning("catalog snapshot refused", problem="it is not of this database")
+            return None
 
-    async def save(self, index: CatalogIndex, version: int) -> None:
-        """Save an index with the version of its records.
+        marker = _unverified_marker(self._path)
+        if marker.exists() and not await self.verify(snapshot):
+            return None
 
-        The next start can do without the file, so a failure to write it is only logged.
+        with suppress(OSError):  # the folder may be read-only
+            marker.touch()
+        return snapshot
+
+    async def verify(self, snapshot: MappedSnapshot) -> bool:
+        """Read a whole snapshot, and return whether it is what was written; a damaged file is removed."""
+        assert self._path is not None
+        is_whole = True
+        try:
+            await asyncio.to_thread(snapshot.verify)
+        except SnapshotError as error:
+            log.error("catalog snapshot damaged", problem=str(error))
+            is_whole = False
+
+        with suppress(OSError):
+            _unverified_marker(self._path).unlink(missing_ok=True)
+            if not is_whole:
+                self._path.unlink(missing_ok=True)
+        return is_whole
+
+    async def save(self, index: CatalogIndex, version: int) -> CatalogIndex:
+        """Save an index with the version of its records, and return the same index, but mapped from the file.
+
+        The next start can do without the file. If it cannot be written, this is only logged, and the index is returned
+        as it is.
         """
         if self._path is None:
-            return
+            return index
 
         try:
             await asyncio.to_thread(save_index, self._path, index, version)
-        except OSError as error:
+            snapshot = await asyncio.to_thread(map_snapshot, self._path)
+            await self._list(snapshot)
+        except (OSError, SnapshotError, ServiceError) as error:
             log.warning("catalog snapshot not written", problem=type(error).__name__)
+            return index
+
+        return snapshot.index
+
+    @asynccontextmanager
+    async def building(self) -> AsyncIterator[None]:
+        """Wait until no other process builds an index for this file, and keep others from it in this block."""
+        with ExitStack() as stack:
+            lock_file = self._open_lock_file()
+            if lock_file is not None:
+                stack.enter_context(lock_file)  # closing the file releases the lock
+                await _lock(lock_file)
+            yield
+
+    def _open_lock_file(self) -> BinaryIO | None:
+        """Open the file by which processes wait for each other, or return None if none can be written."""
+        if self._path is None:
+            return None
+        try:
+            return self._path.with_suffix(".lock").open("wb")
+        except OSError:
+            return None
+
+    async def _is_listed(self, snapshot: MappedSnapshot) -> bool:
+        """Return whether the database knows a snapshot."""
+        async with self._database.reading() as connection:
+            return await is_listed(connection, snapshot.digest)
+
+    async def _list(self, snapshot: MappedSnapshot) -> None:
+        """Let the database know a snapshot that is complete."""
+        async with self._database.writing() as transaction:
+            await list_snapshot(transaction, snapshot.digest, snapshot.version)
+
+
+def _unverified_marker(snapshot_path: Path) -> Path:
+    """Return the path of the file that exists while a process uses a snapshot that it has not verified yet."""
+    return snapshot_path.with_suffix(".unverified")
+
+
+async def _lock(lock_file: BinaryIO) -> None:
+    """Wait until no other process has locked a file, and lock it for this one until the file is closed."""
+    while True:
+        try:
+            fcntl.flock(lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            await asyncio.sleep(LOCK_POLL_SECONDS)

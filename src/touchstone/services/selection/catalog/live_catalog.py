@@ -5,7 +5,7 @@ own writes to its columns before it answers, and polls several times a second fo
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
@@ -24,17 +24,17 @@ from touchstone.ranking.catalog.results import RankedWindow
 from touchstone.ranking.catalog.suggestions import Suggestion
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.column_types import Ints
+from touchstone.ranking.index.snapshot_file import MappedSnapshot
 from touchstone.ranking.index.word_index import WordsNotIndexed
 from touchstone.ranking.query.facets import Facets
 from touchstone.ranking.query.predicates import FullText, Query
 from touchstone.services.selection.catalog.catalog_snapshots import CatalogSnapshots
 from touchstone.services.selection.catalog.index_upkeep import IndexUpkeep
-from touchstone.services.selection.catalog.loading import load_all_rows, load_from_snapshot
+from touchstone.services.selection.catalog.loading import load_catalog
 from touchstone.services.selection.catalog.record_reader import RecordReader
+from touchstone.services.selection.catalog.versioned_catalog import VersionedCatalog
 from touchstone.services.selection.catalog_writer import CatalogWriter
-from touchstone.services.selection.datasets import store
-from touchstone.services.selection.datasets.encoded_records import encode_records, to_catalog_row
-from touchstone.services.selection.datasets.store import DatasetRecord
+from touchstone.services.selection.datasets.encoded_records import encode_records
 
 POLL_SECONDS: Final = 0.3
 # From this many records on, evaluating a query takes long enough to be worth a thread.
@@ -78,47 +78,41 @@ class LiveCatalog:
         self.records = RecordReader(database)
         self._database = database
         self._layout = layout
-        self._snapshots = CatalogSnapshots(snapshot_path)
-        self._columns = Catalog(layout)
-        self._index_upkeep = IndexUpkeep(self._columns, 0, self._snapshots)
+        self._snapshots = CatalogSnapshots(database, snapshot_path)
+        self._catalog = VersionedCatalog(Catalog(layout), version=0)
+        self._index_upkeep = IndexUpkeep(self._catalog, self._snapshots)
+        self._verification: asyncio.Task[None] | None = None
+        # Whether all changes had been applied that were in the database when it was last read.
+        self.is_up_to_date = True
 
-        # All versions up to this one have been applied.
-        self._applied_version = 0
-        # Versions of our own that were applied while an older one, of another process, was still missing.
-        self._applied_ahead: set[int] = set()
         # Changes are applied one after the other, in the order of their versions.
         self._apply_lock = asyncio.Lock()
 
     @property
     def view(self) -> View:
         """The current state of the columns; a view never changes."""
-        return self._columns.view
+        return self._catalog.columns.view
 
     @property
     def version(self) -> int:
         """The version of the catalog that the columns are at; it counts everybody's writes."""
-        return self._applied_version
+        return self._catalog.version
 
     # Starting and following
 
     async def load(self) -> None:
         """Fill the catalog in memory at the start of the process.
 
-        If the last run has saved a snapshot, only the rows that have changed since are read from the database.
+        If the last run has saved a snapshot, only the rows that have changed since are read from the database: all that
+        must not be shown any more, and the first of the others. `refresh` or `follow` then applies the rest.
         """
-        async with self._apply_lock, self._database.reading() as connection:
-            loaded = await load_from_snapshot(connection, self._snapshots, self._layout)
-            is_from_snapshot = loaded is not None
-            if loaded is None:
-                loaded = await load_all_rows(connection, self._layout)
+        loaded = await load_catalog(self._database, self._snapshots, self._layout)
+        async with self._apply_lock:
+            self._use(loaded.catalog)
+            await self._apply_next_changes()
 
-            self._columns = loaded.columns
-            self._applied_version = loaded.version
-            self._index_upkeep = IndexUpkeep(loaded.columns, loaded.index_version, self._snapshots)
-            if not is_from_snapshot:
-                await self._index_upkeep.save_snapshot()
-
-        CATALOG_RECORDS.set(self.view.size)
+        if loaded.unverified_snapshot is not None:
+            self._verification = asyncio.ensure_future(self._verify(loaded.unverified_snapshot))
 
     @property
     def is_renewing_index(self) -> bool:
@@ -127,36 +121,73 @@ class LiveCatalog:
 
     async def refresh(self) -> None:
         """Bring the catalog in memory up to date with what other processes have written to the database."""
-        async with self._database.reading() as connection:
-            version = await change_counters.read_version(connection, change_counters.CATALOG)
-            names_version = await change_counters.read_version(connection, change_counters.NAMES)
-        self.records.forget_outdated_names(names_version)
-        if version <= self._applied_version:
-            return
-
-        # The version is read again, because a write of this process may have been applied before the lock was free.
-        async with self._apply_lock, self._database.reading() as connection:
-            version = await change_counters.read_version(connection, change_counters.CATALOG)
-            changed_records = await store.datasets_changed_since(connection, self._applied_version)
-            deleted_ids = await store.datasets_deleted_since(connection, self._applied_version)
-            self._apply(changed_records, deleted_ids)
-            self._advance_to(version)
+        await self._refresh_once()
+        while not self.is_up_to_date:
+            await self._refresh_once()
 
     async def follow(self) -> None:
         """Refresh several times a second until cancelled; errors are logged and the refresh is tried again."""
         while True:
-            await asyncio.sleep(POLL_SECONDS)
+            if self.is_up_to_date:
+                await asyncio.sleep(POLL_SECONDS)
+
             try:
-                await run_uninterrupted(self.refresh())
-                self._index_upkeep.start_if_due(self._applied_version)
+                await run_uninterrupted(self._refresh_once())
+                self._index_upkeep.start_if_due()
             except ServiceError:
-                continue  # The database has logged it.
+                await asyncio.sleep(POLL_SECONDS)  # The database has logged the error.
             except Exception as error:  # noqa: BLE001 - a catalog that stopped following would stay outdated
                 log.warning("catalog not refreshed", problem=type(error).__name__)
+                await asyncio.sleep(POLL_SECONDS)
 
     async def close(self) -> None:
-        """Abandon an index that is being built."""
+        """Abandon an index that is being built, and the verification of a snapshot."""
         await self._index_upkeep.close()
+        if self._verification is not None:
+            self._verification.cancel()
+            await asyncio.wait([self._verification])
+
+    def _use(self, catalog: VersionedCatalog) -> None:
+        """Replace the catalog in memory by one that was loaded."""
+        self._catalog = catalog
+        self._index_upkeep = IndexUpkeep(catalog, self._snapshots)
+
+    async def _refresh_once(self) -> None:
+        """Apply at most one batch of the changes that other processes have written to the database."""
+        async with self._database.reading() as connection:
+            version = await change_counters.read_version(connection, change_counters.CATALOG)
+            names_version = await change_counters.read_version(connection, change_counters.NAMES)
+        self.records.forget_outdated_names(names_version)
+
+        if version <= self.version:
+            self.is_up_to_date = True
+            return
+
+        async with self._apply_lock:
+            await self._apply_next_changes()
+
+    async def _apply_next_changes(self) -> None:
+        """Apply the next batch of changes, of which there may be none any more, while writers wait."""
+        async with self._database.reading() as connection:
+            batch = await self._catalog.apply_next_changes(connection)
+
+        self.records.forget_changed(batch.ids)
+        self.is_up_to_date = batch.is_last
+        CATALOG_RECORDS.set(self.view.size)
+
+    async def _verify(self, snapshot: MappedSnapshot) -> None:
+        """Verify a snapshot that is in use, and load the catalog from the database if it is damaged."""
+        if await self._snapshots.verify(snapshot):
+            return
+
+        loaded = await load_catalog(self._database, self._snapshots, self._layout)
+        await self._index_upkeep.close()
+        async with self._apply_lock:
+            self._use(loaded.catalog)
+            self.is_up_to_date = False
+            while not self.is_up_to_date:
+                await self._apply_next_changes()
+        log.info("catalog loaded again", records=self.view.size)
 
     # Writing
 
@@ -176,11 +207,12 @@ class LiveCatalog:
                 yield writer
 
             # From here on the transaction is committed.
-            self._apply(writer.upserts, writer.deleted_ids)
+            changed_ids = [*(record.id for record in writer.upserts), *writer.deleted_ids]
+            self.records.forget_changed(changed_ids)
+            self._catalog.apply_own_write(writer.upserts, writer.deleted_ids, writer.version)
             if not is_bulk:
                 self.records.cache.put(encode_records(writer.upserts))
-            self._applied_ahead.add(writer.version)
-            self._advance_to(self._applied_version)
+            CATALOG_RECORDS.set(self.view.size)
 
     # Queries over the columns
 
@@ -277,27 +309,6 @@ class LiveCatalog:
             return await asyncio.to_thread(evaluate)
         except WordsNotIndexed as error:
             raise IndexBuilding(retry_after=WORDS_RETRY_SECONDS) from error
-
-    # Applying changes
-
-    def _apply(self, upserts: Sequence[DatasetRecord], deleted_ids: Sequence[int]) -> None:
-        """Apply committed changes to the catalog in memory, and remove the changed records from the cache."""
-        self.records.forget_changed([*(record.id for record in upserts), *deleted_ids])
-        self._columns.apply(upserts=[to_catalog_row(record) for record in upserts], deleted=deleted_ids)
-        CATALOG_RECORDS.set(self.view.size)
-
-    def _advance_to(self, version: int) -> None:
-        """Note that all changes up to a version of the catalog have been applied.
-
-        Changes of this process itself may already have been applied beyond that version. If they follow it without a
-        gap, they are included.
-        """
-        last_version = version
-        while last_version + 1 in self._applied_ahead:
-            last_version += 1
-
-        self._applied_version = last_version
-        self._applied_ahead = {ahead for ahead in self._applied_ahead if ahead > last_version}
 
 
 def _is_short(query: Query, skip: int, limit: int | None) -> bool:

@@ -1,13 +1,16 @@
 """Loading of the catalog at the start of a process: from the snapshot of the last run, or from every row."""
 
 import asyncio
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final
 
 from touchstone.database import change_counters
-from touchstone.database.engine import Reader
+from touchstone.database.engine import Database, Reader
 from touchstone.ranking.catalog.catalog import Catalog, Layout
 from touchstone.ranking.columns.segment import CatalogRow
+from touchstone.ranking.index.snapshot_file import MappedSnapshot
 from touchstone.services.selection.catalog.catalog_snapshots import CatalogSnapshots
+from touchstone.services.selection.catalog.versioned_catalog import VersionedCatalog
 from touchstone.services.selection.datasets import store
 from touchstone.services.selection.datasets.encoded_records import to_catalog_row
 
@@ -15,40 +18,48 @@ from touchstone.services.selection.datasets.encoded_records import to_catalog_ro
 LOAD_CHUNK: Final = 5000
 
 
-class LoadedCatalog(NamedTuple):
-    """A catalog that was loaded, the version that it is at, and the version of the records behind its index."""
+@dataclass(frozen=True, slots=True)
+class LoadedCatalog:
+    """A catalog that was loaded, and the snapshot that has yet to be verified, if it comes from one."""
 
-    columns: Catalog
-    version: int
-    index_version: int
+    catalog: VersionedCatalog
+    unverified_snapshot: MappedSnapshot | None = None
 
 
-async def load_from_snapshot(connection: Reader, snapshots: CatalogSnapshots, layout: Layout) -> LoadedCatalog | None:
-    """Load the catalog from the snapshot of the last run and the rows that have changed since.
+async def load_catalog(database: Database, snapshots: CatalogSnapshots, layout: Layout) -> LoadedCatalog:
+    """Load the catalog from the snapshot of the last run, or else from every row, and save it then.
 
-    Returns None if there is no snapshot or if it was made of another database.
+    If several processes start at once, the first one reads the rows and the others wait for its snapshot.
     """
-    snapshot = await snapshots.read()
-    current_version = await change_counters.read_version(connection, change_counters.CATALOG)
+    loaded = await load_from_snapshot(snapshots, layout)
+    if loaded is not None:
+        return loaded
 
-    # A snapshot that is newer than the database was made of another one.
-    if snapshot is None or snapshot.version > current_version:
+    async with snapshots.building():
+        loaded = await load_from_snapshot(snapshots, layout)
+        if loaded is not None:
+            return loaded
+
+        async with database.reading() as connection:
+            catalog = await load_all_rows(connection, layout)
+        await save_index(catalog, snapshots)
+        return LoadedCatalog(catalog)
+
+
+async def load_from_snapshot(snapshots: CatalogSnapshots, layout: Layout) -> LoadedCatalog | None:
+    """Return the catalog as it was when the snapshot was saved, or None if there is no snapshot of this database.
+
+    What has changed since is left to `VersionedCatalog.apply_next_changes`.
+    """
+    snapshot = await snapshots.open()
+    if snapshot is None:
         return None
 
     columns = await asyncio.to_thread(Catalog.from_index, snapshot.index, layout)
-    changed_records = await store.datasets_changed_since(connection, snapshot.version)
-    deleted_ids = await store.datasets_deleted_since(connection, snapshot.version)
-    columns.apply(upserts=[to_catalog_row(record) for record in changed_records], deleted=deleted_ids)
-
-    # So was one that does not lead to the number of records in the database.
-    record_count = await store.count_datasets(connection)
-    if columns.view.size != record_count:
-        return None
-
-    return LoadedCatalog(columns, current_version, snapshot.version)
+    return LoadedCatalog(VersionedCatalog(columns, snapshot.version), snapshot)
 
 
-async def load_all_rows(connection: Reader, layout: Layout) -> LoadedCatalog:
+async def load_all_rows(connection: Reader, layout: Layout) -> VersionedCatalog:
     """Build the catalog in memory, and its index, from every row of the database.
 
     The version is read before the rows. A row that changes in between is then applied once more, and not missed.
@@ -62,4 +73,11 @@ async def load_all_rows(connection: Reader, layout: Layout) -> LoadedCatalog:
     # The words of a large catalog are indexed in the background, because that takes longer than all the rest.
     defers_words = len(catalog_rows) >= layout.index_from
     columns = await asyncio.to_thread(Catalog.build, catalog_rows, layout, defers_words=defers_words)
-    return LoadedCatalog(columns, version, index_version=version)
+    return VersionedCatalog(columns, version)
+
+
+async def save_index(catalog: VersionedCatalog, snapshots: CatalogSnapshots) -> None:
+    """Save the index of a catalog, if it has one, and use the saved copy, which is not in the memory of the process."""
+    index = catalog.columns.index
+    if index is not None:
+        catalog.columns.exchange_index(await snapshots.save(index, catalog.index_version))

@@ -31,7 +31,7 @@ _LABEL_COLUMNS: Final = (
     datasets.c.metadata[("measured", "rows")].label(f"{_LABEL_PREFIX}measured_rows"),
 )
 # Everything except the JSON columns that can be large and that the columns in memory do not need as a whole.
-_COLUMNS_WITHOUT_METADATA: Final = (
+COLUMNS_WITHOUT_METADATA: Final = (
     *(column for column in datasets.c if column.name not in ("metadata", "measured_attributes")),
     *_LABEL_COLUMNS,
 )
@@ -231,10 +231,10 @@ async def read_dataset(connection: Reader, dataset_id: int) -> DatasetRecord | N
 
 async def hidden_datasets(connection: Reader, *, offset: int, limit: int) -> tuple[list[DatasetRecord], int]:
     """Return a page of the records that administrators have hidden, by id, and the number of all of them."""
-    query = sa.select(*_COLUMNS_WITHOUT_METADATA, _OWNER_PSEUDO).select_from(_WITH_OWNERS).where(datasets.c.is_hidden)
+    query = sa.select(*COLUMNS_WITHOUT_METADATA, _OWNER_PSEUDO).select_from(_WITH_OWNERS).where(datasets.c.is_hidden)
     rows = await connection.all(query.order_by(datasets.c.id).offset(offset).limit(limit))
     count = sa.select(sa.func.count()).select_from(datasets).where(datasets.c.is_hidden)
-    return _to_records(rows), int(await connection.scalar(count))
+    return to_records(rows), int(await connection.scalar(count))
 
 
 async def dataset_from_source(connection: Reader, source_digest: str) -> DatasetRecord | None:
@@ -249,7 +249,7 @@ async def datasets_from_sources(connection: Reader, source_digests: Sequence[str
     records: list[DatasetRecord] = []
     for batch in _batches(source_digests):
         query = sa.select(datasets).where(datasets.c.source_digest.in_(batch))
-        records += _to_records(await connection.all(query))
+        records += to_records(await connection.all(query))
 
     return records
 
@@ -260,7 +260,7 @@ async def visible_datasets(connection: Reader, ids: Sequence[int], viewer: UUID 
     for batch in _batches(ids):
         query = sa.select(datasets, _OWNER_PSEUDO).select_from(_WITH_OWNERS)
         query = query.where(datasets.c.id.in_(batch), is_visible_to(viewer))
-        records += _to_records(await connection.all(query))
+        records += to_records(await connection.all(query))
 
     return records
 
@@ -271,9 +271,9 @@ async def visible_datasets_without_metadata(
     """Return the records with these ids that the viewer may see, in no particular order and without `metadata`."""
     records: list[DatasetRecord] = []
     for batch in _batches(ids):
-        query = sa.select(*_COLUMNS_WITHOUT_METADATA, _OWNER_PSEUDO).select_from(_WITH_OWNERS)
+        query = sa.select(*COLUMNS_WITHOUT_METADATA, _OWNER_PSEUDO).select_from(_WITH_OWNERS)
         query = query.where(datasets.c.id.in_(batch), is_visible_to(viewer))
-        records += _to_records(await connection.all(query))
+        records += to_records(await connection.all(query))
 
     return records
 
@@ -323,9 +323,9 @@ async def count_datasets(connection: Reader) -> int:
 
 async def stream_datasets(connection: Reader, chunk_size: int) -> AsyncIterator[list[DatasetRecord]]:
     """Yield all records in chunks, ordered by id and without `metadata`."""
-    query = sa.select(*_COLUMNS_WITHOUT_METADATA).order_by(datasets.c.id)
+    query = sa.select(*COLUMNS_WITHOUT_METADATA).order_by(datasets.c.id)
     async for chunk in connection.stream(query, chunk_size):
-        yield _to_records(chunk)
+        yield to_records(chunk)
 
 
 async def names_and_metadata(connection: Reader, ids: Sequence[int]) -> dict[int, tuple[str, dict[str, Any] | None]]:
@@ -337,18 +337,6 @@ async def names_and_metadata(connection: Reader, ids: Sequence[int]) -> dict[int
         records |= {row["id"]: (row["dataset_name"], row["metadata"]) for row in rows}
 
     return records
-
-
-async def datasets_changed_since(connection: Reader, version: int) -> list[DatasetRecord]:
-    """Return the records that changed after a version of the catalog, without `metadata`."""
-    query = sa.select(*_COLUMNS_WITHOUT_METADATA).where(datasets.c.changed_at_version > version)
-    return _to_records(await connection.all(query))
-
-
-async def datasets_deleted_since(connection: Reader, version: int) -> list[int]:
-    """Return the ids of the records that were deleted after a version of the catalog."""
-    query = sa.select(dataset_deletions.c.id).where(dataset_deletions.c.deleted_at_version > version)
-    return [row["id"] for row in await connection.all(query)]
 
 
 def is_visible_to(viewer: UUID | None) -> sa.ColumnElement[bool]:
@@ -439,7 +427,7 @@ def _as_stored(draft: DatasetDraft, row: Mapping[str, Any]) -> DatasetRecord:
     return DatasetRecord(**members)
 
 
-def _to_records(rows: Sequence[sa.RowMapping]) -> list[DatasetRecord]:
+def to_records(rows: Sequence[sa.RowMapping]) -> list[DatasetRecord]:
     """Return rows of the table as records."""
     return [_to_record(row) for row in rows]
 

@@ -1,0 +1,17 @@
+"""List the files in which the index of the catalog was saved, so that a file of another database is recognised."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0010"
+down_revision = "0009"
+
+
+def upgrade() -> None:
+    """Create the table; files that were saved before are not in it, so the index is built once more."""
+    op.create_table(
+        "catalog_snapshots",
+        sa.Column("digest", sa.Text(), nullable=False),
+        sa.Column("version", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("digest", name=op.f("pk_catalog_snapshots")),
+    )

@@ -1,0 +1,125 @@
+"""The catalog in memory with the version of the database that it is at, and the changes that lead to the next one."""
+
+from collections.abc import Collection, Sequence
+from typing import Final, NamedTuple
+
+from touchstone.database import change_counters
+from touchstone.database.engine import Reader
+from touchstone.ranking.catalog.catalog import Catalog
+from touchstone.services.selection.catalog.changes_store import (
+    private_records_changed_since,
+    records_changed_at,
+    records_changed_since,
+    records_deleted_since,
+)
+from touchstone.services.selection.datasets.encoded_records import to_catalog_row
+from touchstone.services.selection.datasets.store import DatasetRecord
+
+# How many changed records are applied at a time; requests are answered between two batches.
+CHANGE_BATCH: Final = 1000
+
+
+class AppliedBatch(NamedTuple):
+    """A batch of changes that was applied: the ids of the records, and whether no older change is left."""
+
+    ids: list[int]
+    is_last: bool
+
+
+class VersionedCatalog:
+    """The columns of a process, with the versions of the database that they have reached.
+
+    Attributes:
+        columns: The records.
+        version: All changes up to this version have been applied.
+        index_version: The version of the records behind the index.
+    """
+
+    def __init__(self, columns: Catalog, version: int) -> None:
+        self.columns = columns
+        self.version = version
+        self.index_version = version
+        # All records that were deleted or made private up to this version have been removed or applied.
+        self._removals_version = version
+        # Versions of this process that were applied while an older one, of another process, was still missing.
+        self._versions_ahead: set[int] = set()
+
+    async def apply_next_changes(self, connection: Reader) -> AppliedBatch:
+        """Apply the next changes that the database has and the columns do not have yet.
+
+        Records that nobody or only their owner may see are removed first, however many changes there are: they must
+        not be shown until their own change is applied. The others follow in batches.
+        """
+        current_version = await change_counters.read_version(connection, change_counters.CATALOG)
+        removed_ids = await self._read_removed_ids(connection)
+        changes = await _read_changes(connection, self.version, current_version)
+
+        self._apply(changes.records, removed_ids)
+        self._removals_version = current_version
+        self._advance_to(changes.version)
+
+        changed_ids = [record.id for record in changes.records]
+        return AppliedBatch([*changed_ids, *removed_ids], is_last=changes.version == current_version)
+
+    async def _read_removed_ids(self, connection: Reader) -> list[int]:
+        """Return the ids of the records that were deleted or made private since removals were last applied.
+
+        The writes of this process itself have been applied already.
+        """
+        version = max(self._removals_version, self.version)
+        deleted_ids = await records_deleted_since(connection, version)
+        private_records = await private_records_changed_since(connection, version)
+        private_ids = [record.id for record in private_records if record.version not in self._versions_ahead]
+        return [*deleted_ids, *private_ids]
+
+    def apply_own_write(self, upserts: Sequence[DatasetRecord], deleted_ids: Sequence[int], version: int) -> None:
+        """Apply a transaction of this process, which made a version of the database."""
+        self._apply(upserts, deleted_ids)
+        self._versions_ahead.add(version)
+        self._advance_to(self.version)
+
+    def _apply(self, upserts: Sequence[DatasetRecord], removed_ids: Collection[int]) -> None:
+        """Insert or replace some records and remove others; a record that is in both is replaced."""
+        changed_rows = [to_catalog_row(record) for record in upserts]
+        removed_only = set(removed_ids).difference(row.id for row in changed_rows)
+        self.columns.apply(upserts=changed_rows, deleted=removed_only)
+
+    def _advance_to(self, version: int) -> None:
+        """Note that all changes up to a version of the database have been applied.
+
+        Changes of this process itself may already have been applied beyond that version. If they follow it without a
+        gap, they are included.
+        """
+        last_version = version
+        while last_version + 1 in self._versions_ahead:
+            last_version += 1
+
+        self.version = last_version
+        self._versions_ahead = {ahead for ahead in self._versions_ahead if ahead > last_version}
+
+
+class _Changes(NamedTuple):
+    """Changed records, which include all changes up to a version."""
+
+    records: list[DatasetRecord]
+    version: int
+
+
+async def _read_changes(connection: Reader, version: int, current_version: int) -> _Changes:
+    """Return the next batch of records that changed after a version of the database, which is at `current_version`.
+
+    A batch holds complete versions only. All records of one version are read together, even if they are more than
+    usual.
+    """
+    records = await records_changed_since(connection, version, CHANGE_BATCH)
+    if len(records) < CHANGE_BATCH:
+        return _Changes(records, current_version)
+
+    # The records of the last version may go on behind the batch.
+    last_version = records[-1].changed_at_version
+    complete_records = [record for record in records if record.changed_at_version < last_version]
+    if complete_records:
+        return _Changes(complete_records, min(last_version - 1, current_version))
+
+    records = await records_changed_at(connection, last_version)
+    return _Changes(records, min(last_version, current_version))

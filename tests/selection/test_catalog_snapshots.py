@@ -1,0 +1,139 @@
+"""Starts from a snapshot: what has changed since, and files that are damaged or of another database."""
+
+import asyncio
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+import sqlalchemy as sa
+from msgspec.structs import replace
+
+from tests.ranking.catalogs import position_of
+from tests.ranking.test_ranking_snapshot import change_byte
+from tests.selection.seeded import draft_of, random_rows
+from touchstone.database.engine import Database
+from touchstone.database.tables import catalog_snapshots
+from touchstone.ranking.catalog.catalog import Layout
+from touchstone.ranking.query.predicates import Contains, Visible
+from touchstone.services.selection.catalog import versioned_catalog
+from touchstone.services.selection.catalog.live_catalog import LiveCatalog
+from touchstone.services.selection.datasets.store import DatasetDraft
+
+LAYOUT = Layout(index_from=50, leaf_words=1, is_searchable=False, compiled=False)
+OWNER = UUID(int=7)
+EVERYBODY = (Visible(None),)
+
+
+def draft(id_: int, name: str = "first", visibility: str = "public") -> DatasetDraft:
+    """Return a record with an id."""
+    original = draft_of(random_rows(5, 1)[0])
+    attributes = {**original.attributes, "dataset_name": name}
+    changes = {"id": id_, "dataset_id": UUID(int=id_), "owner": OWNER, "visibility": visibility}
+    return replace(original, attributes=attributes, **changes)
+
+
+@pytest.fixture
+async def snapshot(database: Database, tmp_path: Path) -> Path:
+    """Save the index of sixty public records, numbered from 1."""
+    path = tmp_path / "catalog.index"
+    catalog = LiveCatalog(database, LAYOUT, path)
+    async with catalog.writing() as writer:
+        for id_ in range(1, 61):
+            await writer.insert(draft(id_))
+    await catalog.load()
+    await catalog.close()
+    return path
+
+
+def is_mapped(catalog: LiveCatalog) -> bool:
+    """Return whether the index of a catalog lies in a file and not in the memory of the process."""
+    index = catalog._catalog.columns.index
+    return index is not None and not index.columns.positions_by_id.flags.owndata
+
+
+async def test_private_and_deleted_records_are_removed_before_other_changes_are_applied(
+    database: Database, snapshot: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A start shows nothing that must not be shown any more, however many changes there have been."""
+    monkeypatch.setattr(versioned_catalog, "CHANGE_BATCH", 4)
+    writer_process = LiveCatalog(database, LAYOUT)
+    for id_ in range(1, 41):
+        async with writer_process.writing() as writer:
+            await writer.update(id_, draft(id_, "second"))
+    async with writer_process.writing() as writer:
+        await writer.update(50, draft(50, "second", visibility="private"))
+        await writer.delete(51)
+
+    catalog = LiveCatalog(database, LAYOUT, snapshot)
+    await catalog.load()
+    has_changes_left = not catalog.is_up_to_date
+    assert has_changes_left
+    assert catalog.view.count((Contains("dataset_name", "second"),)) == 3
+    assert catalog.view.count(EVERYBODY) == 58
+    assert position_of(catalog.view, 50) is None
+    assert position_of(catalog.view, 51) is None
+
+    # Records that this process makes private meanwhile stay visible to their owner.
+    async with catalog.writing() as writer:
+        await writer.update(52, draft(52, "own", visibility="private"))
+    while not catalog.is_up_to_date:
+        await catalog._refresh_once()
+        assert catalog.view.count(EVERYBODY) == 57
+        assert catalog.view.count((Visible(OWNER), Contains("dataset_name", "own"))) == 1
+
+    assert catalog.view.count((Contains("dataset_name", "second"),)) == 41
+    assert catalog.view.count((Visible(OWNER),)) == 59
+    await catalog.close()
+
+
+async def test_a_snapshot_that_the_database_does_not_know_is_refused(database: Database, snapshot: Path) -> None:
+    """A database that was restored from a backup may have other records at the same version."""
+    async with database.writing() as transaction:
+        await transaction.execute(sa.delete(catalog_snapshots))
+        await transaction.execute(sa.text("DELETE FROM datasets WHERE id = 60"))
+
+    catalog = LiveCatalog(database, LAYOUT, snapshot)
+    await catalog.load()
+    assert catalog.view.size == 59
+    await catalog.close()
+
+
+async def test_a_damaged_snapshot_is_replaced_while_it_is_in_use(database: Database, snapshot: Path) -> None:
+    """The arrays are verified after the start, and the catalog is loaded from the database if they are damaged."""
+    change_byte(snapshot, -200)
+    catalog = LiveCatalog(database, LAYOUT, snapshot)
+    await catalog.load()
+    assert catalog._verification is not None
+    await catalog._verification
+    assert catalog.view.size == 60
+    assert is_mapped(catalog)
+    await catalog.close()
+
+    again = LiveCatalog(database, LAYOUT, snapshot)
+    await again.load()
+    assert again._verification is not None
+    await again.close()
+
+
+async def test_a_snapshot_is_verified_first_if_the_last_process_ended_before_that(
+    database: Database, snapshot: Path
+) -> None:
+    """A damaged file that has stopped the process cannot stop it again."""
+    change_byte(snapshot, -200)
+    snapshot.with_suffix(".unverified").touch()
+    catalog = LiveCatalog(database, LAYOUT, snapshot)
+    await catalog.load()
+    assert catalog._verification is None
+    assert catalog.view.size == 60
+    await catalog.close()
+
+
+async def test_processes_that_start_at_once_share_one_file(database: Database, snapshot: Path) -> None:
+    """The first one builds the index, and the others map it; none of them keeps the arrays in its own memory."""
+    snapshot.unlink()
+    catalogs = [LiveCatalog(database, LAYOUT, snapshot) for _ in range(3)]
+    await asyncio.gather(*(catalog.load() for catalog in catalogs))
+    assert [is_mapped(catalog) for catalog in catalogs] == [True, True, True]
+    assert sum(catalog._verification is None for catalog in catalogs) == 1
+    for catalog in catalogs:
+        await catalog.close()
