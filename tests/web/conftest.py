@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
 from tests.conftest import missing
 from tests.serving_process import ServingProcess
@@ -24,6 +24,9 @@ ARGUMENTS = (
 )
 PASSWORD = "une phrase assez longue"
 _numbers = itertools.count()
+
+# Several tests share few processors: what a page shows in the end counts, not how soon.
+expect.set_options(timeout=20_000)
 
 Visit = Callable[..., Page]
 

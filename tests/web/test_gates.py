@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.web.conftest import Visit
 from tests.web.page_checks import check_looks
-from tests.web.test_ranking import DRAWN, PORTRAIT, STANDING, go, move, shown_ids
+from tests.web.test_ranking import DRAWN, PORTRAIT, STANDING, go, move, new_ranking, shown_ids
 
 GATES = {"transparency": "documented", "license": ["CC-BY-*", "MIT"], "instances_min": 100_000}
 QUERY = "gate.transparency=documented&gate.license=CC-BY-*%2C+MIT&gate.instances_min=100+000"
@@ -49,13 +49,13 @@ def test_only_what_passes_can_be_shown(visit: Visit, api: httpx2.Client) -> None
     """The button above the ranking hides what fails or is unknown, and shows it again."""
     page = visit(f"/app/?{QUERY}", language="en")
     passing = judged(api, gate="pass")
-    with page.expect_response(re.compile("/app/parts/ranking")):
+    with new_ranking(page):
         page.get_by_role("link", name="Show only what meets all of them").click()
     expect(page.locator(".found strong")).to_have_text(str(passing["total_count"]))
     assert shown_ids(page) == [item["id"] for item in passing["datasets"]]
     expect(page.locator('input[name="gate"]')).to_be_checked()
     assert "gate=pass" in page.url
-    with page.expect_response(re.compile("/app/parts/ranking")):
+    with new_ranking(page):
         page.get_by_role("link", name="Show only what meets all of them").click()
     expect(page.locator(".found strong")).not_to_have_text(str(passing["total_count"]))
 
@@ -65,12 +65,12 @@ def test_a_gate_is_set_in_its_own_form_and_removed_above_the_ranking(visit: Visi
     page = visit("/app/", language="en")
     page.locator("#gates-title").click()
     page.locator("#gates-ethics > summary").click()
-    with page.expect_response(re.compile("/app/parts/ranking")):
+    with new_ranking(page):
         page.locator('select[name="gate.informed_consent"]').select_option("reviewed")
     expect(page).to_have_url(re.compile(r"\?gate.informed_consent=reviewed$"))
     expect(page.locator("#gate-chips .set")).to_contain_text("Informed consent reviewed")
     expect(page.locator('select[name="gate.informed_consent"]')).to_be_visible()
-    with page.expect_response(re.compile("/app/parts/ranking")):
+    with new_ranking(page):
         page.locator("#gate-chips .set").click()
     expect(page.locator("#gate-chips")).to_have_count(0)
     expect(page.locator('select[name="gate.informed_consent"]')).to_have_value("")

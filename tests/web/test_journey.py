@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
 from tests.web.conftest import PASSWORD, Visit
 from tests.web.page_checks import check_looks
+from tests.web.test_ranking import new_ranking
 
 LONG = 180_000  # milliseconds that a training may take on a busy machine
 
@@ -79,13 +80,13 @@ def test_the_whole_journey_by_mouse(person: Callable[..., Page], email: str, own
     """Register, filter, weight, compare, create a project, upload a table, train a model, and explain it."""
     page = person()
     register(page, email)
-    with page.expect_response(re.compile("/app/parts/ranking")):
+    with new_ranking(page):
         page.locator('input[name="domain"]').first.check()
-    with page.expect_response(re.compile("/app/parts/ranking")):
+    with new_ranking(page):
         page.locator("#w-year").fill("60")
     rows = page.locator("#results [data-id]")
     for row in (0, 1):
-        with page.expect_response(re.compile("/app/parts/ranking")):
+        with new_ranking(page):
             rows.nth(row).locator("input.pin").check()
     page.get_by_role("link", name="Compare").click()
     expect(page.locator(".compare thead th")).to_have_count(2)
@@ -152,7 +153,7 @@ def test_a_project_by_keyboard_alone(person: Callable[..., Page], email: str) ->
     page.keyboard.press("Enter")
     expect(page.locator(".heat tbody tr")).to_have_count(20)
     reach(page, "#w-citations")
-    with page.expect_response(re.compile("/app/parts/ranking")):
+    with new_ranking(page):
         page.keyboard.press("PageUp")
     page.goto("/app/projects/new" + page.url.partition("/app/")[2])
     reach(page, "main [name=name]")

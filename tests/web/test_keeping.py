@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web.conftest import Visit
-from tests.web.test_ranking import move
+from tests.web.test_ranking import move, new_ranking
 
 RANKING: Final = "/app/?year_min=1990&w.ethical_score=30&w.year=60&view=bars&pin=1&pin=2"
 ELSEWHERE: Final = ("/app/projects", "/app/jobs", "/app/account", "/app/datasets/1", "/app/nowhere")
@@ -104,7 +104,7 @@ def test_a_compared_dataset_is_kept_in_an_existing_project_by_keyboard(visit: Vi
 def test_the_links_of_the_rows_follow_the_weights(visit: Visit) -> None:
     """After a move that changes only numbers, a row's button still refers to that row, with the new weights."""
     page = visit("/app/?w.year=60&w.citations=20", language="en")
-    with page.expect_response(re.compile("/app/parts/ranking")):
+    with new_ranking(page):
         move(page, "year", 61)
     expect(page).to_have_url(re.compile("w.year=61"))
     row = page.locator("#results tbody tr").nth(4)

@@ -3,6 +3,8 @@
 import csv
 import io
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -76,11 +78,19 @@ def move(page: Page, criterion: str, value: int) -> None:
     )
 
 
+@contextmanager
+def new_ranking(page: Page) -> Iterator[None]:
+    """Wait at the end of the block until the ranking that was requested in it is shown, with its address and links."""
+    with page.expect_response(re.compile("/app/parts/ranking")) as answered:
+        yield
+    address = answered.value.headers["x-address"]
+    page.wait_for_url(lambda url: url.endswith(address))
+
+
 def settled(page: Page, criterion: str, value: int) -> None:
     """Move a slider, and wait for the new ranking."""
-    with page.expect_response(re.compile("/app/parts/ranking")):
+    with new_ranking(page):
         move(page, criterion, value)
-    expect(page.locator("#results")).not_to_have_attribute("aria-busy", "true")
 
 
 def scored(api: httpx2.Client, weights: dict[str, float], **filters: object) -> list[dict[str, Any]]:
@@ -158,7 +168,7 @@ def test_a_burst_of_moves_is_one_request(visit: Visit) -> None:
     page = visit("/app/")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url) if live(request) else None)
-    with page.expect_response(re.compile("/app/parts/ranking")):
+    with new_ranking(page):
         page.evaluate(BURST)
     page.wait_for_timeout(600)
     assert len(asked) == 1
@@ -293,7 +303,7 @@ def test_the_new_picture_leaves_the_reader_where_they_were(visit: Visit) -> None
     expect(page.locator("#export")).to_have_attribute("open", "")
     last = shown_ids(page)[-1]
     page.locator(f"#pin-{last}").focus()
-    with page.expect_response(re.compile("/app/parts/ranking")):
+    with new_ranking(page):
         page.keyboard.press("Space")
     expect(page.locator(f'[data-id="{last}"].pinned')).to_be_visible()
     expect(page.locator(f"#pin-{last}")).to_be_focused()
@@ -330,8 +340,8 @@ def test_a_late_answer_undoes_nothing(visit: Visit, api: httpx2.Client) -> None:
     with page.expect_request(re.compile("/app/parts/ranking")):
         page.locator(f'input[name="domain"][value="{words[0]}"]').check()
     page.locator(f'input[name="domain"][value="{words[1]}"]').check()
-    move(page, "year", 50)
     with page.expect_response(re.compile("w.year=50")):
+        move(page, "year", 50)
         held[0].continue_()
     facets = api.get("/api/v1/datasets/facets", params={"domain": words}).json()
     count_with_spaces = r"\s?".join(str(facets["total_count"]))
@@ -371,7 +381,7 @@ def test_what_was_done_a_moment_ago_goes_along(visit: Visit) -> None:
     expect(page).to_have_url(re.compile("w.year=70.*view=table"))
     second = visit("/app/?view=table&page=2")
     pin = shown_ids(second)[3]
-    with second.expect_response(re.compile("/app/parts/ranking")):
+    with new_ranking(second):
         second.locator(f"#pin-{pin}").check()
     expect(second).to_have_url(re.compile(f"page=2&pin={pin}"))
     go(second, "button[name=language]")
@@ -419,7 +429,7 @@ def test_a_page_that_loads_asks_for_nothing_more(visit: Visit) -> None:
 def test_back_empties_the_field_that_has_the_focus(visit: Visit) -> None:
     """The form shows the state of the ranking, wherever the cursor is."""
     page = visit("/app/")
-    with page.expect_response(re.compile("/app/parts/ranking")):
+    with new_ranking(page):
         page.locator("#f-dataset_name").fill("data")
     expect(page).to_have_url(re.compile("dataset_name=data"))
     page.locator("#f-dataset_name").focus()
@@ -463,7 +473,7 @@ def test_the_address_holds_everything(visit: Visit) -> None:
     page = visit("/app/")
     first = shown_ids(page)
     settled(page, "year", 90)
-    with page.expect_response(re.compile("/app/parts/ranking")):
+    with new_ranking(page):
         page.locator("#f-dataset_name").fill("a")
     expect(page).to_have_url(re.compile("dataset_name=a"))
     second = shown_ids(page)
@@ -499,7 +509,7 @@ def test_filters_count_live(visit: Visit, api: httpx2.Client) -> None:
     page = visit("/app/")
     choice = page.locator('input[name="domain"]').first
     word = choice.get_attribute("value")
-    with page.expect_response(re.compile("/app/parts/ranking")):
+    with new_ranking(page):
         choice.check()
     facets = api.get("/api/v1/datasets/facets", params={"domain": word}).json()
     expect(page.locator(".found strong")).to_have_text(str(facets["total_count"]))
@@ -513,7 +523,7 @@ def test_filters_count_live(visit: Visit, api: httpx2.Client) -> None:
 def test_profiles_move_the_sliders(visit: Visit, api: httpx2.Client) -> None:
     """The button of a profile sets its weights, and the ranking is that of the API for this profile."""
     page = visit("/app/")
-    with page.expect_response(re.compile("/app/parts/ranking")):
+    with new_ranking(page):
         page.locator("#profile-ethical").click()
     expect(page.locator("#w-ethical_score")).to_have_value("70")
     expect(page.locator("#profile-ethical")).to_have_attribute("aria-pressed", "true")
@@ -527,7 +537,7 @@ def test_pins_lead_to_a_comparison(visit: Visit) -> None:
     page = visit("/app/", language="en")
     first, second = shown_ids(page)[:2]
     for pin in (first, second):
-        with page.expect_response(re.compile("/app/parts/ranking")):
+        with new_ranking(page):
             page.locator(f"#pin-{pin}").check()
     page.get_by_role("link", name="Compare").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Compare")
@@ -567,7 +577,7 @@ def test_the_keyboard_alone_is_enough(visit: Visit, api: httpx2.Client) -> None:
     expect(page.locator(".skip")).to_be_focused()
     slider = page.locator("#w-year")
     slider.focus()
-    with page.expect_response(re.compile("/app/parts/ranking")):
+    with new_ranking(page):
         page.keyboard.press("End")
     expect(page.locator("#results")).not_to_have_attribute("aria-busy", "true")
     expect(slider).to_be_focused()
@@ -575,7 +585,7 @@ def test_the_keyboard_alone_is_enough(visit: Visit, api: httpx2.Client) -> None:
     choice = page.locator('input[name="task"]').first
     value = choice.get_attribute("value")
     choice.focus()
-    with page.expect_response(re.compile("/app/parts/ranking")):
+    with new_ranking(page):
         page.keyboard.press("Space")
     focused = page.evaluate("document.activeElement.value")
     assert focused == value
@@ -690,16 +700,19 @@ def test_words_are_searched_in_any_order_and_completed(visit: Visit, api: httpx2
     dataset_id = api.post("/api/v1/datasets/", json={**fields, "visibility": "private"}).json()["id"]
     page = visit("/app/", language="en")
     field = page.locator("#f-q")
-    with page.expect_response(re.compile("/app/suggestions")):
-        field.press_sequentially("quokk")
-    expect(page.locator("#suggestions option").first).to_have_attribute("value", "Quokka census of Rottnest")
-
-    with page.expect_response(re.compile("/app/parts/ranking")):
-        field.fill("rottnest quokka")
+    field.press_sequentially("quokk")
+    expect(page).to_have_url(re.compile(r"\?q=quokk$"))
     expect(page.locator("#results [data-id]")).to_have_count(1)
-    assert shown_ids(page) == [dataset_id]
-    expect(page).to_have_url(re.compile(r"\?q=rottnest\+quokka$"))
+    # The suggestions are still there when the ranking of the same letters has been drawn.
+    expect(page.locator("#suggestions option").first).to_have_attribute("value", "Quokka census of Rottnest")
+    expect(field).to_be_focused()
 
-    page.locator('[data-live="q"]').click()
+    with new_ranking(page):
+        field.fill("rottnest quokka")
+    expect(page).to_have_url(re.compile(r"\?q=rottnest\+quokka$"))
+    assert shown_ids(page) == [dataset_id]
+
+    with new_ranking(page):
+        page.locator('[data-live="q"]').click()
     expect(page.locator("#results [data-id]")).to_have_count(20)
     expect(field).to_have_value("")

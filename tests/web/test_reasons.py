@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from tests.web.conftest import Visit
 from tests.web.page_checks import check_looks
-from tests.web.test_ranking import DRAWN, PORTRAIT, STANDING, go, move, number, scored, shown_ids
+from tests.web.test_ranking import DRAWN, PORTRAIT, STANDING, go, move, new_ranking, number, scored, shown_ids
 
 BALANCED = {"ethical_score": 0.4, "technical_score": 0.4, "popularity_score": 0.2}
 VERDICTS = {"robust": "yes", "fragile": "no"}
@@ -30,7 +30,7 @@ def test_the_first_ranks_say_how_robust_they_are(visit: Visit, api: httpx2.Clien
     stability = ask(api, "stability")
     page = visit("/app/", language="en")
     assert page.locator(".robustness").count() == 0
-    with page.expect_response(re.compile("/app/parts/ranking")):
+    with new_ranking(page):
         page.locator("#show-robustness").click()
 
     robust_count = sum(dataset["verdict"] == "robust" for dataset in stability["datasets"])
@@ -42,7 +42,7 @@ def test_the_first_ranks_say_how_robust_they_are(visit: Visit, api: httpx2.Clien
     assert page.locator(".robustness").count() == len(stability["datasets"])
     assert "robustness=yes" in page.url
 
-    with page.expect_response(re.compile("/app/parts/ranking")):
+    with new_ranking(page):
         page.locator("#show-robustness").click()
     expect(page.locator(".robustness")).to_have_count(0)
 

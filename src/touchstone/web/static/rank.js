@@ -1,7 +1,7 @@
 // The rank page: follows what the reader does. The server draws every ranking; the scripts only request and show it.
 
 import { rememberRanking } from "./last_ranking.js";
-import { onPreferenceSwitch, setShownAddress, shownAddress } from "./rank_address.js";
+import { completeAddress, onPreferenceSwitch, setShownAddress, shownAddress } from "./rank_address.js";
 import { addressQuery, changedFields, formQuery, isFilter } from "./rank_form.js";
 import { RankUpdater } from "./rank_updater.js";
 import { showShares } from "./shares.js";
@@ -45,6 +45,7 @@ function handleClick(event) {
   const link = event.target.closest("a[href]");
   if (!link) return;
 
+  completeAddress(); // a link that is clicked at once has to lead to the ranking that is shown
   const hasEdits = !updater.edits.isEmpty;
   if (hasEdits) rememberRanking(`/app/?${addressQuery()}`);
   if (link.closest("#filters")) {

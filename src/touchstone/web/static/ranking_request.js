@@ -47,10 +47,18 @@ export function showRanking({ patch, fragment, profile }, restoreEdits) {
 
 function replaceResults(fragment) {
   keepFocus((results) => morph(results, fragment.getElementById("results")));
-  replacePanel(fragment, "search");
+  showSearchWords(fragment);
   replacePanel(fragment, "weights");
   replacePanel(fragment, "gates");
   replacePanel(fragment, "filters");
+}
+
+/** Write the words of the ranking into the search field, which stays in place so that its suggestions stay open. */
+function showSearchWords(fragment) {
+  const field = document.getElementById("f-q");
+  const replacement = fragment.getElementById("f-q");
+  // A blank after a word that is still being typed is kept.
+  if (replacement && field.value.trim() !== replacement.value) field.value = replacement.value;
 }
 
 function markProfile(profile) {
