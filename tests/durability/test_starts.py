@@ -34,17 +34,30 @@ def prepared(folder: Path) -> Path:
     return folder / "touchstone.db"
 
 
+@pytest.fixture(scope="module")
+def prepared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a data folder that the product has prepared, for tests to copy, because a start takes seconds."""
+    return prepared(tmp_path_factory.mktemp("prepared") / "data").parent
+
+
+@pytest.fixture
+def database(prepared_folder: Path, tmp_path: Path) -> Path:
+    """Return the database in a data folder that the product has prepared."""
+    folder = tmp_path / "data"
+    shutil.copytree(prepared_folder, folder)
+    return folder / "touchstone.db"
+
+
 def modes(folder: Path) -> dict[str, int]:
     """Return the permissions of the folder and of everything in it, by path."""
     return {str(path): stat.S_IMODE(path.lstat().st_mode) for path in (folder, *folder.rglob("*"))}
 
 
-def test_nobody_else_can_read_what_the_service_keeps(tmp_path: Path) -> None:
+def test_nobody_else_can_read_what_the_service_keeps(database: Path) -> None:
     """Database, log, key and uploads belong to the owner alone, whatever the umask and earlier permissions."""
-    folder = tmp_path / "data"
+    folder = database.parent
     before = os.umask(0o022)
     try:
-        prepared(folder)
         for path in (folder, *folder.rglob("*")):
             path.chmod(0o755 if path.is_dir() else 0o600 if path.suffix == ".key" else 0o644)
         (folder / "touchstone.db.0001-20200101-000000").touch(0o644)
@@ -79,9 +92,8 @@ def test_a_folder_that_belongs_to_everybody_is_left_alone(tmp_path: Path) -> Non
     assert stat.S_IMODE(database.stat().st_mode) == 0o600
 
 
-def test_a_newer_schema_is_refused_without_copies(tmp_path: Path) -> None:
+def test_a_newer_schema_is_refused_without_copies(database: Path) -> None:
     """However often a start is attempted, nothing is added to the folder."""
-    database = prepared(tmp_path / "data")
     with sqlite3.connect(database) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
     connection.close()
@@ -94,9 +106,8 @@ def test_a_newer_schema_is_refused_without_copies(tmp_path: Path) -> None:
     assert [name for name in after if name not in before and not name.endswith(("-wal", "-shm"))] == []
 
 
-def test_an_upgrade_that_fails_leaves_no_copy(tmp_path: Path) -> None:
+def test_an_upgrade_that_fails_leaves_no_copy(database: Path) -> None:
     """Repeated starts by a supervisor must not fill the disk with copies of the same database."""
-    database = prepared(tmp_path / "data")
     with sqlite3.connect(database) as connection:  # the first revision's tables exist: its upgrade must fail
         connection.execute("DELETE FROM alembic_version")
         connection.execute(
@@ -112,9 +123,8 @@ def test_an_upgrade_that_fails_leaves_no_copy(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["header", "pages"])
-def test_a_damaged_database_is_said_in_one_line(tmp_path: Path, damage: str) -> None:
+def test_a_damaged_database_is_said_in_one_line(database: Path, damage: str) -> None:
     """The line names the file and says what to do, and the file is not changed."""
-    database = prepared(tmp_path / "data")
     content = bytearray(database.read_bytes())
     start, end = (0, 100) if damage == "header" else (100, len(content))
     content[start:end] = os.urandom(end - start)
@@ -141,10 +151,9 @@ def test_a_wrong_database_url_is_said_in_one_line(tmp_path: Path, url: str, reas
     assert reason in refused_start(tmp_path / "data", TOUCHSTONE_DATABASE_URL=url)
 
 
-def test_a_folder_that_cannot_be_written_is_said_in_one_line(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_said_in_one_line(database: Path) -> None:
     """A read-only mount names the variable."""
-    folder = tmp_path / "data"
-    prepared(folder)
+    folder = database.parent
     mounted = subprocess.run(["mount", "--bind", folder, folder], check=False, capture_output=True)
     if shutil.which("mount") is None or mounted.returncode != 0:
         missing("the right to mount")
