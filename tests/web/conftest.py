@@ -59,7 +59,7 @@ def email() -> str:
 @pytest.fixture
 def signed_in(server: str, email: str) -> dict[str, str]:
     """Register a user, and return the cookies of a browser in which this user is signed in."""
-    with httpx2.Client(base_url=server, headers={"Origin": server}) as client:
+    with httpx2.Client(base_url=server, headers={"Origin": server}, timeout=60) as client:
         form = {"email": email, "password": PASSWORD, "pseudo": "Ada"}
         answer = client.post("/app/register", data=form)
         assert answer.status_code == 303, answer.text
@@ -85,7 +85,7 @@ def visit(browser: Browser, server: str, signed_in: dict[str, str]) -> Iterator[
         contexts.append(context)
         chosen = signed_in | {"touchstone_theme": theme, "touchstone_language": language}
         context.add_cookies([{"name": name, "value": value, "url": f"{server}/app/"} for name, value in chosen.items()])
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(60_000)
         page = context.new_page()
         page.on("console", listen)
         page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -101,7 +101,7 @@ def visit(browser: Browser, server: str, signed_in: dict[str, str]) -> Iterator[
 @pytest.fixture
 def api(server: str, email: str, signed_in: dict[str, str]) -> Iterator[httpx2.Client]:
     """Return a client of the API that acts as the same user."""
-    with httpx2.Client(base_url=server, timeout=30) as client:
+    with httpx2.Client(base_url=server, timeout=60) as client:
         tokens = client.post("/api/v1/auth/login", json={"username": email, "password": PASSWORD}).json()
         client.headers["Authorization"] = f"Bearer {tokens['access_token']}"
         yield client

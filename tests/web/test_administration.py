@@ -31,7 +31,7 @@ def sign_in(address: str) -> Iterator[Callable[[str], httpx2.Client]]:
 
         def opened(email: str) -> httpx2.Client:
             headers = {"Origin": address, "Accept-Language": "en"}
-            browser = stack.enter_context(httpx2.Client(base_url=address, headers=headers, timeout=30))
+            browser = stack.enter_context(httpx2.Client(base_url=address, headers=headers, timeout=60))
             answer = browser.post("/app/sign-in", data={"email": email, "password": PASSWORD})
             assert answer.status_code == 303, answer.text
             return browser

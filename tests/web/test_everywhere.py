@@ -183,7 +183,7 @@ def test_hostile_names_show_as_text(visit: Visit, api: httpx2.Client) -> None:
 def test_a_foreign_project_looks_missing(visit: Visit, server: str, email: str, browser: Browser) -> None:
     """The pages treat the project of another user like one that does not exist."""
     other = {"email": f"other-{email}", "password": "autre phrase bien longue"}
-    with httpx2.Client(base_url=server) as client:
+    with httpx2.Client(base_url=server, timeout=60) as client:
         client.post("/api/v1/auth/register", json=other)
         form = {"username": other["email"], "password": other["password"]}
         token = client.post("/api/v1/auth/login", json=form).json()["access_token"]

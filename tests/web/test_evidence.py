@@ -20,7 +20,7 @@ DESCRIPTION = f"Visits to the wards of one hospital. {QUOTE} Names were replaced
 def stranger(server: str, email: str) -> Iterator[httpx2.Client]:
     """The API as somebody else, who is called Grace."""
     account = {"email": f"stranger-{email}", "password": PASSWORD, "pseudo": "Grace"}
-    with httpx2.Client(base_url=server, timeout=30) as client:
+    with httpx2.Client(base_url=server, timeout=60) as client:
         assert client.post("/api/v1/auth/register", json=account).status_code == 201
         sign_in = {"username": account["email"], "password": PASSWORD}
         token = client.post("/api/v1/auth/login", json=sign_in).json()["access_token"]

@@ -35,7 +35,7 @@ WRITTEN = "Because it is the only one <b>with</b> consent.\nAnd more."
 def client(server: str, signed_in: dict[str, str]) -> Iterator[httpx2.Client]:
     """Return a signed-in browser that prefers English."""
     cookies = signed_in | {"touchstone_language": "en"}
-    with httpx2.Client(base_url=server, cookies=cookies, headers={"Origin": server}, timeout=30) as opened:
+    with httpx2.Client(base_url=server, cookies=cookies, headers={"Origin": server}, timeout=60) as opened:
         yield opened
 
 
@@ -145,7 +145,7 @@ def test_a_reason_comes_back_after_the_session_has_ended(
 ) -> None:
     """After signing in again, the form appears with all that was entered; it is saved only when sent again."""
     context = browser.new_context(base_url=server, locale="en-GB", java_script_enabled=scripts)
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(60_000)
     context.add_cookies([{"name": n, "value": v, "url": f"{server}/app/"} for n, v in signed_in.items()])
     page = context.new_page()
     page.goto(f"/app/projects/{project}")

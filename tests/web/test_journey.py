@@ -48,7 +48,7 @@ def person(browser: Browser, server: str) -> Iterator[Callable[..., Page]]:
             base_url=server, locale="en-GB", java_script_enabled=scripts, viewport={"width": 1280, "height": 900}
         )
         opened.append(context)
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(60_000)
         page = context.new_page()
         page.on("console", listen)
         return page
@@ -342,7 +342,7 @@ def test_a_record_that_someone_changed_meanwhile_is_not_overwritten(
     server: str, signed_in: dict[str, str], loans: str, api: httpx2.Client
 ) -> None:
     """The form remembers the version that it shows, and says so if a newer one exists."""
-    with httpx2.Client(base_url=server, cookies=signed_in, headers={"Origin": server}) as client:
+    with httpx2.Client(base_url=server, cookies=signed_in, headers={"Origin": server}, timeout=60) as client:
         shown = client.get(f"{loans}/edit").text
         etag = html.unescape(re.findall(r'name="etag" value="([^"]+)"', shown)[0])
         api.patch(loans.replace("/app", "/api/v1"), json={"objective": "newer"})
@@ -353,6 +353,6 @@ def test_a_record_that_someone_changed_meanwhile_is_not_overwritten(
 
 def test_a_foreign_record_cannot_be_changed(server: str, signed_in: dict[str, str]) -> None:
     """The form for a record of another user is refused with an explanation."""
-    with httpx2.Client(base_url=server, cookies=signed_in, headers={"Origin": server}) as client:
+    with httpx2.Client(base_url=server, cookies=signed_in, headers={"Origin": server}, timeout=60) as client:
         answer = client.post("/app/datasets/1/edit", data={"name": "mine"})
         assert answer.status_code == 403

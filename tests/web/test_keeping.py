@@ -53,7 +53,7 @@ def test_a_move_a_moment_ago_survives_the_navigation(visit: Visit) -> None:
 @pytest.mark.parametrize("path", ELSEWHERE)
 def test_every_page_knows_the_way_back(server: str, signed_in: dict[str, str], path: str) -> None:
     """The link in the header leads back to the ranking, until the user signs out."""
-    with httpx2.Client(base_url=server, cookies=signed_in, headers={"Origin": server}) as client:
+    with httpx2.Client(base_url=server, cookies=signed_in, headers={"Origin": server}, timeout=60) as client:
         client.get(RANKING)
         assert "w.year=60" in client.get(path).text
         client.post("/app/sign-out")
@@ -62,7 +62,9 @@ def test_every_page_knows_the_way_back(server: str, signed_in: dict[str, str], p
 
 def test_a_foreign_cookie_leads_nowhere_else(server: str, signed_in: dict[str, str]) -> None:
     """A cookie that does not contain the query of a ranking is never written into a link."""
-    with httpx2.Client(base_url=server, cookies=signed_in | {"touchstone_ranking": "../evil?x=1"}) as client:
+    with httpx2.Client(
+        base_url=server, cookies=signed_in | {"touchstone_ranking": "../evil?x=1"}, timeout=60
+    ) as client:
         assert "evil" not in client.get("/app/projects").text
 
 

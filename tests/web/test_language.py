@@ -12,7 +12,7 @@ LANGUAGE = "touchstone_language"
 def browser(server: str, language: str, cookies: Mapping[str, str] | None = None) -> httpx2.Client:
     """Return a browser that prefers a language."""
     headers = {"Origin": server, "Accept-Language": f"{language},{language[:2]};q=0.9,de;q=0.5"}
-    return httpx2.Client(base_url=server, headers=headers, cookies=dict(cookies or {}), timeout=30)
+    return httpx2.Client(base_url=server, headers=headers, cookies=dict(cookies or {}), timeout=60)
 
 
 def spoken(client: httpx2.Client, path: str = "/app/account") -> str:
@@ -44,7 +44,7 @@ def test_a_registered_english_speaker_reads_english(server: str, email: str) -> 
 
 def test_an_account_made_elsewhere_follows_the_browser(server: str, email: str) -> None:
     """An account that a program created without a language is in English in an English browser."""
-    with httpx2.Client(base_url=server, headers={"Origin": server}) as program:
+    with httpx2.Client(base_url=server, headers={"Origin": server}, timeout=60) as program:
         made = program.post("/api/v1/auth/register", json={"email": email, "password": PASSWORD})
         assert made.json()["locale"] == "fr"
     with browser(server, "en-GB") as client:

@@ -162,7 +162,7 @@ def test_a_snapshot_that_was_interrupted_is_shown_again_and_not_taken(
 ) -> None:
     """After signing in again, the form comes back with its note, and only a second click freezes the ranking."""
     form = {"form": "snapshot", "note": "Before the meeting", "returned": "yes"}
-    with httpx2.Client(base_url=server, cookies=signed_in, headers={"Origin": server}) as client:
+    with httpx2.Client(base_url=server, cookies=signed_in, headers={"Origin": server}, timeout=60) as client:
         answer = client.post(f"{project}/snapshots", data=form)
     assert answer.status_code == 200
     assert 'value="Before the meeting"' in answer.text
@@ -174,7 +174,7 @@ def test_the_file_of_a_snapshot_has_the_digest_that_the_page_shows(
 ) -> None:
     """Anybody can check the saved file with a tool of their own."""
     snapshot = api.post(f"{project.replace('/app', '/api/v1')}/snapshots").json()
-    with httpx2.Client(base_url=server, cookies=signed_in) as client:
+    with httpx2.Client(base_url=server, cookies=signed_in, timeout=60) as client:
         answer = client.get(f"{project}/snapshots/{snapshot['id']}.json")
         page = client.get(f"{project}/snapshots/{snapshot['id']}").text
     assert answer.headers["content-disposition"].startswith("attachment")
@@ -209,7 +209,7 @@ def test_the_report_runs_nothing(server: str, signed_in: dict[str, str], api: ht
     hostile = "<script>document.title='owned'</script>"
     body = {"name": hostile, "chosen_dataset_id": 1, "choice_reason": hostile}
     project_id = api.post("/api/v1/projects", json=body).json()["id"]
-    with httpx2.Client(base_url=server, cookies=signed_in) as client:
+    with httpx2.Client(base_url=server, cookies=signed_in, timeout=60) as client:
         answer = client.get(f"/app/projects/{project_id}/report.html")
     assert hostile not in answer.text
     policy = answer.headers["content-security-policy"]
@@ -224,13 +224,13 @@ def test_what_foreign_projects_keep_looks_missing(
 ) -> None:
     """Neither the snapshots nor the report of somebody else's project can be told from missing ones."""
     other = {"email": f"other-{email}", "password": "autre phrase bien longue"}
-    with httpx2.Client(base_url=server) as client:
+    with httpx2.Client(base_url=server, timeout=60) as client:
         client.post("/api/v1/auth/register", json=other)
         form = {"username": other["email"], "password": other["password"]}
         token = client.post("/api/v1/auth/login", json=form).json()["access_token"]
         headers = {"Authorization": f"Bearer {token}"}
         theirs = client.post("/api/v1/projects", json={"name": "secret"}, headers=headers).json()["id"]
-    with httpx2.Client(base_url=server, cookies=signed_in) as client:
+    with httpx2.Client(base_url=server, cookies=signed_in, timeout=60) as client:
         for project_id in (theirs, "00000000-0000-0000-0000-000000000000"):
             answer = client.get(f"/app/projects/{project_id}/{page}")
             assert answer.status_code == 404

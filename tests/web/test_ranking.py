@@ -262,7 +262,7 @@ def test_a_renamed_dataset_has_its_new_name_in_the_next_picture(visit: Visit, ap
 
 def test_a_picture_is_never_in_two_languages(server: str, signed_in: dict[str, str]) -> None:
     """A patch is only sent to a page in the same language."""
-    with httpx2.Client(base_url=server, cookies=signed_in | {"touchstone_language": "fr"}) as client:
+    with httpx2.Client(base_url=server, cookies=signed_in | {"touchstone_language": "fr"}, timeout=60) as client:
         (layout,) = re.findall('data-layout="([^"]+)"', client.get("/app/").text)
         asked = {"layout": layout, "w.ethical_score": 41, "w.technical_score": 40, "w.popularity_score": 20}
         assert client.get("/app/parts/ranking", params=asked).headers["content-type"] == "application/json"

@@ -25,7 +25,7 @@ NUMBERS = [
 def client(server: str, signed_in: dict[str, str]) -> Iterator[httpx2.Client]:
     """Return a client with the headers and cookies of a signed-in user who prefers English."""
     cookies = signed_in | {"touchstone_language": "en"}
-    with httpx2.Client(base_url=server, cookies=cookies, headers={"Origin": server}) as opened:
+    with httpx2.Client(base_url=server, cookies=cookies, headers={"Origin": server}, timeout=60) as opened:
         yield opened
 
 
@@ -120,7 +120,7 @@ def test_a_choice_that_is_gone_keeps_its_reason(client: httpx2.Client, api: http
 def test_an_ended_session_keeps_what_was_sent(server: str, signed_in: dict[str, str]) -> None:
     """If a form is sent after the session has ended, it comes back after signing in."""
     stale = dict.fromkeys(signed_in, "gone")
-    with httpx2.Client(base_url=server, cookies=stale, headers={"Origin": server}) as late:
+    with httpx2.Client(base_url=server, cookies=stale, headers={"Origin": server}, timeout=60) as late:
         answer = late.post("/app/projects/new?w.year=30", data={"name": "lost"})
         assert answer.status_code == 401
         assert 'name="next" value="/app/projects/new?w.year=30"' in answer.text

@@ -48,7 +48,7 @@ def test_the_address_with_the_uuid_leads_to_the_page(
 ) -> None:
     """Records name one another by their UUIDs."""
     record = api.post("/api/v1/datasets/", json={**SECOND, "visibility": "private"}).json()
-    with httpx2.Client(base_url=server, cookies=signed_in, timeout=30) as client:
+    with httpx2.Client(base_url=server, cookies=signed_in, timeout=60) as client:
         response = client.get(f"/app/datasets/{record['dataset_id']}")
     assert (response.status_code, response.headers["location"]) == (303, f"/app/datasets/{record['id']}")
 

@@ -78,11 +78,11 @@ def open_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def test_a_search_engine_reads_public_datasets_without_signing_in(open_server: str) -> None:
     """Private, missing and edited records lead to the sign-in page, as every other page does."""
-    with httpx2.Client(base_url=open_server, headers=sign_in(open_server), timeout=30) as api:
+    with httpx2.Client(base_url=open_server, headers=sign_in(open_server), timeout=60) as api:
         public = create(api, metadata={"licence": "CC-BY-4.0"})
         private = create(api, visibility="private")
 
-    with httpx2.Client(base_url=open_server, timeout=30) as stranger:
+    with httpx2.Client(base_url=open_server, timeout=60) as stranger:
         page = stranger.get(public)
         refused = [stranger.get(path) for path in (private, "/app/datasets/999999", f"{public}/edit", "/app/")]
 

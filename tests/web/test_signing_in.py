@@ -12,7 +12,7 @@ from tests.web.conftest import PASSWORD
 @pytest.fixture
 def stranger(server: str) -> Iterator[httpx2.Client]:
     """Return a client without cookies."""
-    with httpx2.Client(base_url=server) as client:
+    with httpx2.Client(base_url=server, timeout=60) as client:
         yield client
 
 
@@ -30,7 +30,7 @@ def test_a_stranger_is_asked_to_sign_in_and_comes_back(stranger: httpx2.Client, 
 
 def test_the_session_cookies_are_out_of_reach(server: str, email: str) -> None:
     """Scripts cannot read the cookies, and forms on other sites do not send them."""
-    with httpx2.Client(base_url=server, headers={"Origin": server}) as client:
+    with httpx2.Client(base_url=server, headers={"Origin": server}, timeout=60) as client:
         answer = client.post("/app/register", data={"email": email, "password": PASSWORD})
     cookies = [value for name, value in answer.headers.multi_items() if name == "set-cookie" and "=ey" in value]
     assert cookies
@@ -54,7 +54,7 @@ def test_a_form_of_another_site_changes_nothing(
     server: str, signed_in: dict[str, str], headers: dict[str, str]
 ) -> None:
     """A request that does not come from one of our own pages is refused, with or without cookies."""
-    with httpx2.Client(base_url=server, cookies=signed_in, headers=headers) as client:
+    with httpx2.Client(base_url=server, cookies=signed_in, headers=headers, timeout=60) as client:
         answer = client.post("/app/projects/new", data={"name": "forged"})
         assert answer.status_code == 403
         assert "forged" not in client.get("/app/projects").text
@@ -65,7 +65,7 @@ def test_a_form_of_another_site_changes_nothing(
 )
 def test_signing_in_never_leads_off_the_pages(server: str, email: str, target: str) -> None:
     """`next` leads to one of our own pages, or else to the start page."""
-    with httpx2.Client(base_url=server, headers={"Origin": server}) as client:
+    with httpx2.Client(base_url=server, headers={"Origin": server}, timeout=60) as client:
         answer = client.post("/app/register", data={"email": email, "password": PASSWORD, "next": target})
     assert answer.headers["location"] == "/app/"
 
@@ -74,7 +74,7 @@ def test_an_expired_access_token_is_renewed_in_every_tab(server: str, signed_in:
     """With the refresh token alone, a page opens and sets new cookies; a second tab with the old ones opens too."""
     old = {"touchstone_refresh": signed_in["touchstone_refresh"]}
     for _ in range(2):
-        with httpx2.Client(base_url=server, cookies=old) as tab:
+        with httpx2.Client(base_url=server, cookies=old, timeout=60) as tab:
             answer = tab.get("/app/account")
             assert answer.status_code == 200
             assert "touchstone_access=ey" in "".join(answer.headers.get_list("set-cookie"))
@@ -82,9 +82,9 @@ def test_an_expired_access_token_is_renewed_in_every_tab(server: str, signed_in:
 
 def test_signing_out_ends_the_session(server: str, signed_in: dict[str, str]) -> None:
     """Afterwards, neither of the cookies gives access to anything."""
-    with httpx2.Client(base_url=server, cookies=signed_in, headers={"Origin": server}) as client:
+    with httpx2.Client(base_url=server, cookies=signed_in, headers={"Origin": server}, timeout=60) as client:
         assert client.post("/app/sign-out").status_code == 303
-    with httpx2.Client(base_url=server, cookies=signed_in) as again:
+    with httpx2.Client(base_url=server, cookies=signed_in, timeout=60) as again:
         answer = again.get("/app/account")
         assert answer.headers["location"].startswith("/app/sign-in")
 
@@ -109,7 +109,7 @@ def test_every_answer_carries_the_protecting_headers(stranger: httpx2.Client, pa
 
 def test_pages_stay_out_of_shared_caches(server: str, signed_in: dict[str, str]) -> None:
     """What one user has seen is not cached for the next user of the same computer; static files are cached forever."""
-    with httpx2.Client(base_url=server, cookies=signed_in) as client:
+    with httpx2.Client(base_url=server, cookies=signed_in, timeout=60) as client:
         assert client.get("/app/account").headers["cache-control"] == "no-store"
         # The address of a page's file has its digest; a module is imported by its bare name, and asked about again.
         (styles,) = re.findall(r'href="(/app/static/base.css[^"]*)"', client.get("/app/").text)

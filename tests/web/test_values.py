@@ -32,7 +32,7 @@ def rare(api: httpx2.Client) -> list[str]:
 def client(server: str, signed_in: dict[str, str]) -> Iterator[httpx2.Client]:
     """Return a signed-in browser that prefers English."""
     cookies = signed_in | {"touchstone_language": "en"}
-    with httpx2.Client(base_url=server, cookies=cookies, timeout=30) as opened:
+    with httpx2.Client(base_url=server, cookies=cookies, timeout=60) as opened:
         yield opened
 
 
