@@ -92,6 +92,7 @@ class Database:
     """The database of a process, with its connection pools.
 
     Attributes:
+        url: where the database is, and how to connect to it.
         path: the file of an SQLite database, None for PostgreSQL.
 
     Raises:
@@ -104,6 +105,7 @@ class Database:
         `reserve_bytes` is the disk space that is held in reserve beside an SQLite database, for transactions that must
         succeed even if the disk is full.
         """
+        self.url = url
         self.path = sqlite_path(url)
         self._disk_reserve: DiskReserve | None = None
         self._reading_engine = _create_engine(url, POOL_SIZE)

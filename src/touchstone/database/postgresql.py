@@ -50,6 +50,18 @@ async def next_ids(connection: AsyncConnection, table: sa.Table, count: int) -> 
     return sorted(ids)
 
 
+def connection_string(url: str) -> str:
+    """Return the connection string of libpq for the PostgreSQL database at `url`, for drivers other than SQLAlchemy's.
+
+    It holds the same options as the connections of `create_postgresql_engine`.
+    """
+    from psycopg.conninfo import make_conninfo  # noqa: PLC0415 - installed with the extra `postgres` only
+
+    parsed_url = sa.make_url(url).set(drivername="postgresql+psycopg")
+    _, options_in_url = parsed_url.get_dialect()().create_connect_args(parsed_url)
+    return make_conninfo(**{**CONNECTION_OPTIONS, "client_encoding": "UTF8", **options_in_url})
+
+
 def take_advisory_lock(connection: sa.Connection) -> None:
     """Wait until no other transaction holds the lock, and hold it until the end of this one."""
     connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ADVISORY_LOCK)))

@@ -10,6 +10,8 @@ from touchstone.ranking.catalog.indexed_part import IndexedPart, PlanThresholds
 from touchstone.ranking.catalog.unindexed_part import UnindexedPart
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.column_types import Bools
+from touchstone.ranking.columns.record_batch import RecordBatch
+from touchstone.ranking.columns.row_batches import to_record_batch
 from touchstone.ranking.columns.segment import CatalogRow, SegmentWriter
 from touchstone.ranking.index.builder import build_columns
 from touchstone.ranking.index.catalog_index import CatalogIndex
@@ -108,10 +110,22 @@ class Catalog:
         `rows` is read in chunks, so a generator need not hold all records in memory. With `defers_words`, which is for
         a large catalog only, the words of the records are left to `begin_word_indexing`.
         """
-        writer = SegmentWriter(is_searchable=layout.is_searchable and not defers_words)
         remaining_rows = iter(rows)
-        while chunk := list(islice(remaining_rows, _ROWS_PER_CHUNK)):
-            writer.extend(chunk)
+        chunks = iter(lambda: list(islice(remaining_rows, _ROWS_PER_CHUNK)), [])
+        return cls.build_from_batches(map(to_record_batch, chunks), layout, defers_words=defers_words)
+
+    @classmethod
+    def build_from_batches(
+        cls,
+        batches: Iterable[RecordBatch],
+        layout: Layout = Layout(),  # noqa: B008
+        *,
+        defers_words: bool = False,
+    ) -> "Catalog":
+        """Return a catalog of the records in some batches, like `build`."""
+        writer = SegmentWriter(is_searchable=layout.is_searchable and not defers_words)
+        for batch in batches:
+            writer.extend_batch(batch)
 
         catalog = cls(layout)
         catalog._start_tail(writer)

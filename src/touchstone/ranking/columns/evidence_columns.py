@@ -116,16 +116,16 @@ class EvidenceColumns:
         levels = self.shown_levels if assurance is Assurance.DECLARED else self.stricter_levels
         return PackedLevels(self.positions, levels)
 
-    def keep(self, is_kept: Bools, new_positions: Ints) -> "EvidenceColumns":
-        """Return the evidence about some of the records, which move to new positions, in the same order."""
+    def keep(self, places: NDArray[Any], new_positions: Ints) -> "EvidenceColumns":
+        """Return the evidence at some places, given as indices or as a mask, about the records at new positions."""
         return EvidenceColumns(
             positions=new_positions,
             values={
-                assurance: {name: column[is_kept] for name, column in columns.items()}
+                assurance: {name: column[places] for name, column in columns.items()}
                 for assurance, columns in self.values.items()
             },
-            shown_levels=self.shown_levels[is_kept],
-            stricter_levels=self.stricter_levels[is_kept],
+            shown_levels=self.shown_levels[places],
+            stricter_levels=self.stricter_levels[places],
         )
 
 

@@ -3,15 +3,19 @@
 Rows of the database and imported records are converted to these batches without a Python object for each record.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from touchstone.ranking.column_types import Ints
 from touchstone.ranking.columns.evidence_columns import EvidenceColumns
+
+Words: TypeAlias = tuple[str, ...]
+"""A list of words as a value of a column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,10 @@ class CodedColumn:
 
     codes: NDArray[Any]
     values: Sequence[Any]
+
+    def decode(self) -> list[Any]:
+        """Return the value of each record."""
+        return [self.values[code] for code in self.codes.tolist()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,3 +65,17 @@ class RecordBatch:
     def ids(self) -> Ints:
         """The id of each record."""
         return self.columns["id"]
+
+
+def encode_values(values: Iterable[Hashable | None]) -> CodedColumn:
+    """Return values as codes of the distinct ones among them; None, which means "not known", has the code 0."""
+    codes_by_value: dict[Hashable | None, int] = {None: 0}
+    codes = [codes_by_value.setdefault(value, len(codes_by_value)) for value in values]
+    return CodedColumn(np.array(codes, np.int32), list(codes_by_value))
+
+
+def code_distinct(values: pa.Array) -> CodedColumn:
+    """Return an Arrow array, such as one of texts, as codes of the distinct values in it; null has the code 0."""
+    encoded_values = values.dictionary_encode()
+    codes = encoded_values.indices.fill_null(-1).to_numpy(zero_copy_only=False) + 1
+    return CodedColumn(codes.astype(np.int32), [None, *encoded_values.dictionary.to_pylist()])

@@ -1,6 +1,6 @@
 """Records that are known row by row, as the batches in which the catalog takes many of them."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from touchstone.core.attributes import FLAGS, NUMBERS
 from touchstone.ranking.columns.evidence_columns import encode_evidence
-from touchstone.ranking.columns.record_batch import CodedColumn, RecordBatch
+from touchstone.ranking.columns.record_batch import RecordBatch, encode_values
 from touchstone.ranking.columns.segment import INTEGER_COLUMNS, TEXT_COLUMNS, WORD_COLUMNS, CatalogRow
 
 _LOW_HALF: Final = 2**64 - 1
@@ -38,13 +38,6 @@ def to_record_batch(rows: Sequence[CatalogRow]) -> RecordBatch:
         owners=encode_values(_column_values(rows, "owner")),
         evidence=encode_evidence([row.evidence for row in rows]),
     )
-
-
-def encode_values(values: Iterable[Hashable | None]) -> CodedColumn:
-    """Return values as codes of the distinct ones among them; None, which means "not known", has the code 0."""
-    codes_by_value: dict[Hashable | None, int] = {None: 0}
-    codes = [codes_by_value.setdefault(value, len(codes_by_value)) for value in values]
-    return CodedColumn(np.array(codes, np.int32), list(codes_by_value))
 
 
 def _column_values(rows: Sequence[CatalogRow], name: str) -> list[Any]:

@@ -28,6 +28,7 @@ from touchstone.ranking.columns.evidence_columns import (
     encode_evidence,
 )
 from touchstone.ranking.columns.growing_array import GrowingArray
+from touchstone.ranking.columns.record_batch import CodedColumn, RecordBatch, code_distinct
 from touchstone.ranking.columns.vocabulary import CodeVocabulary, VocabularyWriter, fold_text, fold_words
 from touchstone.ranking.criteria import CRITERIA, CRITERION_NAMES
 from touchstone.ranking.text.record_words import DecodedWords, RecordWords, RecordWordsWriter
@@ -225,6 +226,25 @@ class SegmentWriter:
         if self._words:
             self._words.extend(map(_weigh_words, rows))
 
+    def extend_batch(self, batch: RecordBatch) -> None:
+        """Append the records of a batch, and compute their criteria; each distinct text or list is encoded once."""
+        columns = dict(batch.columns)
+        for name, texts in batch.texts.items():
+            columns[name] = self._recode(name, code_distinct(texts))
+        for name, words in batch.words.items():
+            columns[name] = self._recode(name, words)
+        columns["owner"] = self._recode("owner", batch.owners)
+
+        self._append(columns, batch.evidence)
+        if self._words:
+            self._words.extend(_weigh_words_of_batch(batch))
+
+    def _recode(self, name: str, column: CodedColumn) -> NDArray[Any]:
+        """Return a column with the codes of this segment in place of its own."""
+        codes_by_value = map(self._vocabularies[name].encode, column.values)
+        codes: NDArray[np.int32] = np.fromiter(codes_by_value, np.int32, len(column.values))
+        return np.take(codes, column.codes)
+
     def _encode_column(self, name: str, rows: Sequence[CatalogRow]) -> NDArray[Any]:
         """Return one attribute of some records as a column: codes for texts, -1 or NaN for what is not known."""
         values = [getattr(row, name) for row in rows]
@@ -292,6 +312,20 @@ def _weigh_words(row: CatalogRow) -> dict[str, int]:
     """Return the words by which a record is searched, with their weights."""
     terms = [("domain", value) for value in row.domain or ()] + [("task", value) for value in row.task or ()]
     return weigh_words(row.dataset_name, (row.objective, row.description), row.tags or (), terms)
+
+
+def _weigh_words_of_batch(batch: RecordBatch) -> Iterator[dict[str, int]]:
+    """Yield the words by which each record of a batch is searched, with their weights."""
+    names, objectives, descriptions = (
+        batch.texts[name].to_pylist() for name in ("dataset_name", "objective", "description")
+    )
+    domains, tasks, tags = (batch.words[name].decode() for name in ("domain", "task", "tags"))
+
+    for number, name in enumerate(names):
+        terms = [("domain", value) for value in domains[number] or ()] + [
+            ("task", value) for value in tasks[number] or ()
+        ]
+        yield weigh_words(name, (objectives[number], descriptions[number]), tags[number] or (), terms)
 
 
 def _column_types() -> dict[str, Any]:

@@ -26,14 +26,28 @@ def label_words(labels: RecordLabels) -> LabelWords:
     `license` holds the licences that one may choose from, each as an SPDX expression where that is certain, or
     `unknown`. `trainable` is `true` if the data file was a readable table when it was measured.
     """
-    is_trainable = isinstance(labels.measured_rows, int)
     return LabelWords(
-        license=_licence_words(_texts(labels.licence)),
-        language=_texts(labels.language) or None,
-        source=_texts(labels.source) or None,
-        tags=_texts(labels.tags) or None,
-        trainable=("true",) if is_trainable else ("false",),
+        license=licence_words(labels.licence),
+        language=optional_words(labels.language),
+        source=optional_words(labels.source),
+        tags=optional_words(labels.tags),
+        trainable=trainable_words(labels.measured_rows),
     )
+
+
+def licence_words(licence: object) -> tuple[str, ...]:
+    """Return the licences that one may choose from, for the member `licence` of the metadata."""
+    return _combine_licences(_texts(licence))
+
+
+def optional_words(member: object) -> tuple[str, ...] | None:
+    """Return the texts in a member of the metadata, or None if there are none."""
+    return _texts(member) or None
+
+
+def trainable_words(measured_rows: object) -> tuple[str, ...]:
+    """Return whether the data file was a readable table, for the number of rows in the metadata."""
+    return ("true",) if isinstance(measured_rows, int) else ("false",)
 
 
 def _texts(value: object) -> tuple[str, ...]:
@@ -43,7 +57,7 @@ def _texts(value: object) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=10_000)
-def _licence_words(texts: tuple[str, ...]) -> tuple[str, ...]:
+def _combine_licences(texts: tuple[str, ...]) -> tuple[str, ...]:
     """Return the licences that the texts of a source let one choose from, or `unknown`."""
     licence = combine_licences(texts)
     if licence is None:

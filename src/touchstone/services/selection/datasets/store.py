@@ -1,6 +1,6 @@
 """Rows of the catalog: reading, writing and counting dataset records."""
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, TypeAlias, TypeVar
 from uuid import UUID
@@ -35,6 +35,15 @@ COLUMNS_WITHOUT_METADATA: Final = (
     *(column for column in datasets.c if column.name not in ("metadata", "measured_attributes")),
     *_LABEL_COLUMNS,
 )
+# All rows, with the columns from which the catalog in memory is filled.
+_COLUMNS_OUTSIDE_CATALOG: Final = (
+    "measured_attributes",
+    "hidden_reason",
+    "source_digest",
+    "changed_at_version",
+    "bytes",
+)
+CATALOG_QUERY: Final = sa.select(*(column for column in datasets.c if column.name not in _COLUMNS_OUTSIDE_CATALOG))
 # Readers see who declares a record by the name that this user has chosen.
 _OWNER_PSEUDO: Final = users.c.pseudo.label("owner_pseudo")
 _WITH_OWNERS: Final = datasets.outerjoin(users, users.c.id == datasets.c.owner)
@@ -319,13 +328,6 @@ async def content_sizes(connection: Reader, ids: Sequence[int]) -> dict[int, int
 async def count_datasets(connection: Reader) -> int:
     """Return the number of records in the catalog."""
     return int(await connection.scalar(sa.select(sa.func.count()).select_from(datasets)))
-
-
-async def stream_datasets(connection: Reader, chunk_size: int) -> AsyncIterator[list[DatasetRecord]]:
-    """Yield all records in chunks, ordered by id and without `metadata`."""
-    query = sa.select(*COLUMNS_WITHOUT_METADATA).order_by(datasets.c.id)
-    async for chunk in connection.stream(query, chunk_size):
-        yield to_records(chunk)
 
 
 async def names_and_metadata(connection: Reader, ids: Sequence[int]) -> dict[int, tuple[str, dict[str, Any] | None]]:

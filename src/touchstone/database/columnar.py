@@ -1,0 +1,140 @@
+"""Reading many rows column by column: the rows of a query as Arrow record batches of bounded size.
+
+PostgreSQL's driver is one of ADBC (Arrow Database Connectivity), which decodes the binary form of COPY straight into
+Arrow arrays. ADBC's driver for SQLite must not be used: it brings a second copy of SQLite into the process. Each copy
+releases the locks of the other one when it closes the file, and may then delete a write-ahead log that is in use
+(https://www.sqlite.org/howtocorrupt.html, section 2.2.1).
+
+A query is a single statement, so its rows are those of one moment, whatever is written while they are read.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+
+from touchstone.core.errors import Unavailable
+from touchstone.database.failures import translate_failures
+from touchstone.database.postgresql import connection_string
+from touchstone.database.sqlite import BUSY_TIMEOUT_MS, sqlite_path
+from touchstone.database.utc_datetime import UtcDateTime
+
+# PostgreSQL's driver fills a batch up to a size; rows of SQLite are counted.
+BATCH_BYTES: Final = 32 * 1024 * 1024
+BATCH_ROWS: Final = 16_384
+
+# Without placeholders of a driver, a percent sign is not doubled.
+_POSTGRESQL: Final[sa.Dialect] = postgresql.dialect(paramstyle="named")  # type: ignore[no-untyped-call]
+_SQLITE: Final[sa.Dialect] = sqlite.dialect(paramstyle="named")
+
+_TIME: Final = pa.timestamp("us", tz="UTC")
+_UUID: Final = pa.binary(16)
+_ARROW_TYPES: Final[tuple[tuple[type[Any], pa.DataType], ...]] = (
+    (UtcDateTime, _TIME),
+    (sa.Uuid, _UUID),
+    (sa.JSON, pa.large_string()),
+    (sa.Boolean, pa.bool_()),
+    (sa.Integer, pa.int64()),
+    (sa.Double, pa.float64()),
+    (sa.Text, pa.large_string()),
+)
+"""By the type of a column of ours, the type of the Arrow array; JSON is read as its text."""
+
+# By the type of the Arrow array, the type that SQLite stores, if it is another one.
+_SQLITE_TYPES: Final = {_TIME: pa.string(), _UUID: pa.string(), pa.bool_(): pa.int64()}
+
+
+def stream_columns(url: str, query: sa.Select[Any]) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a query on the database at `url` in batches with a column for each column of the query.
+
+    Both databases yield the same types: `_ARROW_TYPES`. The caller runs this in a thread, because it waits for the
+    database.
+
+    Raises:
+        Unavailable: the database cannot be reached.
+    """
+    schema = _arrow_schema(query)
+    path = sqlite_path(url)
+    batches = _stream_from_postgresql(url, query) if path is None else _stream_from_sqlite(path, query, schema)
+    for batch in batches:
+        columns = [_convert(column, field.type) for column, field in zip(batch.columns, schema, strict=True)]
+        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _arrow_schema(query: sa.Select[Any]) -> pa.Schema:
+    """Return the names and the Arrow types of the columns of a query."""
+    return pa.schema([(column.name, _arrow_type(column.type)) for column in query.selected_columns])
+
+
+def _arrow_type(column_type: sa.types.TypeEngine[Any]) -> pa.DataType:
+    """Return the Arrow type of the values of a column."""
+    for known_type, arrow_type in _ARROW_TYPES:
+        if isinstance(column_type, known_type):
+            return arrow_type
+    raise TypeError(f"no Arrow type for {column_type!r}")
+
+
+def _stream_from_postgresql(url: str, query: sa.Select[Any]) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a query on PostgreSQL, which sends them in the binary form of COPY."""
+    # These are installed with the extra `postgres` only.
+    import adbc_driver_manager  # noqa: PLC0415
+    import adbc_driver_postgresql.dbapi  # noqa: PLC0415
+
+    batch_size = adbc_driver_postgresql.StatementOptions.BATCH_SIZE_HINT_BYTES.value
+    try:
+        with (
+            closing(adbc_driver_postgresql.dbapi.connect(connection_string(url))) as connection,
+            closing(connection.cursor(adbc_stmt_kwargs={batch_size: str(BATCH_BYTES)})) as cursor,
+        ):
+            cursor.execute(_to_sql(query, _POSTGRESQL))
+            yield from cursor.fetch_record_batch()
+    except adbc_driver_manager.Error as error:
+        raise Unavailable from error
+
+
+def _stream_from_sqlite(path: str, query: sa.Select[Any], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a query on SQLite; the values of one batch at a time exist as Python objects."""
+    stored_types = [_SQLITE_TYPES.get(field.type, field.type) for field in schema]
+    with (
+        translate_failures(),
+        closing(sqlite3.connect(path, timeout=BUSY_TIMEOUT_MS / 1000, check_same_thread=False)) as connection,
+    ):
+        cursor = connection.execute(_to_sql(query, _SQLITE))
+        while rows := cursor.fetchmany(BATCH_ROWS):
+            columns = zip(*rows, strict=True)
+            arrays = [pa.array(values, stored_type) for values, stored_type in zip(columns, stored_types, strict=True)]
+            yield pa.RecordBatch.from_arrays(arrays, names=schema.names)
+
+
+def _to_sql(query: sa.Select[Any], dialect: sa.Dialect) -> str:
+    """Return the SQL of a query, with its parameters as literals."""
+    return str(query.compile(dialect=dialect, compile_kwargs={"literal_binds": True}))
+
+
+def _convert(column: pa.Array, arrow_type: pa.DataType) -> pa.Array:
+    """Return a column, as it was read from one of the databases, with the type that it has on both databases."""
+    if isinstance(column, pa.ExtensionArray):
+        column = column.storage
+    if column.type == arrow_type:
+        return column
+    if arrow_type == _UUID and pa.types.is_string(column.type):
+        return _parse_uuids(column)
+    if arrow_type == _TIME and pa.types.is_string(column.type):
+        return pc.assume_timezone(column.cast(pa.timestamp("us")), "UTC")
+    return column.cast(arrow_type)
+
+
+def _parse_uuids(texts: pa.Array) -> pa.Array:
+    """Return UUIDs, which SQLite stores as 32 hexadecimal digits, as 16 bytes each."""
+    digits = np.frombuffer("".join(texts.fill_null("0" * 32).to_pylist()).encode(), np.uint8)
+    values = np.where(digits >= ord("a"), digits - (ord("a") - 10), digits - ord("0"))
+    octets = (values[0::2] << 4) | values[1::2]
+
+    uuids = pa.Array.from_buffers(_UUID, len(texts), [None, pa.py_buffer(octets.tobytes())])
+    return pc.if_else(texts.is_valid(), uuids, pa.scalar(None, _UUID))

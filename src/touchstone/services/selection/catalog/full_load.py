@@ -1,0 +1,62 @@
+"""Loading of the catalog from every row of the database, when there is no snapshot of it."""
+
+import asyncio
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from typing import Final
+
+import structlog
+
+from touchstone.core.prefetch import prefetch
+from touchstone.database import change_counters
+from touchstone.database.columnar import stream_columns
+from touchstone.database.engine import Database
+from touchstone.ranking.catalog.catalog import Catalog, Layout
+from touchstone.ranking.columns.record_batch import RecordBatch
+from touchstone.services.selection.catalog.versioned_catalog import VersionedCatalog
+from touchstone.services.selection.datasets import store
+from touchstone.services.selection.datasets.record_batches import RowConverter
+
+# How often the progress of a long load is logged.
+LOG_SECONDS: Final = 5.0
+
+log = structlog.get_logger("touchstone.catalog")
+
+
+async def load_all_rows(database: Database, layout: Layout) -> VersionedCatalog:
+    """Build the catalog in memory, and its index, from every row of the database.
+
+    The version is read before the rows. A row that changes in between is then applied once more, and not missed.
+    """
+    async with database.reading() as connection:
+        version = await change_counters.read_version(connection, change_counters.CATALOG)
+        record_count = await store.count_datasets(connection)
+
+    # The words of a large catalog are indexed in the background, because that takes longer than all the rest.
+    defers_words = record_count >= layout.index_from
+    batches = log_progress(read_record_batches(database), record_count)
+    columns = await asyncio.to_thread(Catalog.build_from_batches, batches, layout, defers_words=defers_words)
+    return VersionedCatalog(columns, version)
+
+
+def read_record_batches(database: Database) -> Iterator[RecordBatch]:
+    """Yield all records in batches. The caller runs this in a thread, because it waits for the database.
+
+    While one batch is being converted, and used by the caller, another thread reads the next one.
+    """
+    with closing(RowConverter()) as converter:
+        for rows in prefetch(stream_columns(database.url, store.CATALOG_QUERY)):
+            yield converter.convert(rows)
+
+
+def log_progress(batches: Iterable[RecordBatch], record_count: int) -> Iterator[RecordBatch]:
+    """Yield batches, and log every few seconds how many of all records they held so far."""
+    loaded_count = 0
+    last_log_time = time.monotonic()
+    for batch in batches:
+        yield batch
+        loaded_count += batch.size
+        if time.monotonic() - last_log_time >= LOG_SECONDS:
+            last_log_time = time.monotonic()
+            log.info("catalog loading", records=loaded_count, of=record_count)

@@ -1,0 +1,148 @@
+"""Rows of the table `datasets` as the record batches that the catalog in memory takes, without an object for each row.
+
+What comes out is the same as `to_catalog_row` returns for each of the rows.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+from uuid import UUID
+
+import duckdb
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from touchstone.core.attributes import FLAGS, NUMBERS, WORDS
+from touchstone.core.evidence import AttributeEvidence
+from touchstone.ranking.columns.evidence_columns import EvidenceColumns, encode_evidence
+from touchstone.ranking.columns.record_batch import CodedColumn, RecordBatch, Words, code_distinct, encode_values
+from touchstone.ranking.columns.segment import INTEGER_COLUMNS, TEXT_COLUMNS
+from touchstone.services.selection.datasets.label_words import licence_words, optional_words, trainable_words
+
+# Anybody may write `metadata`, so each member is read as JSON. The number of rows is only asked whether it is one.
+_SELECT_LABELS: Final = """
+    WITH labels AS (
+        SELECT json_extract(
+            metadata, ['$.licence', '$.language', '$.source.name', '$.tags', '$.measured.rows']
+        ) AS members
+        FROM metadata_rows
+    )
+    SELECT
+        CAST(members[1] AS VARCHAR) AS license,
+        CAST(members[2] AS VARCHAR) AS language,
+        CAST(members[3] AS VARCHAR) AS source,
+        CAST(members[4] AS VARCHAR) AS tags,
+        CASE WHEN regexp_full_match(CAST(members[5] AS VARCHAR), '-?[0-9]+|true|false') THEN '1' END AS trainable
+    FROM labels
+"""
+_LABEL_WORDS: Final[Mapping[str, Callable[[object], Words | None]]] = {
+    "license": licence_words,
+    "language": optional_words,
+    "source": optional_words,
+    "tags": optional_words,
+    "trainable": trainable_words,
+}
+"""By word column, the function that returns the words from the member of `metadata`, which is None if it is missing."""
+
+
+class RowConverter:
+    """Converts rows of the table to record batches; to be closed after use."""
+
+    def __init__(self) -> None:
+        # DuckDB reads the members of `metadata` on all processors. It needs nothing but this process for that.
+        self._duckdb = duckdb.connect(config={"autoinstall_known_extensions": False})
+
+    def close(self) -> None:
+        """Release the memory of DuckDB."""
+        self._duckdb.close()
+
+    def convert(self, rows: pa.RecordBatch) -> RecordBatch:
+        """Return rows of `store.CATALOG_QUERY` as a record batch."""
+        return RecordBatch(
+            columns=_to_columns(rows),
+            texts=_to_texts(rows),
+            words={**_to_words(rows), **self._to_label_words(rows["metadata"])},
+            owners=_to_owners(rows["owner"]),
+            evidence=_to_evidence(rows["attribute_evidence"]),
+        )
+
+    def _to_label_words(self, metadata: pa.Array) -> dict[str, CodedColumn]:
+        """Return the word columns that come from the metadata of the records."""
+        self._duckdb.register("metadata_rows", pa.table({"metadata": metadata}))
+        labels = self._duckdb.sql(_SELECT_LABELS).to_arrow_table()
+        return {name: _encode_json(labels[name].combine_chunks(), to_words) for name, to_words in _LABEL_WORDS.items()}
+
+
+def _to_columns(rows: pa.RecordBatch) -> dict[str, NDArray[Any]]:
+    """Return the columns of numbers, flags, ids and times."""
+    columns: dict[str, NDArray[Any]] = {}
+    for name in NUMBERS:
+        numbers = rows[name].cast(pa.float64(), safe=False)
+        columns[name] = numbers.fill_null(np.nan).to_numpy(zero_copy_only=False)
+    for name in FLAGS:
+        columns[name] = rows[name].cast(pa.int8()).fill_null(-1).to_numpy(zero_copy_only=False)
+    for name in INTEGER_COLUMNS:
+        columns[name] = rows[name].cast(pa.int64()).to_numpy()
+
+    # A UUID is sixteen bytes, the most significant first.
+    uuids = rows["dataset_id"]
+    octets = np.frombuffer(uuids.buffers()[1], np.uint8)[16 * uuids.offset : 16 * (uuids.offset + len(uuids))]
+    halves = octets.view(">u8").reshape(-1, 2).astype(np.uint64)
+    columns["uuid_high"], columns["uuid_low"] = halves[:, 0].copy(), halves[:, 1].copy()
+    return columns
+
+
+def _to_texts(rows: pa.RecordBatch) -> dict[str, pa.Array]:
+    """Return the columns of texts; a hidden record counts as a private one."""
+    texts = {name: rows[name] for name in TEXT_COLUMNS}
+    is_public = pc.and_(pc.equal(rows["visibility"], "public"), pc.invert(rows["is_hidden"]))
+    texts["visibility"] = pc.if_else(
+        is_public, pa.scalar("public", pa.large_string()), pa.scalar("private", pa.large_string())
+    )
+    return texts
+
+
+def _to_words(rows: pa.RecordBatch) -> dict[str, CodedColumn]:
+    """Return the attributes that are lists of words."""
+    return {name: _encode_json(rows[name], _to_word_list) for name in WORDS}
+
+
+def _to_word_list(words: Any) -> Words | None:
+    """Return the words of an attribute; None is "not known", which is not the same as an empty list."""
+    return None if words is None else tuple(words)
+
+
+def _encode_json(texts: pa.Array, to_words: Callable[[Any], Words | None]) -> CodedColumn:
+    """Return a column of JSON as lists of words, each distinct text of which is decoded once; null becomes None."""
+    coded_texts = code_distinct(texts)
+    distinct_texts = coded_texts.values[1:]
+    distinct_values = msgspec.json.decode("[" + ",".join(distinct_texts) + "]")
+
+    # Different texts may stand for the same words, so the words get codes of their own.
+    word_lists = encode_values(to_words(value) for value in (None, *distinct_values))
+    return CodedColumn(word_lists.codes[coded_texts.codes], word_lists.values)
+
+
+def _to_owners(owners: pa.Array) -> CodedColumn:
+    """Return the owners of the records."""
+    coded_owners = code_distinct(owners)
+    uuids = [UUID(bytes=octets) for octets in coded_owners.values[1:]]
+    return CodedColumn(coded_owners.codes, [None, *uuids])
+
+
+def _to_evidence(texts: pa.Array) -> EvidenceColumns:
+    """Return the evidence about the records that have any; each distinct text is decoded once."""
+    coded_texts = code_distinct(texts)
+    distinct_json = "[" + ",".join(coded_texts.values[1:]) + "]"
+    distinct_evidence = msgspec.json.decode(distinct_json, type=list[dict[str, AttributeEvidence]])
+
+    # Code 0, of a record without evidence, precedes the codes of the distinct texts.
+    evidence = encode_evidence([None, *distinct_evidence])
+    places_by_code = np.full(len(coded_texts.values), -1, np.int64)
+    places_by_code[evidence.positions] = np.arange(len(evidence.positions))
+
+    places = places_by_code[coded_texts.codes]
+    positions = np.flatnonzero(places >= 0)
+    return evidence.keep(places[positions], positions)
