@@ -18,9 +18,11 @@ from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.kernels.compilation import KERNEL_MODULES, kernels_of
 from touchstone.ranking.kernels.constants import FLOAT32_TOLERANCE, TECHNICAL_SCORE
+from touchstone.ranking.kernels.count_kernels import SelectedRecords
 from touchstone.ranking.kernels.inputs import KernelQuery
 from touchstone.ranking.kernels.order_kernels import RADIX, KeyedPositions, RunScratch, ScoreKeys
 from touchstone.ranking.kernels.radix_sort import sort_by_key
+from touchstone.ranking.kernels.text_kernels import MARKED_BYTES, EncodedTexts, Marks
 from touchstone.ranking.kernels.top_kernels import BUCKETS, GradedCriteria, LeafQueue, ScoredRecords, TopSearch
 from touchstone.ranking.kernels.two_threads import MIN_ITEMS_FOR_TWO_THREADS, take_values
 from touchstone.ranking.query.predicates import AnyWord, Contains, FlagEquals, Query, Range
@@ -161,7 +163,16 @@ def _in_order(kernels: SimpleNamespace, index: CatalogIndex) -> list[list[object
     counts = np.zeros(len(year.values), np.int64)
     kernels.count_codes(words, year.codes, counts)
     extremes = kernels.technical_score_range(index.kernel_columns, words, columns.criteria.lower[TECHNICAL_SCORE])
-    common = kernels.count_common_bits(words, columns.planes.bitmaps[0])
+    selected = SelectedRecords(words, count_bits_by_leaf(words, LEAF_WORDS))
+    plane_counts = np.zeros(len(columns.planes.bitmaps), np.int64)
+    leaves = (1, columns.leaf_count)
+    kernels.count_in_planes(index.kernel_columns, selected, np.arange(len(plane_counts)), leaves, plane_counts)
+    known_codes = kernels.known_code_range(year.codes, words, LEAF_WORDS, *index.statistics.leaf_codes("year"))
+
+    names, marks = columns.names.pool, np.zeros(MARKED_BYTES, np.bool_)
+    containing = np.zeros(columns.word_count, np.uint64)
+    texts, substring = EncodedTexts(names.data, names.offsets), np.frombuffer(bytearray(b"ris"), np.uint8)
+    kernels.select_texts(texts, substring, Marks(marks, marks.view(np.uint64)), containing)
     arrays = (
         by_name,
         score_keys.scores,
@@ -172,7 +183,9 @@ def _in_order(kernels: SimpleNamespace, index: CatalogIndex) -> list[list[object
         walked,
         counts,
         extremes,
-        [common],
+        plane_counts,
+        known_codes,
+        containing,
         digits,
     )
     return [list(map(float, array)) for array in arrays]

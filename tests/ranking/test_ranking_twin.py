@@ -17,6 +17,7 @@ from tests.ranking.by_hand import CRITERIA, matching, ordered, rank
 from tests.ranking.catalogs import known_at, position_of, query, row, sort_key, weights
 from touchstone.core.attributes import ETHICAL
 from touchstone.core.evidence import Assurance
+from touchstone.ranking.catalog import sorted_pages
 from touchstone.ranking.catalog.catalog import Catalog, Layout
 from touchstone.ranking.catalog.indexed_part import PlanThresholds
 from touchstone.ranking.catalog.results import RankedWindow
@@ -42,9 +43,10 @@ long_form = settings(max_examples=CASES, deadline=None, suppress_health_check=li
 
 @pytest.fixture(scope="module", autouse=True)
 def halves() -> Iterator[None]:
-    """Work is halved from the first record on, as it otherwise is in long answers only."""
+    """Work is halved, and orders have beginnings, from a few records on, as otherwise in large catalogs only."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(two_threads, "MIN_ITEMS_FOR_TWO_THREADS", 1)
+        patch.setattr(sorted_pages, "MIN_BEGINNING", 5)
         yield
 
 

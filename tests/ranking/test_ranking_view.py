@@ -5,14 +5,17 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
+import pytest
 
-from tests.ranking.catalogs import position_of, row
+from tests.ranking.catalogs import position_of, query, row
 from touchstone.core.attributes import ATTRIBUTES, FLAGS
-from touchstone.ranking.catalog.catalog import Catalog
+from touchstone.core.evidence import Assurance
+from touchstone.ranking.catalog.catalog import Catalog, Layout
 from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.ranking.criteria import CRITERION_NAMES
+from touchstone.ranking.kernels import two_threads
 from touchstone.ranking.query.facets import ValueRange
-from touchstone.ranking.query.predicates import FlagEquals, Range
+from touchstone.ranking.query.predicates import FlagEquals, Range, Visible
 from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
 
 
@@ -84,6 +87,25 @@ def test_facets_put_spellings_together_and_keep_three_values_apart() -> None:
     assert facets.ranges["features_number"] == ValueRange(5, 5)
     assert [facets.ranges[name] for name in ("citations", "ethical_score")] == [None, (0, 0)]
     assert catalog.view.facets((FlagEquals("is_split", True), FlagEquals("is_split", False))).total_count == 0
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_facets_of_an_index_equal_those_of_plain_columns(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An index counts by planes, codes and leaves, most matches by what does not match, and deletions count at once."""
+    monkeypatch.setattr(two_threads, "MIN_ITEMS_FOR_TWO_THREADS", 1)
+    random = Random(seed)
+    rows = [row(random, id_) for id_ in range(1, random.choice((2, 130, 700)))]
+    indexed = Catalog.build(rows, Layout(index_from=1, leaf_words=1))
+    plain = Catalog.build(rows, Layout(index_from=10**9))
+
+    for deleted in ((), random.sample(range(1, len(rows) + 1), len(rows) // 4)):
+        indexed.apply(upserts=(), deleted=deleted)
+        plain.apply(upserts=(), deleted=deleted)
+        for asked in ((), (Visible(None),), *(query(random) for _ in range(12))):
+            for assurance in Assurance:
+                expected = plain.view.at(assurance).facets(asked)
+                assert indexed.view.at(assurance).facets(asked) == expected
+                assert indexed.view.at(assurance).facets(asked) == expected  # they are cached now
 
 
 def test_items_carry_the_fields_of_a_scored_dataset() -> None:

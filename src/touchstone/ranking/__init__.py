@@ -33,7 +33,8 @@ translated for an index; a *facet* counts the values among the records that matc
 - The columns hold what is known at the *assurance* `declared`. What is known above it stands beside them, for the
   records with evidence only; an index has planes, grades, codes and bounds of its own for each assurance, over the same
   records in the same order.
-- A *permutation* lists all positions in the order of one column. A sorted list walks along it and takes what matches.
+- A *permutation* lists all positions in the order of one column, and its *beginning* the first ones only. A sorted list
+  walks along it and takes what matches; where matches are rare, they are sorted instead (`catalog/sorted_pages.py`).
 - *Tables* give the criterion for every code of a number column, so scoring a record is a handful of look-ups.
 
 **Words** (`text/`). A search by words is one more predicate. A segment lists the words of each record, and the index

@@ -4,29 +4,30 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.core.attributes import FLAGS, NUMBERS
+from touchstone.core.attributes import FLAGS
 from touchstone.core.evidence import Assurance
-from touchstone.core.text import fold
 from touchstone.ranking.catalog import repeated_rankings
 from touchstone.ranking.catalog.leaf_queue import kernel_weights, queue_leaves
 from touchstone.ranking.catalog.part import NameAndId, PartSearch, format_uuids, read_name_and_id
 from touchstone.ranking.catalog.public_records import PublicRecords
 from touchstone.ranking.catalog.repeated_rankings import MatchingRecords, PooledMatches
 from touchstone.ranking.catalog.results import NO_MATCHES, PartRanking, SortedWindow
+from touchstone.ranking.catalog.sorted_pages import SortedPages
 from touchstone.ranking.catalog.ties import count_in_ranking, count_in_unordered
 from touchstone.ranking.column_types import Bools, Floats, Ints
 from touchstone.ranking.columns.bitmaps import clear_bits, count_bits_by_leaf, pack_bits, read_bit, read_bits
-from touchstone.ranking.columns.segment import INTEGER_COLUMNS, KNOWN_ETHICAL, DecodedColumns
-from touchstone.ranking.criteria import COMPOSITES
+from touchstone.ranking.columns.segment import KNOWN_ETHICAL, DecodedColumns
 from touchstone.ranking.index.catalog_index import CatalogIndex
-from touchstone.ranking.index.facet_counts import count_index
+from touchstone.ranking.index.facet_counts import count_index, warm_up_facets
 from touchstone.ranking.index.index_columns import PUBLIC_PLANE
+from touchstone.ranking.index.lru_cache import LruCache
 from touchstone.ranking.index.query_translator import TranslatedQuery
+from touchstone.ranking.index.text_search import warm_up_search
 from touchstone.ranking.index.word_index import WordIndex
 from touchstone.ranking.kernels import bits, filter_kernels, order_kernels, tie_kernels, top_kernels
 from touchstone.ranking.kernels.bits import BITS_PER_WORD, Words
@@ -37,9 +38,13 @@ from touchstone.ranking.kernels.top_kernels import LeafQueue, ScoredRecords, Top
 from touchstone.ranking.kernels.two_threads import run_in_halves, take_values
 from touchstone.ranking.query.facets import FacetCounter
 from touchstone.ranking.query.predicates import Contains, Query, Range
-from touchstone.ranking.query.sort_order import select_window, to_ascending
+from touchstone.ranking.query.sort_order import PageRequest, select_window
 from touchstone.ranking.text.query_words import QueryWord
 from touchstone.ranking.weighted_mean import WeightSets
+
+_CACHED_MATCHES: Final = 8  # of one bit for each record
+_CACHED_FACETS: Final = 32
+_SORTED_SHARE: Final = 5  # so many times more matches are sorted for a page of a list than for a ranking
 
 
 class PlanThresholds(NamedTuple):
@@ -62,6 +67,13 @@ class _AliveRecords(NamedTuple):
     counts: NDArray[np.uint16]
 
 
+class _Matches(NamedTuple):
+    """A bitmap of the records that match a query, and their number."""
+
+    bitmap: Words
+    match_count: int
+
+
 class IndexedPart:
     """An index, and which of its records are alive: deleted records stay in the index but never match."""
 
@@ -80,6 +92,9 @@ class IndexedPart:
         self.span = index.columns.size
         self.size = int(self._alive.counts.sum(dtype=np.int64))
         self._parts_by_assurance: dict[Assurance, IndexedPart] = {}
+        self._pages = SortedPages(index, sort_up_to=_SORTED_SHARE * thresholds.gather_up_to)
+        self._cached_matches: LruCache[Query, _Matches] = LruCache(_CACHED_MATCHES)
+        self._cached_facets: LruCache[Query, FacetCounter] = LruCache(_CACHED_FACETS)
 
     def at(self, assurance: Assurance) -> "IndexedPart":
         """Return the same records with what is known at an assurance above `declared`."""
@@ -158,17 +173,27 @@ class IndexedPart:
                 self.ids(self._rank_fully(translated.kernel_query, kernel_weights(weights), end=None).positions)
                 self._rank_gathered(translated.kernel_query, kernel_weights(weights), end=1)
 
-        # A list of many records is read from a permutation, of which the beginning is enough here.
-        permutation = self._columns.positions_by_id[: self._columns.leaf_size]
+        # These read whole columns in the first query of their kind, of which the beginning is enough here.
+        warm_up_facets(self.index)
+        leaf_size = self._columns.leaf_size
+        warm_up_search(self._columns.names.pool, leaf_size)
+        permutation = self._columns.positions_by_id[:leaf_size]
         order_kernels.fill_window(self._alive.bitmap, permutation, 0, np.empty(0, np.int64))
 
-    def _translate(self, query: Query) -> TranslatedQuery | None:
-        """Return a query in the form that kernels need, restricted to live records; None if no record matches."""
-        return self.index.translator.translate(query, self._alive.bitmap, self._alive.counts)
+    def _translate(self, query: Query, *, finds_all: bool = False) -> TranslatedQuery | None:
+        """Return a query in the form that kernels need, restricted to live records; None if no record matches.
+
+        `finds_all` says that all matches are needed.
+        """
+        return self.index.translator.translate(query, self._alive.bitmap, self._alive.counts, finds_all=finds_all)
 
     def count(self, query: Query) -> int:
         """Return how many live records match."""
-        translated = self._translate(query)
+        cached_matches = self._cached_matches.get(query)
+        if cached_matches is not None:
+            return cached_matches.match_count
+
+        translated = self._translate(query, finds_all=True)
         if translated is None:
             return 0
         return self._select(translated.kernel_query, matches=np.empty(0, np.uint64))
@@ -178,12 +203,16 @@ class IndexedPart:
         leaf_mask = np.empty(self._columns.leaf_words, np.uint64)
         return int(filter_kernels.select_all(self._kernel_columns, kernel_query, leaf_mask, matches))
 
-    def _find_matches(self, query: Query) -> tuple[Words, int]:
-        """Return a bitmap of the records that match, and their number."""
-        matches = np.zeros(self._columns.word_count, np.uint64)
-        translated = self._translate(query)
-        match_count = self._select(translated.kernel_query, matches) if translated else 0
-        return matches, match_count
+    def _find_matches(self, query: Query) -> "_Matches":
+        """Return a bitmap of the records that match, which must not be changed, and their number; both are cached."""
+        matches = self._cached_matches.get(query)
+        if matches is None:
+            bitmap = np.zeros(self._columns.word_count, np.uint64)
+            translated = self._translate(query, finds_all=True)
+            match_count = self._select(translated.kernel_query, bitmap) if translated else 0
+            matches = _Matches(bitmap, match_count)
+            self._cached_matches.put(query, matches)
+        return matches
 
     def rank(self, query: Query, weights: Mapping[str, float], *, end: int | None, min_score: float) -> PartRanking:
         """Return the best `end` records that match, or all for None, in the way that is fastest.
@@ -231,6 +260,7 @@ class IndexedPart:
             return repeated_rankings.rank_gathered_by_sets(records, sets, end)
 
         pool = self.rank(query, sets.mean(), end=repeated_rankings.POOL_FACTOR * end, min_score=0.0).positions
+        matches = matches.copy()  # the bitmap is cached
         clear_bits(matches, pool)
         counts = count_bits_by_leaf(matches, self._columns.leaf_words)
         others = self.index.translator.translate((), matches, counts)
@@ -295,58 +325,10 @@ class IndexedPart:
         run_in_halves(position_count, fill_range, boundary_between_words)
         return score_keys
 
-    def sort(self, query: Query, column: str, *, descending: bool, skip: int, limit: int | None) -> SortedWindow:
-        """Return one page of the records that match, sorted by a column; records without a value last, ties by id.
-
-        A few matches are sorted. Many are read from a permutation, which lists all records in the order of the column.
-        """
+    def sort(self, query: Query, request: PageRequest) -> SortedWindow:
+        """Return one page of the records that match, sorted by a column; records without a value last, ties by id."""
         matches, match_count = self._find_matches(query)
-        max_sorted_matches = self._thresholds.gather_up_to // 4  # reading a permutation is cheaper than ranking
-        if match_count <= max_sorted_matches:
-            positions = np.empty(match_count, np.int64)
-            bits.list_set_bits(matches, positions)
-            keys = self._sort_keys(column, positions, descending)
-            return SortedWindow(positions[select_window(keys, skip, limit)], match_count)
-
-        page_length = max(0, match_count - skip)
-        if limit is not None:
-            page_length = min(page_length, limit)
-        page = np.empty(page_length, np.int64)
-        order_kernels.fill_window(matches, self.index.permutation(column, descending), skip, page)
-        return SortedWindow(page, match_count)
-
-    def _sort_keys(self, column: str, positions: Ints, descending: bool) -> list[NDArray[Any]]:
-        """Return the arrays by which records are sorted in ascending order, the most significant first, ids last."""
-        ids = self.index.integers("id", positions)
-        if column == "dataset_id":
-            uuids = self._columns.dataset_ids
-            high, low = uuids.high[positions], uuids.low[positions]
-            return [to_ascending(high, descending), to_ascending(low, descending), ids]
-        return [to_ascending(self._sort_values(column, positions), descending), ids]
-
-    def _sort_values(self, column: str, positions: Ints) -> NDArray[Any]:
-        """Return numbers that are in the order of the values of a column; NaN for records without a value.
-
-        Numbers for names can be compared among these records only.
-        """
-        if column in FLAGS:
-            flags = self.index.flags(column, positions).astype(np.float64)
-            return np.where(flags < 0, np.nan, flags)
-        if column in NUMBERS:
-            return self.index.numbers(column, positions)
-        if column in COMPOSITES:
-            return self.index.criterion(column, positions)
-        if column in INTEGER_COLUMNS:
-            return self.index.integers(column, positions)
-
-        if column == "dataset_name":
-            folded_names = [fold(name or "") for name in self.index.texts(column, positions)]
-            _, ranks_among_these = np.unique(np.array(folded_names, object), return_inverse=True)
-            return ranks_among_these
-
-        text = self._columns.texts[column]
-        ranks = text.ranks[text.codes[positions]].astype(np.float64)
-        return np.where(ranks == 0, np.nan, ranks)
+        return SortedWindow(self._pages.read(matches, match_count, request), match_count)
 
     def matching_positions(self, query: Query) -> Ints:
         """Return the positions of the live records that match, ascending."""
@@ -385,25 +367,17 @@ class IndexedPart:
         return self._columns.searchable_words().name_positions(prefix)
 
     def sort_value(self, column: str, position: int) -> Any:
-        """Return the value by which one record is sorted; None if it has no value.
-
-        Texts are returned folded, so that records can be compared with those of other parts.
-        """
-        if column == "dataset_id":
-            return self._columns.dataset_ids.integer_at(position)
-
-        positions = np.array([position])
-        if column == "dataset_name" or column in self._columns.texts:
-            [text] = self.index.texts(column, positions)
-            return None if text is None else fold(text)
-
-        [value] = self._sort_values(column, positions).tolist()
-        return None if np.isnan(value) else value
+        """Return the value by which one record is sorted, texts folded; None if it has no value."""
+        return self._pages.sort_value(column, position)
 
     def count_facets(self, query: Query, counter: FacetCounter) -> None:
-        """Add the records that match to a counter of facets."""
-        matches, match_count = self._find_matches(query)
-        count_index(counter, self.index, matches, match_count)
+        """Add the records that match to a counter of facets; recent facets are cached."""
+        facets = self._cached_facets.get(query)
+        if facets is None:
+            matches, match_count = self._find_matches(query)
+            facets = count_index(self.index, matches, match_count)
+            self._cached_facets.put(query, facets)
+        counter.add_counts(facets)
 
     def ids(self, positions: NDArray[Any]) -> Ints:
         """Return the integer ids of the records at some positions."""

@@ -1,7 +1,7 @@
 """Merging the answers of the index and of the tail into one order."""
 
 from bisect import bisect_left
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from touchstone.ranking.catalog.part import CatalogPart, NameAndId, read_name_and_id
 from touchstone.ranking.catalog.results import PartRanking
 from touchstone.ranking.column_types import Floats, Ints
+from touchstone.ranking.query.sort_order import PageRequest
 
 SortKey: TypeAlias = tuple[bool, Any, int]
 """Whether a record has no value, its value, and its id."""
@@ -66,6 +67,24 @@ def _find_ties(descending_scores: Floats, scores: Floats) -> tuple[Ints, Ints]:
     return first_tied, after_tied
 
 
+class ListPlace(NamedTuple):
+    """A place in a sorted list: right behind the record with some value (None: not known) and id, or where it was."""
+
+    value: Any
+    id: int
+
+
+class ListWindow(NamedTuple):
+    """Which records of a list are asked for: how many are left out first, and how many follow at most (None: all).
+
+    If `after` is given, the list begins right behind this place.
+    """
+
+    skip: int
+    limit: int | None
+    after: ListPlace | None = None
+
+
 class ListOrder:
     """The order of a list: by the values of a column in one direction, records without a value last, ties by id."""
 
@@ -73,38 +92,86 @@ class ListOrder:
         self._column = column
         self._descending = descending
 
+    def place(self, part: CatalogPart, position: int) -> ListPlace:
+        """Return the place of a record."""
+        [id_] = part.ids(np.array([position])).tolist()
+        return ListPlace(part.sort_value(self._column, position), id_)
+
     def key(self, part: CatalogPart, position: int) -> SortKey:
         """Return the sort key of a record, which can be compared with the keys of records in other parts."""
-        value = part.sort_value(self._column, position)
-        [id_] = part.ids(np.array([position])).tolist()
+        return self._key_of(self.place(part, position))
 
-        is_missing = value is None
-        if is_missing:
-            value = 0  # records without a value are compared by id only
-        elif self._descending:
-            value = Descending(value)
-        return is_missing, value, id_
+    def _key_of(self, place: ListPlace) -> SortKey:
+        """Return the sort key of the record at a place."""
+        if place.value is None:
+            return True, 0, place.id  # records without a value are compared by id only
+        return False, Descending(place.value) if self._descending else place.value, place.id
+
+    def request(self, part: CatalogPart, window: ListWindow) -> PageRequest:
+        """Return the request for a window of the list of one part."""
+        if window.after is None:
+            return PageRequest(self._column, self._descending, window.skip, window.limit)
+
+        last_key = self._key_of(window.after)
+        return PageRequest(
+            self._column,
+            self._descending,
+            window.skip,
+            window.limit,
+            is_before=lambda position: not last_key < self.key(part, position),
+        )
 
 
-def merge_sorted(
-    indexed: CatalogPart, indexed_positions: Ints, tail: CatalogPart, tail_positions: Ints, *, order: ListOrder
-) -> Ints:
-    """Merge two sorted lists, of the records in the index and of those in the tail, which are not indexed yet.
+class SortedRecords(NamedTuple):
+    """The positions of some records of one part, in the order of a list."""
 
-    Both lists, and the result, are in the same order. Returns the positions of the records, as those of a view.
+    part: CatalogPart
+    positions: Ints
+
+    def key(self, index: int, order: ListOrder) -> SortKey:
+        """Return the sort key of the record at an index."""
+        return order.key(self.part, int(self.positions[index]))
+
+
+def merge_lists(indexed: SortedRecords, tail: SortedRecords, order: ListOrder, window: ListWindow) -> Ints:
+    """Return a window of the list that two sorted lists make up together: of the index, and of the tail.
+
+    Few records are compared with each other: a binary search finds how many records of the tail come before the window.
+    Returns the positions of the records, as those of a view.
     """
+    skip, limit = window.skip, window.limit
+    if skip >= len(indexed.positions) + len(tail.positions):
+        return np.empty(0, np.int64)
 
-    def indexed_key(position: int) -> SortKey:
-        return order.key(indexed, position)
+    def includes_no_more(tail_count: int) -> bool:
+        """Return whether the first `skip` records of both lists include at most `tail_count` of the tail."""
+        indexed_count = skip - tail_count
+        if indexed_count == 0:
+            return True
+        return indexed.key(indexed_count - 1, order) < tail.key(tail_count, order)
 
-    # The tail is short, so a place is searched for each of its records.
-    indexed_list = indexed_positions.tolist()
-    insertions = []
-    for tail_position in tail_positions.tolist():
-        tail_key = order.key(tail, tail_position)
-        insertions.append(bisect_left(indexed_list, tail_key, key=indexed_key))
+    fewest, most = max(0, skip - len(indexed.positions)), min(skip, len(tail.positions))
+    tail_skip = fewest + bisect_left(range(fewest, most), True, key=includes_no_more)
+    indexed_page = SortedRecords(indexed.part, indexed.positions[skip - tail_skip :][:limit])
+    tail_page = SortedRecords(tail.part, tail.positions[tail_skip:][:limit])
+    return _merge_all(indexed_page, tail_page, order)[:limit]
 
-    return _interleave(indexed_positions, tail_positions, np.array(insertions, np.int64), tail_offset=indexed.span)
+
+def _merge_all(indexed: SortedRecords, tail: SortedRecords, order: ListOrder) -> Ints:
+    """Merge two sorted lists; return the positions of the records, as those of a view."""
+    indexed_indices = range(len(indexed.positions))
+    insertions: list[int] = []
+    for tail_index in range(len(tail.positions)):
+        # Once a record of the tail goes behind all indexed records, so do the following ones.
+        if insertions and insertions[-1] == len(indexed_indices):
+            insertions.append(len(indexed_indices))
+            continue
+
+        tail_key = tail.key(tail_index, order)
+        insertions.append(bisect_left(indexed_indices, tail_key, key=lambda index: indexed.key(index, order)))
+
+    offset = indexed.part.span
+    return _interleave(indexed.positions, tail.positions, np.array(insertions, np.int64), tail_offset=offset)
 
 
 def _interleave(

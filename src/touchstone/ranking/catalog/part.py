@@ -11,6 +11,7 @@ from touchstone.ranking.catalog.results import PartRanking, SortedWindow
 from touchstone.ranking.column_types import Bools, Floats, Ints
 from touchstone.ranking.query.facets import FacetCounter
 from touchstone.ranking.query.predicates import Query
+from touchstone.ranking.query.sort_order import PageRequest
 from touchstone.ranking.text.query_words import QueryWord
 from touchstone.ranking.text.relevance import WordStatistics
 from touchstone.ranking.weighted_mean import WeightSets
@@ -57,8 +58,8 @@ class CatalogPart(Protocol):
     def rank_by_sets(self, query: Query, sets: WeightSets, *, end: int) -> list[PartRanking]:
         """Return the best `end` records that match for each of several sets of weights."""
 
-    def sort(self, query: Query, column: str, *, descending: bool, skip: int, limit: int | None) -> SortedWindow:
-        """Return the records that match by a sort column, those without a value last, then by id."""
+    def sort(self, query: Query, request: PageRequest) -> SortedWindow:
+        """Return a page of the records that match by a sort column, those without a value last, then by id."""
 
     def sort_value(self, column: str, position: int) -> Any:
         """Return what a record is sorted by, comparable with records of other parts; None if it has no value."""

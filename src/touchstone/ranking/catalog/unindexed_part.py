@@ -20,7 +20,7 @@ from touchstone.ranking.kernels.constants import FLOAT32_TOLERANCE
 from touchstone.ranking.query.facets import FacetCounter, count_segment
 from touchstone.ranking.query.predicate_evaluation import evaluate_query
 from touchstone.ranking.query.predicates import Query, Visible, group_by_assurance
-from touchstone.ranking.query.sort_order import select_window, sort_values, to_ascending
+from touchstone.ranking.query.sort_order import PageRequest, select_window, sort_values, to_ascending
 from touchstone.ranking.text.query_words import QueryWord
 from touchstone.ranking.text.relevance import count_words
 from touchstone.ranking.weighted_mean import WeightSets, score_segment, weight_shares
@@ -112,14 +112,19 @@ class UnindexedPart:
         """Return the positions of the live records that match."""
         return np.flatnonzero(self._evaluate(query))
 
-    def sort(self, query: Query, column: str, *, descending: bool, skip: int, limit: int | None) -> SortedWindow:
+    def sort(self, query: Query, request: PageRequest) -> SortedWindow:
         """Return one page of the records that match, sorted by a column; records without a value last, ties by id."""
         positions = self._find_matches(query)
-        keys = [to_ascending(values[positions], descending) for values in sort_values(self._segment, column)]
+        values_by_key = sort_values(self._segment, request.column)
+        keys = [to_ascending(values[positions], request.descending) for values in values_by_key]
         keys.append(self._segment.columns["id"][positions])
 
-        window = select_window(keys, skip, limit)
-        return SortedWindow(positions[window], total_count=len(positions))
+        if request.is_before is None:
+            page = positions[select_window(keys, request.skip, request.limit)]
+        else:
+            sorted_positions = positions[np.lexsort(keys[::-1])]
+            page = sorted_positions[request.first_index(sorted_positions) + request.skip :][: request.limit]
+        return SortedWindow(page, total_count=len(positions))
 
     def matching_positions(self, query: Query) -> Ints:
         """Return the positions of the live records that match, ascending."""

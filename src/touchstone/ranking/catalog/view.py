@@ -13,7 +13,14 @@ from touchstone.core.attributes import FLAGS, NUMBERS
 from touchstone.core.evidence import Assurance
 from touchstone.core.text import fold
 from touchstone.ranking.catalog.indexed_part import IndexedPart
-from touchstone.ranking.catalog.merging import ListOrder, merge_rankings, merge_sorted
+from touchstone.ranking.catalog.merging import (
+    ListOrder,
+    ListPlace,
+    ListWindow,
+    SortedRecords,
+    merge_lists,
+    merge_rankings,
+)
 from touchstone.ranking.catalog.part import CatalogPart, NameAndId
 from touchstone.ranking.catalog.relevance_order import sort_by_relevance
 from touchstone.ranking.catalog.results import NO_MATCHES, PartRanking, RankedWindow, ScoredItems, SortedWindow
@@ -147,24 +154,44 @@ class View:
         """
         if key == RELEVANCE:
             return sort_by_relevance(self._parts, query, descending=descending, skip=skip, limit=limit)
+        return self._read_list(query, ListOrder(SORT_KEYS[key], descending), ListWindow(skip, limit))
 
-        column = SORT_KEYS[key]
+    def sort_after(
+        self, query: Query, key: str, place: ListPlace, *, descending: bool, limit: int | None
+    ) -> SortedWindow:
+        """Return the records that match and come behind a place in the order of one of SORT_KEYS, without relevance."""
+        order = ListOrder(SORT_KEYS[key], descending)
+        return self._read_list(query, order, ListWindow(skip=0, limit=limit, after=place))
+
+    def place(self, key: str, position: int) -> ListPlace:
+        """Return the place of the record at a position in a list that is sorted by one of SORT_KEYS."""
+        order = ListOrder(SORT_KEYS[key], descending=False)
+        if self._indexed and position < self._tail_offset:
+            return order.place(self._indexed, position)
+        return order.place(self._tail, position - self._tail_offset)
+
+    def _read_list(self, query: Query, order: ListOrder, window: ListWindow) -> SortedWindow:
+        """Return a window of the records that match, in some order."""
         if not self._indexed:
-            return self._tail.sort(query, column, descending=descending, skip=skip, limit=limit)
+            return self._tail.sort(query, order.request(self._tail, window))
 
-        # The tail, which holds the records that are not indexed yet, is short and sorted as a whole.
-        tail_positions, tail_count = self._tail.sort(query, column, descending=descending, skip=0, limit=None)
+        # Of the tail, which holds the records that are not indexed yet, all records up to the window's end are read.
+        skip, limit, after = window
+        tail_window = ListWindow(0, None if limit is None else skip + limit, after)
+        tail_positions, tail_count = self._tail.sort(query, order.request(self._tail, tail_window))
 
-        # All of its records could come before the page, so that many more records are read from the index.
-        start = max(0, skip - tail_count)
-        length = None if limit is None else skip + limit - start
-        positions, indexed_count = self._indexed.sort(query, column, descending=descending, skip=start, limit=length)
-        if tail_count:
-            order = ListOrder(column, descending)
-            positions = merge_sorted(self._indexed, positions, self._tail, tail_positions, order=order)
+        # All of these could come before the window, so that many more records are read from the index.
+        start = max(0, skip - len(tail_positions))
+        indexed_window = ListWindow(start, None if limit is None else skip + limit - start, after)
+        positions, indexed_count = self._indexed.sort(query, order.request(self._indexed, indexed_window))
+        if len(tail_positions):
+            indexed_records = SortedRecords(self._indexed, positions)
+            tail_records = SortedRecords(self._tail, tail_positions)
+            positions = merge_lists(indexed_records, tail_records, order, ListWindow(skip - start, limit))
+        else:
+            positions = positions[skip - start :]
 
-        page = positions[skip - start :][:limit]
-        return SortedWindow(page, total_count=indexed_count + tail_count)
+        return SortedWindow(positions, total_count=indexed_count + tail_count)
 
     def suggest(self, text: str, viewer: UUID | None, limit: int) -> list[Suggestion]:
         """Return names, domains and tasks of visible records that have words which begin like those of a text."""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.ranking.column_types import Bools, Ints
-from touchstone.ranking.kernels.bits import Words
+from touchstone.ranking.kernels.bits import BITS_PER_WORD, Words
 
 
 def pack_bits(mask: Bools, word_count: int) -> Words:
@@ -41,6 +41,16 @@ def clear_bits(words: Words, positions: Ints) -> None:
     """Clear the bits of a bitmap at some positions, in place."""
     bit_masks = np.uint64(1) << (positions & 63).astype(np.uint64)
     np.bitwise_and.at(words, positions >> 6, ~bit_masks)
+
+
+def complement(words: Words, record_count: int) -> Words:
+    """Return a bitmap of `record_count` records with all other bits set; those behind the last record stay 0."""
+    others = ~words
+    full_words, remaining_bits = divmod(record_count, BITS_PER_WORD)
+    others[full_words:] = 0
+    if remaining_bits:
+        others[full_words] = ~words[full_words] & np.uint64((1 << remaining_bits) - 1)
+    return others
 
 
 def count_bits_by_leaf(words: Words, leaf_words: int) -> NDArray[np.uint16]:

@@ -2,11 +2,9 @@
 
 from bisect import bisect_left
 from collections.abc import Iterable
-from threading import Lock
-from typing import Any, Final
+from typing import Any
 from uuid import UUID
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,35 +12,24 @@ from touchstone.core.attributes import FLAGS, NUMBERS
 from touchstone.core.evidence import Assurance
 from touchstone.ranking.column_types import Bools, Floats, Ints
 from touchstone.ranking.columns.bitmaps import read_bits
-from touchstone.ranking.columns.evidence_columns import ASSURED_COLUMNS, STRICTER_ASSURANCES, EvidenceColumns
+from touchstone.ranking.columns.evidence_columns import STRICTER_ASSURANCES, EvidenceColumns
 from touchstone.ranking.columns.segment import INTEGER_COLUMNS, WORD_COLUMNS, DecodedColumns
 from touchstone.ranking.columns.text_pool import TextPool
 from touchstone.ranking.columns.vocabulary import fold_words
-from touchstone.ranking.criteria import COMPOSITES, CRITERION_NAMES
+from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.index.builder import POOLED_COLUMNS
-from touchstone.ranking.index.index_columns import PUBLIC_PLANE, IndexColumns, flag_plane
-from touchstone.ranking.index.lru_cache import LruCache
+from touchstone.ranking.index.column_statistics import ColumnStatistics
+from touchstone.ranking.index.index_columns import PUBLIC_PLANE, IndexColumns, decode_words, flag_plane
+from touchstone.ranking.index.order_cache import OrderCache
 from touchstone.ranking.index.plane_scanner import ScanCache
 from touchstone.ranking.index.query_translator import QueryTranslator
 from touchstone.ranking.kernels import score_kernels
 from touchstone.ranking.kernels.bits import Words
 from touchstone.ranking.kernels.inputs import KernelWeights
-from touchstone.ranking.kernels.radix_sort import sort_by_key
-
-_CACHED_PERMUTATIONS: Final = 6  # of 4 bytes for each record
-_LARGEST_KEY: Final = np.uint32(2**32 - 1)
-
-
-class _Permutations:
-    """The permutations that were used most recently, at all assurances, and a lock for making another one."""
-
-    def __init__(self) -> None:
-        self.cache: LruCache[tuple[Assurance, str, bool], NDArray[np.uint32]] = LruCache(_CACHED_PERMUTATIONS)
-        self.lock = Lock()
 
 
 class CatalogIndex:
-    """An index: its columns, the translation of queries, and permutations.
+    """An index: its columns, the translation of queries, and what is computed from the columns when it is needed.
 
     It never changes; which of its records are still alive is the business of `IndexedPart`. The same records at another
     assurance share what does not depend on it.
@@ -53,7 +40,8 @@ class CatalogIndex:
         self.columns = columns
         self.kernel_columns = columns.kernel_columns()
         self._scan_cache: ScanCache = declared._scan_cache if declared else ScanCache()
-        self._permutations: _Permutations = declared._permutations if declared else _Permutations()
+        self.orders: OrderCache = declared.orders if declared else OrderCache()
+        self.statistics = ColumnStatistics(columns)
         declared_columns = declared.columns if declared else columns
         self.translator = QueryTranslator(columns, self.kernel_columns, self._scan_cache, declared_columns)
         self._indexes_by_assurance: dict[Assurance, CatalogIndex] = {}
@@ -150,74 +138,6 @@ class CatalogIndex:
         words_by_code = {code: fold_words(column, decode_words(stored.pool[code])) for code in set(codes) if code}
         return [words_by_code.get(code, ()) for code in codes]
 
-    def permutation(self, column: str, descending: bool) -> NDArray[np.uint32]:
-        """Return a permutation: the positions of all records in the order of a sort column.
-
-        Records without a value come last, and ties are ordered by id. Most permutations are made when they are first
-        needed, which takes a while in a large catalog, and those used most recently are cached.
-        """
-        if column == "id":
-            by_id = self.columns.positions_by_id
-            return by_id[::-1] if descending else by_id
-        if column == "dataset_id" and descending:
-            return self.permutation(column, descending=False)[::-1]
-        if column == "dataset_name" and not descending:
-            return self.columns.names.permutation
-
-        assurance = self.columns.assurance if column in ASSURED_COLUMNS else Assurance.DECLARED
-        key = (assurance, column, descending)
-
-        # The lock keeps two threads from making the same permutation at the same time.
-        with self._permutations.lock:
-            permutation = self._permutations.cache.get(key)
-            if permutation is None:
-                permutation = self._make_permutation(column, descending)
-                self._permutations.cache.put(key, permutation)
-            return permutation
-
-    def _make_permutation(self, column: str, descending: bool) -> NDArray[np.uint32]:
-        """Sort all records by a column; UUIDs are always sorted in ascending order."""
-        if column == "dataset_id":
-            uuids = self.columns.dataset_ids
-            return np.lexsort((uuids.low, uuids.high)).astype(np.uint32)
-
-        # The records are listed by id first. The sort is stable, so records with equal values keep this order.
-        by_id = self.columns.positions_by_id
-        value_ranks = self._rank_values(column)[by_id]
-
-        keys = value_ranks.max(initial=0) - value_ranks if descending else value_ranks
-        keys = np.where(value_ranks == 0, _LARGEST_KEY, keys)  # records without a value come last
-        return sort_by_key(keys, by_id.copy()).positions
-
-    def _rank_values(self, column: str) -> NDArray[np.uint32]:
-        """Return for every record a number that grows with its value in a sort column; 0 if it has no value."""
-        columns = self.columns
-        if column in FLAGS:
-            return (self.flags(column, np.arange(columns.size)) + 1).astype(np.uint32)
-        if column in NUMBERS:
-            return np.asarray(columns.numbers[column].codes.astype(np.uint32))
-        if column == "dataset_name":
-            return self._rank_names()
-        if column in columns.texts:
-            text = columns.texts[column]
-            return np.asarray(text.ranks[text.codes])
-
-        if column in COMPOSITES:
-            values: NDArray[Any] = self.criterion(column, np.arange(columns.size))
-        else:
-            values = self.integers(column, slice(None))
-        _, ranks = np.unique(values, return_inverse=True)
-        return (ranks + 1).astype(np.uint32)
-
-    def _rank_names(self) -> NDArray[np.uint32]:
-        """Return the rank of each record's folded name, counted from 1; equal names share a rank."""
-        names = self.columns.names
-        is_group_start = np.unpackbits(names.group_starts.view(np.uint8), bitorder="little")
-
-        # In alphabetical order, the rank rises by 1 wherever another name begins.
-        ranks_in_alphabetical_order = np.cumsum(is_group_start, dtype=np.uint32)
-        return np.asarray(ranks_in_alphabetical_order[names.places])
-
     def decode(self, positions: Ints) -> DecodedColumns:
         """Return the records at some positions in a form that another segment or index can be built from.
 
@@ -281,8 +201,3 @@ class CatalogIndex:
 def _known_texts(pool: TextPool) -> Iterable[str]:
     """Return the texts of a pool without the first, which stands for "not known"."""
     return list(pool)[1:]
-
-
-def decode_words(encoded_words: str) -> tuple[str, ...]:
-    """Return a word list from the JSON in which it is stored."""
-    return tuple(msgspec.json.decode(encoded_words))

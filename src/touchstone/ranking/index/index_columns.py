@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -182,6 +183,11 @@ class CodedColumn:
 
     pool: TextPool
     codes: NDArray[Any]
+
+
+def decode_words(encoded_words: str) -> tuple[str, ...]:
+    """Return a word list from the JSON in which it is stored."""
+    return tuple(msgspec.json.decode(encoded_words))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -18,6 +18,7 @@ from touchstone.ranking.columns.evidence_columns import ASSURED_COLUMNS
 from touchstone.ranking.columns.text_pool import TextPool
 from touchstone.ranking.index.index_columns import PUBLIC_PLANE, CodedColumn, IndexColumns, TextColumn
 from touchstone.ranking.index.lru_cache import LruCache
+from touchstone.ranking.index.text_search import AccentedTexts, TextSearch
 from touchstone.ranking.kernels import count_kernels
 from touchstone.ranking.kernels.bits import Words
 from touchstone.ranking.kernels.inputs import KernelColumns
@@ -35,7 +36,6 @@ from touchstone.ranking.query.predicates import (
 from touchstone.ranking.text.query_words import QueryWord, parse_query
 
 _CACHED_PLANES: Final = 64
-TextPredicate: TypeAlias = AnyWord | Contains | OneOf
 
 
 class ScannedPlane(NamedTuple):
@@ -50,12 +50,14 @@ class ScanCache:
 
     Attributes:
         planes: The planes that were used most recently, by assurance and predicate.
-        texts: The decoded texts of each column.
+        texts: The decoded texts of each column in which whole values are compared.
+        searches: The searches for substrings, by column.
     """
 
     def __init__(self) -> None:
         self.planes: LruCache[tuple[Assurance, Predicate], ScannedPlane] = LruCache(_CACHED_PLANES)
         self.texts: dict[str, list[str]] = {}
+        self.searches: dict[str, TextSearch] = {}
 
 
 class PlaneScanner:
@@ -68,16 +70,22 @@ class PlaneScanner:
 
     def scan(self, predicate: Predicate) -> ScannedPlane:
         """Return the plane of a predicate, scanning the index unless the plane is still cached."""
-        # Of the predicates that need a scan, only ranges can depend on the assurance.
-        is_assured = isinstance(predicate, Range) and predicate.column in ASSURED_COLUMNS
-        key = (self._columns.assurance if is_assured else Assurance.DECLARED, predicate)
-
+        key = self._cache_key(predicate)
         plane = self._cache.planes.get(key)
         if plane is None:
             bitmap = self._scan_bitmap(predicate)
             plane = ScannedPlane(bitmap, count_bits_by_leaf(bitmap, self._columns.leaf_words))
             self._cache.planes.put(key, plane)
         return plane
+
+    def is_scanned(self, predicate: Predicate) -> bool:
+        """Return whether the plane of a predicate is cached."""
+        return self._cache.planes.get(self._cache_key(predicate)) is not None
+
+    def _cache_key(self, predicate: Predicate) -> tuple[Assurance, Predicate]:
+        """Return the key of a plane in the cache; of the predicates, only ranges can depend on the assurance."""
+        is_assured = isinstance(predicate, Range) and predicate.column in ASSURED_COLUMNS
+        return (self._columns.assurance if is_assured else Assurance.DECLARED, predicate)
 
     def private_positions(self, viewer: UUID | None) -> NDArray[np.uint32]:
         """Return the positions of a viewer's private records; a viewer who is not signed in (None) has none."""
@@ -106,7 +114,9 @@ class PlaneScanner:
                 mask = self._scan_integers(predicate)
             case FullText(text=text):
                 return self._scan_words(parse_query(text))
-            case AnyWord() | Contains() | OneOf():
+            case Contains():
+                mask = self._search_texts(predicate)
+            case AnyWord() | OneOf():
                 mask = self._scan_texts(predicate)
             case FlagEquals():
                 raise TypeError("every value of a flag has a plane of its own")
@@ -143,16 +153,31 @@ class PlaneScanner:
         integers = self._columns.integers[predicate.column].take(slice(None))
         return np.asarray((integers >= lowest) & (integers <= highest))
 
-    def _scan_texts(self, predicate: TextPredicate) -> Bools:
-        """Return for each record whether its text or word list satisfies a predicate.
+    def _search_texts(self, predicate: Contains) -> Bools:
+        """Return for each record whether its text contains a substring; each distinct text is searched once."""
+        column = predicate.column
+        search = self._cache.searches.get(column)
+        if search is None:
+            search = self._cache.searches[column] = self._text_search(column)
 
-        Names are tested one by one. In other columns each distinct text is tested once.
-        """
+        contains = search.containing(fold(predicate.text))
+        if column == "dataset_name":
+            return contains
+
+        contains[0] = False  # code 0 is "not known"
+        return np.asarray(contains[self._columns.texts[column].codes])
+
+    def _text_search(self, column: str) -> TextSearch:
+        """Return the search in the names of all records, or in the distinct texts of another column."""
+        if column != "dataset_name":
+            return TextSearch(self._columns.texts[column].pool)
+
+        names = self._columns.names
+        return TextSearch(names.pool, AccentedTexts(names.accented_positions, names.accented_pool))
+
+    def _scan_texts(self, predicate: AnyWord | OneOf) -> Bools:
+        """Return for each record whether its text or word list satisfies a predicate; each distinct one is tested."""
         is_match = _text_condition(predicate)
-        if predicate.column == "dataset_name":
-            names = self._decode_texts("dataset_name", self._columns.names.pool)
-            return np.fromiter((is_match(name) for name in names), np.bool_, len(names))
-
         coded_column = self._coded_column(predicate.column)
         known_texts = self._decode_texts(predicate.column, coded_column.pool)[1:]  # code 0 is "not known"
         matches_by_code = np.array([False, *map(is_match, known_texts)], np.bool_)
@@ -172,7 +197,7 @@ class PlaneScanner:
         return texts
 
 
-def _text_condition(predicate: TextPredicate) -> Callable[[str], bool]:
+def _text_condition(predicate: AnyWord | OneOf) -> Callable[[str], bool]:
     """Return a function that tells whether a text, as the index stores it, satisfies a predicate.
 
     Texts are compared folded, without case and accents, but stored as they are. Word lists are stored as JSON.
@@ -181,9 +206,6 @@ def _text_condition(predicate: TextPredicate) -> Callable[[str], bool]:
         case AnyWord(column=column, words=words):
             keys = {comparison_key(column, word) for word in words}
             return lambda text: any(comparison_key(column, word) in keys for word in msgspec.json.decode(text))
-        case Contains(text=substring):
-            folded_substring = fold(substring)
-            return lambda text: folded_substring in fold(text)
         case OneOf(values=values):
             folded_values = {fold(value) for value in values}
             return lambda text: fold(text) in folded_values

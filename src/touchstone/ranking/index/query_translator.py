@@ -29,6 +29,7 @@ from touchstone.ranking.query.predicates import AnyWord, Contains, FlagEquals, F
 from touchstone.ranking.text.query_words import parse_query
 
 _TENTHS: Final = np.arange(11) / 10  # the values that the ethical score can have
+_SCAN_NAMES_FROM_SHARE: Final = 8  # all names are searched at once rather than one by one in an eighth of the records
 CodeRange: TypeAlias = tuple[int, int, int]
 """A number column (its index in NUMBERS), the lowest and the highest code."""
 
@@ -93,12 +94,15 @@ class QueryTranslator:
         self._plane_totals = columns.planes.counts.sum(axis=1, dtype=np.int64)
         self._value_ranges = {column: _value_range(columns.numbers[column].values[1:]) for column in NUMBERS}
 
-    def translate(self, query: Query, alive: Words, alive_counts: NDArray[np.uint16]) -> TranslatedQuery | None:
+    def translate(
+        self, query: Query, alive: Words, alive_counts: NDArray[np.uint16], *, finds_all: bool = False
+    ) -> TranslatedQuery | None:
         """Translate a query for the kernels; return None if it is clear already that no record matches.
 
         `alive` is a bitmap of the records that are not deleted, and `alive_counts` their number in each leaf.
         Predicates that the index cannot decide are evaluated here, by reading whole columns, unless a recent result is
-        cached.
+        cached. With `finds_all`, for callers that need all matches, this includes names if most of them would have to
+        be searched anyway.
         """
         if any(isinstance(predicate, Range) and self._is_beyond_all_values(predicate) for predicate in query):
             return None
@@ -107,16 +111,16 @@ class QueryTranslator:
         if any(plan.matches_nothing for plan in plans):
             return None
 
-        # Kernels search names for one substring. A predicate with a second one is scanned.
-        substrings = [plan.name_substring for plan in plans if plan.name_substring]
-        name_substring = substrings[0] if substrings else b""
+        clauses = [clause for plan in plans for clause in plan.clauses]
+        max_candidates = min(self._max_matches(clauses, ()), int(alive_counts.sum(dtype=np.int64)))
+        scans_names = finds_all and max_candidates > self._columns.size // _SCAN_NAMES_FROM_SHARE
+        name_substring = self._substring_for_kernels(query, plans, scans_names=scans_names)
         scanned_planes = [
             self.scanner.scan(predicate)
             for predicate, plan in zip(query, plans, strict=True)
             if plan.needs_scan or plan.name_substring not in (b"", name_substring)
         ]
 
-        clauses = [clause for plan in plans for clause in plan.clauses]
         max_matches = self._max_matches(clauses, scanned_planes)
         if max_matches == 0:
             return None
@@ -140,6 +144,18 @@ class QueryTranslator:
             leaf_may_contain_substring=leaves_with_trigrams(signatures, name_substring, leaf_count),
         )
         return TranslatedQuery(kernel_query, max_matches)
+
+    def _substring_for_kernels(self, query: Query, plans: Sequence[PredicatePlan], *, scans_names: bool) -> bytes:
+        """Return the substring that kernels search names for; empty if planes decide about all substrings.
+
+        Kernels search for one substring only. Every other one becomes a plane, and so does the first if there is a
+        plane already, or with `scans_names`.
+        """
+        for predicate, plan in zip(query, plans, strict=True):
+            if plan.name_substring:
+                is_plane = scans_names or self.scanner.is_scanned(predicate)
+                return b"" if is_plane else plan.name_substring
+        return b""
 
     def _is_beyond_all_values(self, predicate: Range) -> bool:
         """Return whether a range begins above the largest number of the catalog or ends below the smallest."""

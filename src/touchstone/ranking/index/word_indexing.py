@@ -6,8 +6,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking.index.catalog_index import CatalogIndex, decode_words
-from touchstone.ranking.index.index_columns import CodedColumn
+from touchstone.ranking.index.catalog_index import CatalogIndex
+from touchstone.ranking.index.index_columns import CodedColumn, decode_words
 from touchstone.ranking.index.word_index import WordIndex
 from touchstone.ranking.text.record_words import RecordWordsWriter
 from touchstone.ranking.text.words import weigh_words

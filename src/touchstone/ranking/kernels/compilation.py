@@ -16,15 +16,18 @@ from touchstone.ranking.kernels import (
     order_kernels,
     posting_kernels,
     score_kernels,
+    text_kernels,
     tie_kernels,
     top_kernels,
     weighting_kernels,
 )
+from touchstone.ranking.kernels.bit_instructions import compile_bit_functions
 
 KERNEL_MODULES: Final = (
     bits,
     score_kernels,
     filter_kernels,
+    text_kernels,
     top_kernels,
     tie_kernels,
     order_kernels,
@@ -46,9 +49,10 @@ def compile_kernels() -> None:
         if _compiled_kernels:
             return
 
+        bit_functions = compile_bit_functions()
         for module in KERNEL_MODULES:
             for kernel in kernels_of(module):
-                _compiled_kernels[kernel] = _compile(kernel)
+                _compiled_kernels[kernel] = bit_functions.get(kernel.__name__) or _compile(kernel)
 
         for module in KERNEL_MODULES:
             _replace_kernels(module)

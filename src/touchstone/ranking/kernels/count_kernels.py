@@ -1,6 +1,6 @@
 """Counts over the records that match: codes, bits in common, and the technical score, which no plane covers."""
 
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from touchstone.ranking.kernels.filter_kernels import leaf_size
 from touchstone.ranking.kernels.inputs import KernelColumns
 from touchstone.ranking.kernels.score_kernels import technical_score
 
+NO_CODE: Final = 2**62
+"""A code above every code of a column."""
+
 
 def count_codes(bitmap: Words, codes: NDArray[Any], counts: NDArray[np.int64]) -> None:
     """Add to `counts` how often each code occurs among the records whose bit is set."""
@@ -31,13 +34,80 @@ def count_codes(bitmap: Words, codes: NDArray[Any], counts: NDArray[np.int64]) -
             remaining_bits = without_lowest_bit(remaining_bits)
 
 
+class SelectedRecords(NamedTuple):
+    """A bitmap of some records, and how many of its bits are set in each leaf, a block of about a thousand records."""
+
+    bitmap: Words
+    counts: NDArray[np.uint16]
+
+
+def count_in_planes(
+    columns: KernelColumns,
+    selected: SelectedRecords,
+    planes: NDArray[np.int64],
+    leaves: tuple[int, int],
+    counts: NDArray[np.int64],
+) -> None:
+    """Add to `counts` how many selected records are in each of some planes, which are bitmaps over all records.
+
+    Only the leaves from `leaves[0]` to `leaves[1] - 1` are counted. How many records of a plane a leaf holds is stored,
+    so bits are compared only in leaves of which a part is selected and a part is in the plane.
+    """
+    for i in range(len(planes)):
+        plane = planes[i]
+        for leaf in range(leaves[0], leaves[1]):
+            selected_count = int(selected.counts[leaf])
+            plane_count = int(columns.plane_counts[plane, leaf])
+            if selected_count == 0 or plane_count == 0:
+                continue
+
+            record_count = leaf_size(columns, leaf)
+            if selected_count == record_count:
+                counts[i] += plane_count
+            elif plane_count == record_count:
+                counts[i] += selected_count
+            else:
+                first_word = leaf * columns.words_per_leaf
+                end_word = first_word + columns.words_per_leaf
+                words_of_plane = columns.planes[plane, first_word:end_word]
+                counts[i] += count_common_bits(selected.bitmap[first_word:end_word], words_of_plane)
+
+
 def count_common_bits(bitmap: Words, other: Words) -> int:
-    """Return how many bits are set in both of two bitmaps; it is fastest if the first has many words of zeros."""
+    """Return how many bits are set in both of two bitmaps."""
     total = 0
     for i in range(len(bitmap)):
-        if bitmap[i] != ZERO:
-            total += count_bits(bitmap[i] & other[i])
+        total += count_bits(bitmap[i] & other[i])
     return total
+
+
+def known_code_range(
+    codes: NDArray[Any],
+    bitmap: Words,
+    words_per_leaf: int,
+    lowest_in_leaves: NDArray[np.int64],
+    highest_in_leaves: NDArray[np.int64],
+) -> tuple[int, int]:
+    """Return the lowest and the highest code above 0 of the records whose bit is set; (a huge number, 0) for none.
+
+    Records are stored in leaves, blocks of about a thousand. The lowest and the highest code above 0 of each leaf are
+    given, so records are read one by one only in leaves that can extend the range.
+    """
+    lowest, highest = NO_CODE, 0
+    for leaf in range(len(lowest_in_leaves)):
+        cannot_extend_range = lowest_in_leaves[leaf] >= lowest and highest_in_leaves[leaf] <= highest
+        if cannot_extend_range:
+            continue
+
+        for word_index in range(leaf * words_per_leaf, (leaf + 1) * words_per_leaf):
+            remaining_bits = bitmap[word_index]
+            while remaining_bits != ZERO:
+                code = int(codes[BITS_PER_WORD * word_index + lowest_bit(remaining_bits)])
+                remaining_bits = without_lowest_bit(remaining_bits)
+                if code > 0:
+                    lowest = min(lowest, code)
+                    highest = max(highest, code)
+    return lowest, highest
 
 
 def select_technical_scores(columns: KernelColumns, lowest: float, highest: float, matches: Words) -> None:

@@ -66,6 +66,19 @@ class FacetCounter:
         """Add to the total number of records."""
         self._total_count += count
 
+    def add_counts(self, other: "FacetCounter") -> None:
+        """Add all records that another counter has counted."""
+        self.add_records(other._total_count)
+        for facet, spelling_counts in other._spelling_counts.items():
+            for key, counts in spelling_counts.items():
+                self._spelling_counts[facet].setdefault(key, Counter()).update(counts)
+
+        self._year_counts.update(other._year_counts)
+        for flag, flag_counts in other._flag_counts.items():
+            self.add_flag(flag, flag_counts)
+        for column, (low, high) in other._ranges.items():
+            self.add_range(column, low, high)
+
     def add_text(self, facet: str, spelling: str, count: int) -> None:
         """Add `count` records that have a text in this spelling."""
         spelling_counts = self._spelling_counts[facet].setdefault(comparison_key(facet, spelling), Counter())

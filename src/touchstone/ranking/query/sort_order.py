@@ -1,8 +1,9 @@
 """The order of a list: sort keys, and the part of an order that a caller asked for without sorting the rest."""
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,30 @@ RELEVANCE: Final = "relevance"
 """The sort key for the relevance of a record for the words that are searched."""
 SORT_KEYS: Final[Mapping[str, str]] = MappingProxyType({name: name for name in _SORTABLE_COLUMNS} | _ALIASES)
 """Every name that a list may be sorted by, and the column that it means."""
+
+
+class PageRequest(NamedTuple):
+    """Which page of a sorted list of the records of one part is asked for.
+
+    Attributes:
+        column, descending: What the list is sorted by; records without a value come last, and ties are ordered by id.
+        skip, limit: How many matches come before the page, and how many are on it; None for all that follow.
+        is_before: Tells whether the record at a position comes before the place where the list begins for this request;
+            None if it begins with its first record.
+    """
+
+    column: str
+    descending: bool
+    skip: int
+    limit: int | None
+    is_before: Callable[[int], bool] | None = None
+
+    def first_index(self, sorted_positions: NDArray[Any]) -> int:
+        """Return where the list begins for this request, given positions in its order."""
+        is_before = self.is_before
+        if is_before is None:
+            return 0
+        return bisect_left(sorted_positions, True, key=lambda position: not is_before(int(position)))
 
 
 def sort_values(segment: Segment, column: str) -> tuple[NDArray[Any], ...]:

@@ -1,0 +1,91 @@
+"""Search for substrings in all texts of a pool."""
+
+import math
+from functools import cached_property
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from touchstone.core.text import fold
+from touchstone.ranking.column_types import Bools, Ints
+from touchstone.ranking.columns.text_pool import TextPool
+from touchstone.ranking.kernels import text_kernels
+from touchstone.ranking.kernels.bits import BITS_PER_WORD, Words
+from touchstone.ranking.kernels.text_kernels import MARKED_BYTES, EncodedTexts, Marks
+from touchstone.ranking.kernels.two_threads import run_in_halves
+
+_FIRST_BYTE_BEYOND_ASCII: Final = 128
+
+
+class AccentedTexts(NamedTuple):
+    """The texts of a pool that are not plain ASCII: their indices, and the same texts folded."""
+
+    indices: Ints
+    folded: TextPool
+
+
+class TextSearch:
+    """Finds the texts of a pool that contain a substring, ignoring case and accents.
+
+    Plain ASCII texts are searched as they are stored. All others are folded when they are first needed, unless that has
+    been done before.
+    """
+
+    def __init__(self, pool: TextPool, accented: AccentedTexts | None = None) -> None:
+        self._pool = pool
+        self._given_accented = accented
+
+    def containing(self, folded_substring: str) -> Bools:
+        """Return for each text of the pool whether it contains a substring, which is folded."""
+        if not folded_substring:
+            return np.ones(len(self._pool), np.bool_)
+
+        # A substring that is not plain ASCII cannot be in a text that is, so only the other texts need correction.
+        contains = _search(self._pool, folded_substring)
+        accented = self._accented
+        contains[accented.indices] = _search(accented.folded, folded_substring)
+        return contains
+
+    @cached_property
+    def _accented(self) -> AccentedTexts:
+        """The texts that are not plain ASCII, folded."""
+        if self._given_accented is not None:
+            return self._given_accented
+
+        indices = _find_accented(self._pool)
+        return AccentedTexts(indices, TextPool.from_texts(map(fold, self._pool.take(indices))))
+
+
+def warm_up_search(pool: TextPool, text_count: int) -> None:
+    """Search the first texts of a pool, so that the kernels are compiled before the first search."""
+    first_texts = TextPool(pool.data, pool.offsets[: text_count + 1])
+    _search(first_texts, "warm")
+
+
+def _find_accented(pool: TextPool) -> Ints:
+    """Return the indices of the texts of a pool that are not plain ASCII."""
+    accented_bytes = np.flatnonzero(pool.data >= _FIRST_BYTE_BEYOND_ASCII)
+    return np.unique(np.searchsorted(pool.offsets, accented_bytes, side="right") - 1)
+
+
+def _search(pool: TextPool, folded_substring: str) -> Bools:
+    """Return for each text of a pool whether it contains a substring, ignoring the case of ASCII letters only."""
+    text_count = len(pool)
+    substring = np.frombuffer(bytearray(folded_substring.encode()), np.uint8)
+    matches = np.zeros(math.ceil(text_count / BITS_PER_WORD), np.uint64)
+
+    def search_range(start: int, end: int) -> None:
+        texts = EncodedTexts(pool.data, pool.offsets[start : end + 1])
+        marks = np.zeros(MARKED_BYTES, np.bool_)
+        scratch = Marks(marks, marks.view(np.uint64))
+        text_kernels.select_texts(texts, substring, scratch, matches[start // BITS_PER_WORD :])
+
+    # The halves do not share a word of the bitmap.
+    boundary = BITS_PER_WORD * (len(matches) // 2)
+    run_in_halves(text_count, search_range, boundary)
+    return _unpack(matches, text_count)
+
+
+def _unpack(bitmap: Words, count: int) -> Bools:
+    """Return the first bits of a bitmap as booleans."""
+    return np.unpackbits(bitmap.view(np.uint8), count=count, bitorder="little").view(np.bool_)
