@@ -105,6 +105,18 @@ def test_what_was_stored_is_reported_before_the_error() -> None:
     assert len(script.requests) == 1
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_busy_service_is_asked_again(kind: str) -> None:
+    """A request that was refused as a whole is sent again, but not one whose connection broke."""
+    busy = refusal(503, "overloaded", **{"Retry-After": "0"})
+    script = Script(busy, bulk_answer(batch(1, 1), {"done": True}))
+    assert len(Caller(kind, script)("import_bulk", [{"name": "A"}])) == 1
+
+    script = Script(httpx2.ReadError("broken"))
+    with pytest.raises(TouchstoneError, match="broken"):
+        Caller(kind, script)("import_bulk", [{"name": "A"}])
+
+
 def test_an_answer_without_an_end_is_unreadable() -> None:
     """A response that does not say whether everything was taken is an error."""
     for answer in (bulk_answer(), bulk_answer(batch(1, 1)), httpx2.Response(200, content=b"<p>")):

@@ -117,6 +117,7 @@ def _import_lines(lines: list[bytes], first_line: int) -> Call[BulkResult]:
         _read_result(first_line),
         content=b"".join(lines),
         headers={"Content-Type": JSON_LINES},
+        done_if_accepted=True,
     )
 
 

@@ -28,6 +28,8 @@ class Call(Generic[T]):
         headers: Headers in addition to those of the caller.
         public: Whether the call is sent without a token.
         read_only: Whether the call changes nothing whatever its method, so that it can be sent again after a failure.
+        done_if_accepted: Whether an error response means that nothing was changed, so that the call can be sent again
+            after one that may pass, but not after a broken connection.
         streamed: Whether the caller reads the response while it arrives, and closes it.
     """
 
@@ -41,6 +43,7 @@ class Call(Generic[T]):
     headers: Mapping[str, str] = field(default_factory=dict)
     public: bool = False
     read_only: bool = False
+    done_if_accepted: bool = False
     streamed: bool = False
 
     @property

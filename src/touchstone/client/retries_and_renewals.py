@@ -107,17 +107,15 @@ def _is_token_expired(result: StepResult, call: Call[Any], identity: Identity) -
 def _seconds_until_retry(result: StepResult, call: Call[Any], attempt: int) -> float | None:
     """Return how many seconds to wait before sending a call again, or None if its result is final.
 
-    `attempt` is the number of attempts so far. Only calls that change nothing are repeated, and only after errors that
-    may pass. The service can ask for a delay with the header `Retry-After`; without it, the delay doubles each time.
+    `attempt` is the number of attempts so far. The service can ask for a delay with the header `Retry-After`; without
+    it, the delay doubles each time.
     """
-    if attempt == MAX_ATTEMPTS or not call.repeatable:
+    if attempt == MAX_ATTEMPTS or not _may_send_again(result, call):
         return None
 
     default_delay = FIRST_RETRY_DELAY_SECONDS * 2.0 ** (attempt - 1)
-    if isinstance(result, httpx2.RequestError):
+    if not isinstance(result, httpx2.Response):
         return default_delay
-    if not isinstance(result, httpx2.Response) or result.status_code not in TEMPORARY_STATUSES:
-        return None
 
     requested_delay = retry_after_seconds(result)
     if requested_delay is None:
@@ -125,3 +123,12 @@ def _seconds_until_retry(result: StepResult, call: Call[Any], attempt: int) -> f
     if requested_delay > MAX_RETRY_AFTER_SECONDS:
         return None
     return requested_delay
+
+
+def _may_send_again(result: StepResult, call: Call[Any]) -> bool:
+    """Return whether a call failed for a reason that may pass, and sending it again cannot change something twice."""
+    if isinstance(result, httpx2.RequestError):
+        return call.repeatable
+
+    is_temporary_error = isinstance(result, httpx2.Response) and result.status_code in TEMPORARY_STATUSES
+    return is_temporary_error and (call.repeatable or call.done_if_accepted)
