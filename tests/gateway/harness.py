@@ -1,5 +1,6 @@
 """A gateway on a real database, in front of backends that record the requests they receive."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -127,7 +128,7 @@ async def send_raw_request(
         "server": ("gateway.test", 80),
     }
     response = RawResponse()
-    await app(scope, _receive_empty_body, response.send)
+    await app(scope, _empty_body(), response.send)
     return response
 
 
@@ -141,8 +142,16 @@ def in_process_upstreams(backends: Mapping[str, RecordingBackend]) -> dict[str, 
     return {name: InProcessBackend(backend) for name, backend in backends.items()}
 
 
-async def _receive_empty_body() -> Message:
-    return {"type": "http.request", "body": b"", "more_body": False}
+def _empty_body() -> Receive:
+    """Return the `receive` function of a client that sends no body and stays connected."""
+    messages: list[Message] = [{"type": "http.request", "body": b"", "more_body": False}]
+
+    async def receive() -> Message:
+        if not messages:
+            await asyncio.Event().wait()
+        return messages.pop()
+
+    return receive
 
 
 async def _read_body(receive: Receive) -> bytes:

@@ -1,7 +1,6 @@
 """The interface between the gateway and a backend, which is an ASGI app in this process or an HTTP server elsewhere."""
 
 import asyncio
-import contextlib
 from collections.abc import AsyncIterator, Awaitable
 from typing import Any, Final, Protocol
 from urllib.parse import quote
@@ -107,8 +106,8 @@ class RemoteBackend:
             UpstreamTimeout: the response did not begin in time.
         """
         headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
-        request_body = _RequestBody(receive)
-        chunks = request_body.chunks() if _may_have_body(scope) else None
+        request_body = _RequestBody(receive, is_complete=not _may_have_body(scope))
+        chunks = None if request_body.is_complete else request_body.chunks()
         pending_response = self._session.request(
             scope["method"], self._target_url(scope), headers=headers, data=chunks, allow_redirects=False
         )
@@ -156,9 +155,9 @@ class _RequestBody:
     If reading the body fails, `error` is the reason, which the HTTP client would otherwise hide behind its own error.
     """
 
-    def __init__(self, receive: Receive) -> None:
+    def __init__(self, receive: Receive, *, is_complete: bool) -> None:
         self.receive = receive
-        self.is_complete = False
+        self.is_complete = is_complete
         self.error: Exception | None = None
 
     async def chunks(self) -> AsyncIterator[bytes]:
@@ -196,20 +195,25 @@ async def _stream_response(
     headers = [(name.lower(), value) for name, value in response.raw_headers if name.lower() not in _HOP_HEADERS]
     await send({"type": "http.response.start", "status": response.status, "headers": headers})
 
-    if response.content_type == "text/event-stream":
-        await _stream_events(response, request_body, send, server_stop)
+    is_event_stream = response.content_type == "text/event-stream"
+    has_unknown_length = response.content_length is None
+    if is_event_stream:
+        await _stream_while_needed(response, request_body, send, server_stop)
+    elif has_unknown_length and request_body.is_complete:
+        await _stream_while_needed(response, request_body, send, server_stop=None)
     else:
         await _stream_chunks(response, send)
 
     await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def _stream_events(
+async def _stream_while_needed(
     response: aiohttp.ClientResponse, request_body: _RequestBody, send: Send, server_stop: asyncio.Event | None
 ) -> None:
-    """Send server-sent events to the client until the backend ends them, the client disconnects or the server stops.
+    """Send a response until the backend ends it, the client disconnects or `server_stop` is set.
 
-    A stream may be silent for a long time, so waiting for the next event must not be the only way to notice an end.
+    A stream of events may be silent for a long time, so waiting for the next event must not be the only way to notice
+    an end. An export may have gigabytes, which the backend must not compute for a client that has gone.
     """
     # The stream ends early when one of these tasks is done.
     watchers: list[asyncio.Future[Any]] = [asyncio.ensure_future(request_body.wait_for_disconnect())]
@@ -219,9 +223,12 @@ async def _stream_events(
         watcher.add_done_callback(lambda _watcher: response.close())
 
     try:
-        # Reading from a response that has been closed fails.
-        with contextlib.suppress(aiohttp.ClientConnectionError):
-            await _stream_chunks(response, send)
+        await _stream_chunks(response, send)
+    except aiohttp.ClientConnectionError:
+        # Reading from a response that has been closed fails. Any other failure must not look like a complete response.
+        is_ended_early = any(watcher.done() for watcher in watchers)
+        if not is_ended_early:
+            raise
     finally:
         for watcher in watchers:
             watcher.cancel()

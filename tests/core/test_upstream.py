@@ -1,0 +1,86 @@
+"""Responses of a backend in another process, which the gateway passes on while they arrive."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import aiohttp
+import pytest
+from starlette.requests import Request
+from starlette.responses import StreamingResponse
+from starlette.types import Message, Receive, Scope, Send
+
+from tests.listening import listening
+from touchstone.http.responses import ContentStream
+from touchstone.http.upstream import RemoteBackend
+
+SCOPE: Scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": []}
+CHUNK = b"x" * 65_536
+
+
+class StreamingBackend:
+    """A backend with a response that does not end by itself, and which may break."""
+
+    def __init__(self, *, breaks_after: int | None = None) -> None:
+        self.breaks_after = breaks_after
+        self.has_ended = asyncio.Event()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response: StreamingResponse = ContentStream(self._chunks())
+        try:
+            await response(Request(scope).scope, receive, send)
+        finally:
+            self.has_ended.set()
+
+    async def _chunks(self) -> AsyncIterator[bytes]:
+        count = 0
+        while count != self.breaks_after:
+            yield CHUNK
+            await asyncio.sleep(0)
+            count += 1
+        raise RuntimeError("the backend fails in the middle of its response")
+
+
+class Client:
+    """A client that leaves after it has received some bytes."""
+
+    def __init__(self, *, leaves_after: int) -> None:
+        self.leaves_after = leaves_after
+        self.received_bytes = 0
+        self.is_complete = False
+        self.has_left = asyncio.Event()
+
+    async def receive(self) -> Message:
+        await self.has_left.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: Message) -> None:
+        self.received_bytes += len(message.get("body", b""))
+        self.is_complete = message["type"] == "http.response.body" and not message.get("more_body", False)
+        if self.received_bytes >= self.leaves_after:
+            self.has_left.set()
+        await asyncio.sleep(0)
+
+
+async def test_a_backend_stops_when_the_client_has_gone() -> None:
+    """A long response is not computed any further for a client of the gateway that has disconnected."""
+    backend = StreamingBackend()
+    client = Client(leaves_after=4 * len(CHUNK))
+    async with listening(backend) as address:
+        upstream = RemoteBackend("selection", address, timeout=10)
+        async with asyncio.timeout(10):
+            await upstream(SCOPE, client.receive, client.send)
+            await backend.has_ended.wait()
+        await upstream.close()
+
+
+async def test_a_response_that_breaks_does_not_look_complete() -> None:
+    """If the backend fails in the middle of a long response, so does the gateway's response to its client."""
+    backend = StreamingBackend(breaks_after=3)
+    client = Client(leaves_after=1000 * len(CHUNK))
+    async with listening(backend) as address:
+        upstream = RemoteBackend("selection", address, timeout=10)
+        with pytest.raises(aiohttp.ClientError):
+            await upstream(SCOPE, client.receive, client.send)
+        await upstream.close()
+
+    assert not client.is_complete
