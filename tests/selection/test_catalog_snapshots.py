@@ -7,6 +7,7 @@ from uuid import UUID
 import pytest
 import sqlalchemy as sa
 from msgspec.structs import replace
+from structlog.testing import capture_logs
 
 from tests.ranking.catalogs import position_of
 from tests.ranking.test_ranking_snapshot import change_byte
@@ -14,7 +15,7 @@ from tests.selection.seeded import draft_of, random_rows
 from touchstone.database.engine import Database
 from touchstone.database.tables import catalog_snapshots
 from touchstone.ranking.catalog.catalog import Layout
-from touchstone.ranking.query.predicates import Contains, Visible
+from touchstone.ranking.query.predicates import Contains, FullText, Visible
 from touchstone.services.selection.catalog import versioned_catalog
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.datasets.store import DatasetDraft
@@ -135,5 +136,34 @@ async def test_processes_that_start_at_once_share_one_file(database: Database, s
     await asyncio.gather(*(catalog.load() for catalog in catalogs))
     assert [is_mapped(catalog) for catalog in catalogs] == [True, True, True]
     assert sum(catalog._verification is None for catalog in catalogs) == 1
+    for catalog in catalogs:
+        await catalog.close()
+
+
+async def test_one_process_renews_the_index_for_all(database: Database, tmp_path: Path) -> None:
+    """Words are indexed and the index is built again by one process; the others map its file and keep their changes."""
+    layout = LAYOUT._replace(is_searchable=True)
+    async with LiveCatalog(database, layout).writing() as writer:
+        for id_ in range(1, 61):
+            await writer.insert(draft(id_))
+    catalogs = [LiveCatalog(database, layout, tmp_path / "catalog.index") for _ in range(2)]
+
+    with capture_logs() as logs:
+        await asyncio.gather(*(catalog.load() for catalog in catalogs))
+        following = [asyncio.create_task(catalog.follow()) for catalog in catalogs]
+        while any(catalog.is_renewing_index for catalog in catalogs):
+            await asyncio.sleep(0.02)
+            async with catalogs[0].writing() as writer:
+                await writer.update(60, draft(60, "last"))
+
+    events = [entry["event"] for entry in logs]
+    assert events.count("words indexed") == 1
+    assert events.count("catalog index of another process mapped") == 1
+    for catalog in catalogs:
+        await catalog.refresh()
+        assert catalog.view.count((FullText("last"),)) == 1
+        assert catalog.view.size == 60
+    for task in following:
+        task.cancel()
     for catalog in catalogs:
         await catalog.close()

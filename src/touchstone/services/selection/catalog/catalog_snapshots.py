@@ -18,6 +18,7 @@ from touchstone.database.engine import Database
 from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.index.snapshot_file import MappedSnapshot, SnapshotError, map_snapshot, save_index
 from touchstone.services.selection.catalog.snapshot_store import is_listed, list_snapshot
+from touchstone.services.selection.catalog.versioned_catalog import VersionedCatalog
 
 LOCK_POLL_SECONDS: Final = 0.1
 log = structlog.get_logger("touchstone.catalog")
@@ -36,17 +37,8 @@ class CatalogSnapshots:
         The caller then verifies the arrays while it uses them already. If the last process ended before it had verified
         them, perhaps because they are damaged, they are verified first.
         """
-        if self._path is None or not self._path.exists():
-            return None
-
-        try:
-            snapshot = await asyncio.to_thread(map_snapshot, self._path)
-        except SnapshotError as error:
-            log.warning("catalog snapshot refused", problem=str(error))
-            return None
-
-        if not await self._is_listed(snapshot):
-            log.warning("catalog snapshot refused", problem="it is not of this database")
+        snapshot = await self._map()
+        if self._path is None or snapshot is None:
             return None
 
         marker = _unverified_marker(self._path)
@@ -56,6 +48,38 @@ class CatalogSnapshots:
         with suppress(OSError):  # the folder may be read-only
             marker.touch()
         return snapshot
+
+    async def open_newer(self, catalog: VersionedCatalog) -> MappedSnapshot | None:
+        """Map the file if another process has saved a better index in it than that of a catalog, or return None.
+
+        The index is better if its records are newer, or if its words have been indexed and those of the catalog have
+        not. As the file was written while this process ran, it needs no verification.
+        """
+        snapshot = await self._map()
+        if snapshot is None:
+            return None
+
+        is_newer = snapshot.version > catalog.index_version
+        has_words = snapshot.index.columns.word_index is not None
+        adds_words = has_words and catalog.columns.lacks_words and snapshot.version == catalog.index_version
+        return snapshot if is_newer or adds_words else None
+
+    async def _map(self) -> MappedSnapshot | None:
+        """Map the file into memory, or return None if it is missing, cut short, or not of this database."""
+        if self._path is None or not self._path.exists():
+            return None
+
+        try:
+            snapshot = await asyncio.to_thread(map_snapshot, self._path)
+        except SnapshotError as error:
+            log.warning("catalog snapshot refused", problem=str(error))
+            return None
+
+        async with self._database.reading() as connection:
+            if await is_listed(connection, snapshot.digest):
+                return snapshot
+        log.warning("catalog snapshot refused", problem="it is not of this database")
+        return None
 
     async def verify(self, snapshot: MappedSnapshot) -> bool:
         """Read a whole snapshot, and return whether it is what was written; a damaged file is removed."""
@@ -110,11 +134,6 @@ class CatalogSnapshots:
             return self._path.with_suffix(".lock").open("wb")
         except OSError:
             return None
-
-    async def _is_listed(self, snapshot: MappedSnapshot) -> bool:
-        """Return whether the database knows a snapshot."""
-        async with self._database.reading() as connection:
-            return await is_listed(connection, snapshot.digest)
 
     async def _list(self, snapshot: MappedSnapshot) -> None:
         """Let the database know a snapshot that is complete."""

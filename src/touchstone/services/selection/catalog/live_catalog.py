@@ -80,7 +80,7 @@ class LiveCatalog:
         self._layout = layout
         self._snapshots = CatalogSnapshots(database, snapshot_path)
         self._catalog = VersionedCatalog(Catalog(layout), version=0)
-        self._index_upkeep = IndexUpkeep(self._catalog, self._snapshots)
+        self._index_upkeep = IndexUpkeep(self._catalog, self._snapshots, self._use_snapshot)
         self._verification: asyncio.Task[None] | None = None
         # Whether all changes had been applied that were in the database when it was last read.
         self.is_up_to_date = True
@@ -108,7 +108,7 @@ class LiveCatalog:
         """
         loaded = await load_catalog(self._database, self._snapshots, self._layout)
         async with self._apply_lock:
-            self._use(loaded.catalog)
+            self._replace_catalog(loaded.catalog)
             await self._apply_next_changes()
 
         if loaded.unverified_snapshot is not None:
@@ -147,11 +147,6 @@ class LiveCatalog:
             self._verification.cancel()
             await asyncio.wait([self._verification])
 
-    def _use(self, catalog: VersionedCatalog) -> None:
-        """Replace the catalog in memory by one that was loaded."""
-        self._catalog = catalog
-        self._index_upkeep = IndexUpkeep(catalog, self._snapshots)
-
     async def _refresh_once(self) -> None:
         """Apply at most one batch of the changes that other processes have written to the database."""
         async with self._database.reading() as connection:
@@ -180,14 +175,30 @@ class LiveCatalog:
         if await self._snapshots.verify(snapshot):
             return
 
-        loaded = await load_catalog(self._database, self._snapshots, self._layout)
         await self._index_upkeep.close()
-        async with self._apply_lock:
-            self._use(loaded.catalog)
-            self.is_up_to_date = False
-            while not self.is_up_to_date:
-                await self._apply_next_changes()
+        loaded = await load_catalog(self._database, self._snapshots, self._layout)
+        await self._catch_up_with(loaded.catalog)
         log.info("catalog loaded again", records=self.view.size)
+
+    async def _use_snapshot(self, snapshot: MappedSnapshot) -> None:
+        """Replace the catalog in memory by one over an index that another process has saved."""
+        columns = await asyncio.to_thread(Catalog.from_index, snapshot.index, self._layout)
+        await self._catch_up_with(VersionedCatalog(columns, snapshot.version))
+
+    async def _catch_up_with(self, catalog: VersionedCatalog) -> None:
+        """Apply to an older catalog all changes since, while writers wait, and replace the catalog in memory by it."""
+        async with self._apply_lock:
+            is_up_to_date = False
+            while not is_up_to_date:
+                async with self._database.reading() as connection:
+                    batch = await catalog.apply_next_changes(connection)
+                is_up_to_date = batch.is_last
+            self._replace_catalog(catalog)
+
+    def _replace_catalog(self, catalog: VersionedCatalog) -> None:
+        """Use a catalog from now on."""
+        self._catalog = catalog
+        self._index_upkeep.catalog = catalog
 
     # Writing
 
