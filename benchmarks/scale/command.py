@@ -1,10 +1,12 @@
 """The command line of the benchmark of scale."""
 
 import argparse
+import os
+import platform
 import shutil
 import signal
-import sys
-from collections.abc import Iterator
+import traceback
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -49,7 +51,10 @@ class ScaleRun:
         return self._prepared_catalog(self._record_count)
 
     def first_start(self) -> None:
-        """Measure the first start."""
+        """Measure the first start, once the compiled kernels are in their cache."""
+        small_catalog = self._prepared_catalog(min(_SMALL_RECORDS, self._record_count))
+        with small_catalog.serving():
+            pass
         measure_first_start(self.catalog)
 
     def snapshot(self) -> None:
@@ -94,24 +99,57 @@ class ScaleRun:
         return catalog
 
 
-PARTS: Final = ("first_start", "snapshot", "memory", "queries", "facets", "bulk", "mixed")
+PARTS: Final[Mapping[str, Callable[[ScaleRun], None]]] = {
+    "first_start": ScaleRun.first_start,
+    "snapshot": ScaleRun.snapshot,
+    "memory": ScaleRun.memory,
+    "queries": ScaleRun.queries,
+    "facets": ScaleRun.facets,
+    "bulk": ScaleRun.bulk,
+    "mixed": ScaleRun.mixed,
+}
 
 
 def main() -> None:
     """Prepare the catalogs, and print a table for each part."""
     options = _parse_options()
     # So that servers are stopped and files removed, as after Ctrl-C.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    signal.signal(signal.SIGTERM, _interrupt)
 
     options.folder.mkdir(parents=True, exist_ok=True)
     try:
         with _server_url(options.database, options.folder) as server_url:
             run = ScaleRun(options.folder, server_url, int(options.records), int(options.bulk_records))
-            for part in options.part or PARTS:
-                getattr(run, part)()
+            _print_machine()
+            failures = [part for part in options.part or PARTS if not _measure_part(run, part)]
     finally:
         if not options.keep:
             shutil.rmtree(options.folder)
+
+    if failures:
+        raise SystemExit(f"failed: {', '.join(failures)}")
+
+
+def _interrupt(*_: object) -> None:
+    """End the run as Ctrl-C does."""
+    raise KeyboardInterrupt
+
+
+def _print_machine() -> None:
+    """Print on what machine the figures are measured."""
+    memory_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    print(f"{os.cpu_count()} cores, {memory_bytes / 2**30:.0f} GiB of memory, Python {platform.python_version()}")
+
+
+def _measure_part(run: ScaleRun, part: str) -> bool:
+    """Measure one part, and return whether that was possible; a part that fails does not keep others from running."""
+    try:
+        PARTS[part](run)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it is, the next part can be measured
+        print(f"\n{part} failed: {error}", flush=True)
+        traceback.print_exception(error)
+        return False
+    return True
 
 
 def _parse_options() -> argparse.Namespace:
@@ -126,7 +164,7 @@ def _parse_options() -> argparse.Namespace:
     )
     parser.add_argument("--folder", type=Path, default=_FOLDER, help=f"for everything that is generated ({_FOLDER})")
     parser.add_argument("--keep", action="store_true", help="keep the folder for the next run, which is then quicker")
-    parser.add_argument("--part", nargs="+", choices=PARTS, help="only these parts")
+    parser.add_argument("--part", nargs="+", choices=list(PARTS), help="only these parts")
     return parser.parse_args()
 
 

@@ -14,7 +14,7 @@ from touchstone.core.attributes import FLAGS, NUMBERS
 _MEMORY_LIMIT: Final = "4GB"
 _WORD_LIST: Final = """'["VARCHAR"]'"""
 _COLUMNS: Final = f"""
-    id, dataset_name, visibility, file_type, file_path, description, objective, created_at, updated_at,
+    id, dataset_name, visibility, file_type, created_at,
     from_json(domain, {_WORD_LIST}) AS domain,
     from_json(task, {_WORD_LIST}) AS task,
     metadata ->> '$.licence' AS license,

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -23,6 +24,7 @@ WORDS_SECONDS: Final = 7200.0
 _POLL_SECONDS: Final = 0.25
 _SETTINGS: Final = {
     "job_workers": "0",
+    "access_token_seconds": "86400",
     "record_quota_bytes": str(10**13),
     "upload_max_bytes": str(10**11),
     "registrations_per_hour": "100000",
@@ -93,7 +95,17 @@ class MeasuredCatalog:
             wait_for_words(server, sign_in(server))
             yield server
         finally:
-            server.stop()
+            stop(server)
+
+
+def stop(server: ServerProcess) -> None:
+    """Stop the product; if a thread of it does not end, such as one that builds an index, kill it."""
+    try:
+        server.stop()
+    except subprocess.TimeoutExpired:
+        print("(the product did not stop in time, and was killed)", flush=True)
+        server.process.kill()
+        server.process.wait()
 
 
 def sign_in(server: ServerProcess) -> User:

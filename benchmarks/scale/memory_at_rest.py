@@ -3,7 +3,7 @@
 import time
 from typing import Final
 
-from benchmarks.scale.measured_catalog import READY_PATH, START_SECONDS, MeasuredCatalog, sign_in
+from benchmarks.scale.measured_catalog import READY_PATH, START_SECONDS, MeasuredCatalog, sign_in, stop
 from benchmarks.scale.memory import measure_memory
 from benchmarks.scale.questions import QuestionSender, filtered_ranking, ranking
 from benchmarks.scale.report import MEGABYTE, Figure, Target, print_figure, print_heading
@@ -50,4 +50,4 @@ def _added_bytes(catalog: MeasuredCatalog, first_pid: int, bytes_of_first: int) 
         both_bytes = sum(measure_memory(pid, catalog.data_dir).proportional for pid in processes)
         return both_bytes - bytes_of_first
     finally:
-        second_server.stop()
+        stop(second_server)

@@ -5,7 +5,14 @@ import time
 from typing import Final
 
 from benchmarks.product_server import ServerProcess
-from benchmarks.scale.measured_catalog import READY_PATH, START_SECONDS, MeasuredCatalog, sign_in, wait_for_words
+from benchmarks.scale.measured_catalog import (
+    READY_PATH,
+    START_SECONDS,
+    MeasuredCatalog,
+    sign_in,
+    stop,
+    wait_for_words,
+)
 from benchmarks.scale.memory import peak_resident_bytes, sampled_peak
 from benchmarks.scale.report import MEGABYTE, Figure, Target, print_figure, print_heading
 
@@ -49,7 +56,7 @@ def measure_first_start(catalog: MeasuredCatalog) -> None:
             print_figure(Figure("until words can be searched", words_seconds, "s"))
             print_figure(Figure("peak of private memory until then", peak.peak / MEGABYTE, "MB", "", peak_target))
     finally:
-        server.stop()
+        stop(server)
 
 
 def _measure_reading(catalog: MeasuredCatalog) -> float:
@@ -92,4 +99,4 @@ def _start_seconds(catalog: MeasuredCatalog) -> float:
         server.wait_until_ready(READY_PATH, START_SECONDS)
         return time.perf_counter() - began_at
     finally:
-        server.stop()
+        stop(server)
