@@ -45,14 +45,24 @@ class ScaleRun:
         self._server_url = server_url
         self._record_count = record_count
 
+    @property
+    def _small_record_count(self) -> int:
+        """The number of records of the small catalog, with which rankings are compared."""
+        return min(_SMALL_RECORDS, self._record_count)
+
     @cached_property
     def catalog(self) -> MeasuredCatalog:
         """The catalog that is measured."""
         return self._prepared_catalog(self._record_count)
 
+    def generate(self) -> None:
+        """Generate all catalogs that the other parts need, unless they are there already."""
+        for record_count in (self._record_count, self._record_count // 10, self._small_record_count):
+            self._prepared_catalog(record_count)
+
     def first_start(self) -> None:
         """Measure the first start, once the compiled kernels are in their cache."""
-        small_catalog = self._prepared_catalog(min(_SMALL_RECORDS, self._record_count))
+        small_catalog = self._prepared_catalog(self._small_record_count)
         with small_catalog.serving():
             pass
         measure_first_start(self.catalog)
@@ -67,7 +77,7 @@ class ScaleRun:
 
     def queries(self) -> None:
         """Measure rankings over HTTP, next to a small catalog."""
-        measure_queries(self.catalog, self._prepared_catalog(min(_SMALL_RECORDS, self._record_count)))
+        measure_queries(self.catalog, self._prepared_catalog(self._small_record_count))
 
     def facets(self) -> None:
         """Measure facets and pages."""
@@ -100,6 +110,7 @@ class ScaleRun:
 
 
 PARTS: Final[Mapping[str, Callable[[ScaleRun], None]]] = {
+    "generate": ScaleRun.generate,
     "first_start": ScaleRun.first_start,
     "snapshot": ScaleRun.snapshot,
     "memory": ScaleRun.memory,

@@ -22,14 +22,19 @@ _SERVER_OPTIONS: Final = {
 
 
 class PrivateServer:
-    """A PostgreSQL server on a free port of loopback, in a folder of its own."""
+    """A PostgreSQL server on a port of loopback, in a folder of its own.
+
+    The port stays the same from run to run, because the product keeps a snapshot of its index for each database URL.
+    """
 
     def __init__(self, folder: Path) -> None:
         """Create the files of the server unless an earlier run has left them in the folder."""
         self.folder = folder
-        self.port = free_port()
-        if not (folder / "data" / "PG_VERSION").exists():
+        port_file = folder / "port"
+        if not port_file.exists():
             self._create()
+            port_file.write_text(str(free_port()))
+        self.port = int(port_file.read_text())
 
     @property
     def url(self) -> str:
