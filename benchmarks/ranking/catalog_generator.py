@@ -12,7 +12,7 @@ from touchstone.core.evidence import Assurance, EvidenceLevel
 from touchstone.core.text import fold
 from touchstone.ranking.columns.evidence_columns import EvidenceColumns, pack_levels
 from touchstone.ranking.columns.segment import KNOWN_ETHICAL, Segment, count_known_ethical
-from touchstone.ranking.columns.vocabulary import CodeVocabulary
+from touchstone.ranking.columns.vocabulary import CodeVocabulary, ValueRanking
 from touchstone.ranking.criteria import CRITERIA
 
 DOMAINS: Final = (
@@ -210,10 +210,11 @@ def _skewed_choices(rng: Generator, choice_count: int, size: int, power: float =
 
 
 def _vocabulary(values: list[Any], folded: list[Any]) -> CodeVocabulary:
-    """Return a vocabulary of values with codes from 1, ranked by folded value."""
-    rank_of = {folded_value: rank for rank, folded_value in enumerate(sorted(set(folded)))}
-    ranks = np.array([-1, *(rank_of[folded_value] for folded_value in folded)], np.int64)
-    return CodeVocabulary(size=len(ranks), values=[None, *values], folded=[None, *folded], ranks=ranks, codes={})
+    """Return a vocabulary of values with codes from 1."""
+    all_folded = [None, *folded]
+    return CodeVocabulary(
+        size=len(all_folded), values=[None, *values], folded=all_folded, codes={}, ranking=ValueRanking(all_folded)
+    )
 
 
 def _with_unknowns(rng: Generator, values: NDArray[Any], unknown_share: float) -> NDArray[np.float64]:

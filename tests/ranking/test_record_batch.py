@@ -26,10 +26,12 @@ def assert_same_segment(segment: Segment, expected: Segment) -> None:
 
     assert segment.words is not None
     assert expected.words is not None
-    assert segment.words.table.words == expected.words.table.words
-    np.testing.assert_array_equal(segment.words.ends, expected.words.ends)
-    np.testing.assert_array_equal(segment.words.numbers, expected.words.numbers)
-    np.testing.assert_array_equal(segment.words.weights, expected.words.weights)
+    every_position = np.arange(expected.size)
+    words, expected_words = segment.words.decode(every_position), expected.words.decode(every_position)
+    assert words.words == expected_words.words
+    np.testing.assert_array_equal(words.counts, expected_words.counts)
+    np.testing.assert_array_equal(words.numbers, expected_words.numbers)
+    np.testing.assert_array_equal(words.weights, expected_words.weights)
 
 
 def test_batches_make_the_same_segment_as_rows() -> None:

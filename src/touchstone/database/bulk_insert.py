@@ -43,8 +43,10 @@ def _stored_rows(
     stored_columns: list[list[Any]] = []
     for name in column_names:
         values = [row[name] for row in rows]
-        column_type = table.c[name].type.dialect_impl(dialect)
-        convert = column_type.bind_processor(dialect)
+        column_type = table.c[name].type
+        # Every driver takes the values of Python for these types; SQLAlchemy only checks them.
+        is_plain = isinstance(column_type, sa.Boolean | sa.Double)
+        convert = None if is_plain else column_type.dialect_impl(dialect).bind_processor(dialect)
         stored_columns.append(values if convert is None else [convert(value) for value in values])
 
     return list(zip(*stored_columns, strict=True))

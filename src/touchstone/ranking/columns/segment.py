@@ -161,7 +161,7 @@ class Segment:
     def name_ranks(self, positions: Any = slice(None)) -> Ints:
         """Return the rank of each record's folded name among the names of this segment; equal names share a rank."""
         name_codes = self.columns["dataset_name"][positions]
-        return np.asarray(self.vocabularies["dataset_name"].ranks[name_codes])
+        return self.vocabularies["dataset_name"].ranks_at(name_codes)
 
     def take(self, positions: Ints) -> "Segment":
         """Return the records at some positions as a segment over the same vocabularies."""
@@ -203,7 +203,7 @@ class SegmentWriter:
     """
 
     def __init__(self, *, is_searchable: bool = True) -> None:
-        self._words = RecordWordsWriter() if is_searchable else None
+        self._words = RecordWordsWriter(self._weigh_words) if is_searchable else None
         self._columns = {name: GrowingArray(dtype) for name, dtype in _column_types().items()}
         self._criteria = {criterion.name: GrowingArray(np.float64) for criterion in CRITERIA}
         self._criteria_float32 = GrowingArray(np.float32, (len(CRITERIA),))
@@ -223,8 +223,6 @@ class SegmentWriter:
         columns["uuid_high"] = np.fromiter((uuid >> 64 for uuid in uuids), np.uint64, len(uuids))
         columns["uuid_low"] = np.fromiter((uuid & _LOW_HALF for uuid in uuids), np.uint64, len(uuids))
         self._append(columns, encode_evidence([row.evidence for row in rows]))
-        if self._words:
-            self._words.extend(map(_weigh_words, rows))
 
     def extend_batch(self, batch: RecordBatch) -> None:
         """Append the records of a batch, and compute their criteria; each distinct text or list is encoded once."""
@@ -236,8 +234,6 @@ class SegmentWriter:
         columns["owner"] = self._recode("owner", batch.owners)
 
         self._append(columns, batch.evidence)
-        if self._words:
-            self._words.extend(_weigh_words_of_batch(batch))
 
     def _recode(self, name: str, column: CodedColumn) -> NDArray[Any]:
         """Return a column with the codes of this segment in place of its own."""
@@ -267,10 +263,11 @@ class SegmentWriter:
             used_codes, inverse = np.unique(columns[name], return_inverse=True)
             new_codes = [vocabulary.encode(values[code]) for code in used_codes.tolist()]
             columns[name] = np.array(new_codes, np.int32)[inverse]
-        self._append(columns, records.evidence)
         if self._words:
             assert records.words is not None
+            self._words.list_words(self._size)
             self._words.extend_decoded(records.words)
+        self._append(columns, records.evidence)
 
     def _append(self, columns: Mapping[str, NDArray[Any]], evidence: EvidenceColumns) -> None:
         """Append records whose columns are encoded already, and compute what is derived from them."""
@@ -286,6 +283,23 @@ class SegmentWriter:
             self._criteria[criterion.name].extend(values)
         self._criteria_float32.extend(np.stack(criteria).astype(np.float32))
 
+    def _weigh_words(self, start: int, end: int) -> Iterator[dict[str, int]]:
+        """Yield the words by which each record from one position up to another is searched, with their weights."""
+        names, objectives, descriptions, tags, domains, tasks = (
+            self._values(column, start, end)
+            for column in ("dataset_name", "objective", "description", "tags", "domain", "task")
+        )
+        for position in range(end - start):
+            domain_terms = [("domain", value) for value in domains[position] or ()]
+            task_terms = [("task", value) for value in tasks[position] or ()]
+            texts = (objectives[position], descriptions[position])
+            yield weigh_words(names[position], texts, tags[position] or (), domain_terms + task_terms)
+
+    def _values(self, column: str, start: int, end: int) -> list[Any]:
+        """Return the values of a coded column for the records from one position up to another."""
+        codes = self._columns[column].view()[start:end].tolist()
+        return [self._vocabularies[column].value(code) for code in codes]
+
     def segment(self) -> Segment:
         """Return the records so far as a segment, which later appends do not change."""
         columns = {name: growing_column.view() for name, growing_column in self._columns.items()}
@@ -294,7 +308,7 @@ class SegmentWriter:
             columns=columns,
             criteria={name: growing_column.view() for name, growing_column in self._criteria.items()},
             vocabularies={name: vocabulary.snapshot() for name, vocabulary in self._vocabularies.items()},
-            words=self._words.record_words() if self._words else None,
+            words=self._words.record_words(self._size) if self._words else None,
             criteria_float32=self._criteria_float32.view(),
             evidence=self._evidence.snapshot(),
         )
@@ -306,26 +320,6 @@ def count_known_ethical(columns: Facts) -> NDArray[np.uint8]:
     for name in ETHICAL:
         counts += columns[name] >= 0
     return counts
-
-
-def _weigh_words(row: CatalogRow) -> dict[str, int]:
-    """Return the words by which a record is searched, with their weights."""
-    terms = [("domain", value) for value in row.domain or ()] + [("task", value) for value in row.task or ()]
-    return weigh_words(row.dataset_name, (row.objective, row.description), row.tags or (), terms)
-
-
-def _weigh_words_of_batch(batch: RecordBatch) -> Iterator[dict[str, int]]:
-    """Yield the words by which each record of a batch is searched, with their weights."""
-    names, objectives, descriptions = (
-        batch.texts[name].to_pylist() for name in ("dataset_name", "objective", "description")
-    )
-    domains, tasks, tags = (batch.words[name].decode() for name in ("domain", "task", "tags"))
-
-    for number, name in enumerate(names):
-        terms = [("domain", value) for value in domains[number] or ()] + [
-            ("task", value) for value in tasks[number] or ()
-        ]
-        yield weigh_words(name, (objectives[number], descriptions[number]), tags[number] or (), terms)
 
 
 def _column_types() -> dict[str, Any]:

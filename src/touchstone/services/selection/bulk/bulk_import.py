@@ -54,6 +54,8 @@ class BulkImporter:
             await bulk_import.read(chunks)
         except ServiceError as error:
             failure = error
+        finally:
+            await bulk_import.close()
 
         return bulk_import.report.encode(failure)
 
@@ -85,6 +87,7 @@ class _BulkImport:
         self._parser = RecordParser(limits.line_bytes)
         self._owner = owner
         self._batch = _Batch()
+        self._storing: asyncio.Task[None] | None = None  # of the batch before, while the next one is parsed
 
     async def read(self, chunks: AsyncIterator[bytes]) -> None:
         """Import all lines of a body.
@@ -98,6 +101,12 @@ class _BulkImport:
                 await asyncio.sleep(0)  # other requests have their turn
 
         await self._store_batch()
+        await self._wait_until_stored()
+
+    async def close(self) -> None:
+        """Wait until the last batch is stored or has failed."""
+        if self._storing is not None:
+            await asyncio.wait([self._storing])
 
     async def _add_lines(self, lines: Sequence[BodyLine]) -> None:
         """Add lines to the current batch, which is stored whenever it is full, or a line repeats one of its keys."""
@@ -130,11 +139,32 @@ class _BulkImport:
         return RecordLine(line.number, record, record.source_digests(self._owner))
 
     async def _store_batch(self) -> None:
-        """Store the current batch, report it, and begin a new one."""
-        batch = self._batch
-        if not batch.lines and not batch.refusals:
-            return
+        """Begin to store the current batch as soon as the one before is stored, and begin a new one.
 
+        Raises:
+            ServiceError: the batch before could not be stored.
+        """
+        await self._wait_until_stored()
+        if self._batch.lines or self._batch.refusals:
+            self._storing = asyncio.ensure_future(self._store(self._batch))
+        self._batch = _Batch()
+
+    async def _wait_until_stored(self) -> None:
+        """Wait until the batch that was completed last is stored.
+
+        Raises:
+            ServiceError: it could not be stored.
+        """
+        if self._storing is not None:
+            await self._storing
+            self._storing = None
+
+    async def _store(self, batch: _Batch) -> None:
+        """Store a batch and report it.
+
+        Raises:
+            ServiceError: the database cannot store it.
+        """
         result = await self._writer.write(batch.lines)
         over_quota = RecordQuotaExceeded(limit=self._limits.quota_bytes)
         quota_refusals = [self.report.refusal(number, over_quota) for number in result.lines_over_quota]
@@ -142,4 +172,3 @@ class _BulkImport:
 
         counts = BatchCounts(created=result.created, updated=result.updated, unchanged=result.unchanged)
         self.report.add_batch(counts, refusals, batch.last_line)
-        self._batch = _Batch()

@@ -52,8 +52,12 @@ def trainable_words(measured_rows: object) -> tuple[str, ...]:
 
 def _texts(value: object) -> tuple[str, ...]:
     """Return the texts in a member of the metadata, which is a text or a list of texts."""
+    if value is None:
+        return ()
+
     values = value if isinstance(value, list) else [value]
-    return tuple(text.strip() for text in values if isinstance(text, str) and text.strip())
+    texts = [text.strip() for text in values if isinstance(text, str)]
+    return tuple(text for text in texts if text)
 
 
 @lru_cache(maxsize=10_000)
