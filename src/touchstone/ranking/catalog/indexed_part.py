@@ -162,7 +162,6 @@ class IndexedPart:
             best_record = self.rank(query, weights, end=1, min_score=0.0)
             best_record.count_ties(1.0)
             self.ids(best_record.positions)
-            self.count_facets(query, FacetCounter())
 
             # `rank` chooses between several ways to answer, and may not have chosen these.
             translated = self._translate(query)
@@ -170,8 +169,13 @@ class IndexedPart:
                 matches = PooledMatches(np.zeros(1, np.int64), translated.kernel_query)
                 repeated_rankings.rank_best_first_by_sets(self.index, matches, sets, end=1)
                 self._rank_best_first(translated.kernel_query, kernel_weights(weights), end=1)
-                self.ids(self._rank_fully(translated.kernel_query, kernel_weights(weights), end=None).positions)
                 self._rank_gathered(translated.kernel_query, kernel_weights(weights), end=1)
+
+        # Some steps are the same for every query, and read columns from one end to the other.
+        self.count_facets((), FacetCounter())
+        all_matches = self._translate(())
+        assert all_matches is not None
+        self.ids(self._rank_fully(all_matches.kernel_query, kernel_weights(weights), end=None).positions)
 
         # These read whole columns in the first query of their kind, of which the beginning is enough here.
         warm_up_facets(self.index)

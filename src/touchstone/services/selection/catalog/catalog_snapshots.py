@@ -108,13 +108,24 @@ class CatalogSnapshots:
 
         try:
             await asyncio.to_thread(save_index, self._path, index, version)
-            snapshot = await asyncio.to_thread(map_snapshot, self._path)
-            await self._list(snapshot)
+            snapshot = await self.list_file(self._path)
         except (OSError, SnapshotError, ServiceError) as error:
             log.warning("catalog snapshot not written", problem=type(error).__name__)
             return index
 
         return snapshot.index
+
+    async def list_file(self, path: Path) -> MappedSnapshot:
+        """Let the database know a snapshot file that this process has written, and map the file.
+
+        Raises:
+            SnapshotError: the file cannot be mapped.
+            ServiceError: the database cannot be written.
+        """
+        snapshot = await asyncio.to_thread(map_snapshot, path)
+        async with self._database.writing() as transaction:
+            await list_snapshot(transaction, snapshot.digest, snapshot.version)
+        return snapshot
 
     @asynccontextmanager
     async def building(self) -> AsyncIterator[None]:
@@ -134,11 +145,6 @@ class CatalogSnapshots:
             return self._path.with_suffix(".lock").open("wb")
         except OSError:
             return None
-
-    async def _list(self, snapshot: MappedSnapshot) -> None:
-        """Let the database know a snapshot that is complete."""
-        async with self._database.writing() as transaction:
-            await list_snapshot(transaction, snapshot.digest, snapshot.version)
 
 
 def _unverified_marker(snapshot_path: Path) -> Path:
