@@ -133,15 +133,30 @@ def test_ids_never_become_paths(kind: str) -> None:
 
 
 @both
-def test_iterating_goes_through_every_page(kind: str) -> None:
-    """Records are returned one after the other, page after page, with the same filters."""
+def test_iterating_follows_the_links_of_a_list(kind: str) -> None:
+    """Records are returned one after the other, part after part, with the parameters of the links."""
 
-    def page(request: httpx2.Request) -> httpx2.Response:
-        number = int(request.url.params["page"])
-        found = [{"id": 2 * number - 1, **DATASET}, {"id": 2 * number, **DATASET}][: 2 if number < 3 else 1]
-        return ok({"datasets": found, "total_count": 5, "page": number, "page_size": 2, "total_pages": 3})
+    def part(request: httpx2.Request) -> httpx2.Response:
+        number = int(request.url.params.get("cursor", "1"))
+        found = [{"id": 2 * number - 1, **DATASET}, {"id": 2 * number, **DATASET}]
+        first, following = '<?limit=2&domain=x>; rel="first"', f'<?limit=2&domain=x&cursor={number + 1}>; rel="next"'
+        return httpx2.Response(200, json=found, headers={"Link": f"{first}, {following}" if number < 3 else first})
 
-    script = Script(page, page, page)
+    script = Script(part, part, part)
+    found = Caller(kind, script)("iterate_datasets", page_size=2, sort_by="year", domain="x")
+    assert [one.id for one in found] == [1, 2, 3, 4, 5, 6]
+    assert {r.url.params["domain"] for r in script.requests} == {"x"}
+
+
+@both
+def test_iterating_goes_through_the_lists_of_an_older_service(kind: str) -> None:
+    """Where lists do not link to their next part, the records that have been read are left out."""
+
+    def part(request: httpx2.Request) -> httpx2.Response:
+        skip = int(request.url.params.get("skip", "0"))
+        return ok([{"id": id_, **DATASET} for id_ in range(1, 6)][skip : skip + 2])
+
+    script = Script(part, part, part)
     found = Caller(kind, script)("iterate_datasets", page_size=2, sort_by="year", domain="x")
     assert [one.id for one in found] == [1, 2, 3, 4, 5]
     assert {r.url.params["domain"] for r in script.requests} == {"x"}

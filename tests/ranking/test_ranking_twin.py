@@ -24,6 +24,7 @@ from touchstone.ranking.catalog.results import RankedWindow
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.ranking.kernels import two_threads
+from touchstone.ranking.query.predicates import Query
 
 CASES = int(os.environ.get("RANKING_CASES", "150"))
 LAYOUTS = {
@@ -69,10 +70,27 @@ def check_view(view: View, rows: dict[int, CatalogRow], random: Random) -> None:
     assert answer == expected[skip:end]
     assert found.total_count == view.count(asked) == len(expected)
     check_ties(found, [score for _, score in expected][skip:end], Counter(score for _, score in expected))
+    check_list(view, rows, asked, random)
+
+
+def check_list(view: View, rows: dict[int, CatalogRow], asked: Query, random: Random) -> None:
+    """Check a random window of a list, and the records behind a place of it."""
+    skip, limit = random.choice(((0, None), (0, 3), (2, 5), (7, None), (40, 20), (1000, 1)))
     key, descending = sort_key(random), random.random() < 0.5
+    expected = ordered(rows.values(), asked, key, descending)
     listed = view.sort(asked, key, descending=descending, skip=skip, limit=limit)
-    assert view.ids(listed.positions).tolist() == ordered(rows.values(), asked, key, descending)[skip:end]
+    assert view.ids(listed.positions).tolist() == expected[skip : None if limit is None else skip + limit]
     assert listed.total_count == len(expected)
+
+    if rows:
+        id_ = random.choice(sorted(rows))
+        position = position_of(view, id_)
+        assert position is not None
+        behind = view.sort_after(asked, key, view.place(key, position), descending=descending, limit=limit)
+        everything = ordered(rows.values(), (), key, descending)
+        expected_behind = [other for other in everything[everything.index(id_) + 1 :] if other in set(expected)]
+        assert view.ids(behind.positions).tolist() == expected_behind[:limit]
+        assert behind.total_count == len(expected)
 
 
 def check_ties(window: RankedWindow, scores: list[float], counts: Counter[float]) -> None:

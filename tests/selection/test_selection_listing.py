@@ -1,5 +1,6 @@
 """Lists: every sort key in both orders, pages without gaps, and both forms of the response."""
 
+from base64 import urlsafe_b64encode
 from random import Random
 
 import httpx2
@@ -39,6 +40,73 @@ async def test_the_page_form_counts(seeded: httpx2.AsyncClient) -> None:
         assert body["total_pages"] == -(-total // size)
         assert len(body["datasets"]) == size
         assert answer.headers["X-Total-Count"] == str(total)
+
+
+async def test_links_lead_through_a_list_in_every_order(seeded: httpx2.AsyncClient) -> None:
+    """For every sort key and order, the next links give every record once, in the order of the reference."""
+    for key in (*SORT_KEYS, "relevance"):
+        for order in ("asc", "desc"):
+            by_id = key == "relevance"  # without words all records are equally relevant
+            ids = by_hand.ordered(
+                map(twin, ROWS), (Visible(ADA),), "id" if by_id else key, not by_id and order == "desc"
+            )
+            found, query = [], f"?sort_by={key}&sort_order={order}&limit=37"
+            while query:
+                answer = await seeded.get(f"/datasets/{query}")
+                assert answer.headers["X-Total-Count"] == str(len(ids))
+                found += [one["id"] for one in answer.json()]
+                query = answer.links.get("next", {}).get("url", "")
+                assert ("cursor=" in query) or by_id or not query
+            assert found == ids, (key, order)
+
+
+async def test_a_cursor_neither_repeats_nor_skips_records_when_others_change(ada: httpx2.AsyncClient) -> None:
+    """A list goes on behind its last record even if this one and others before it are gone."""
+    made = [await created(ada, name=f"n{number}", year=2000 + number % 3) for number in range(12)]
+    ids = [one["id"] for one in sorted(made, key=lambda one: (-one["year"], one["id"]))]
+    first = await ada.get("/datasets/?sort_by=year&sort_order=desc&limit=5&domain=")
+    assert [one["id"] for one in first.json()] == ids[:5]
+
+    for id_ in (ids[0], ids[4]):
+        assert (await ada.delete(f"/datasets/{id_}")).status_code == 204
+    await created(ada, name="newest", year=2020)
+    rest = await ada.get(f"/datasets/{first.links['next']['url']}")
+    assert [one["id"] for one in rest.json()] == ids[5:10]
+    assert "domain=" in first.links["next"]["url"]
+
+
+async def test_a_cursor_belongs_to_one_order_and_replaces_a_page(seeded: httpx2.AsyncClient) -> None:
+    """Any other text, another order, and a page beside it are refused with the name of the parameter."""
+    listed = await seeded.get("/datasets/?sort_by=year&limit=3")
+    cursor = httpx2.URL(listed.links["next"]["url"]).params["cursor"]
+    forged = [
+        urlsafe_b64encode(text).decode() for text in (b'["year",false,"x",1]', b'["no",false,1,1]', b"[]", b"\xff")
+    ]
+    queries = [f"sort_by=year&cursor={text}" for text in ("x", "%C3%A9", *forged)]
+    queries += [f"cursor={cursor}", f"sort_by=year&sort_order=desc&cursor={cursor}"]
+    queries += [f"sort_by=year&cursor={cursor}&{page}" for page in ("skip=0", "page=1", "page_size=3")]
+    for query in queries:
+        answer = await seeded.get(f"/datasets/?{query}")
+        assert answer.status_code == 422, query
+        assert answer.json()["errors"][0]["loc"] == ["query", "cursor"]
+
+
+async def test_pages_link_to_each_other(seeded: httpx2.AsyncClient) -> None:
+    """The page form links to the first, previous, next and last page, with the same filters."""
+    answer = await seeded.get("/datasets/?page=2&page_size=7&sort_by=name&visibility=public")
+    last = answer.json()["total_pages"]
+    numbers = {name: httpx2.URL(link["url"]).params for name, link in answer.links.items()}
+    assert {name: params["page"] for name, params in numbers.items()} == {
+        "first": "1",
+        "prev": "1",
+        "next": "3",
+        "last": str(last),
+    }
+    assert all(
+        (params["page_size"], params["sort_by"], params["visibility"]) == ("7", "name", "public")
+        for params in numbers.values()
+    )
+    assert list((await seeded.get(f"/datasets/?page={last + 5}&page_size=7")).links) == ["first", "prev", "last"]
 
 
 async def test_the_plain_form_is_a_bare_array(seeded: httpx2.AsyncClient) -> None:

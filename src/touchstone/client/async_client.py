@@ -4,7 +4,7 @@ import asyncio
 import copy
 import functools
 import itertools
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import aclosing
 from typing import Any, BinaryIO, Concatenate, ParamSpec, Self, TypeAlias, TypeVar, Unpack
 
@@ -186,26 +186,21 @@ class AsyncTouchstone:
     ) -> AsyncIterator[Dataset]:
         """Iterate over all records that match the filters, fetching one page at a time.
 
+        No record is repeated or skipped when others are added or deleted meanwhile, however long the list is.
+
         If a page would be too long, the service leaves out the metadata of some records. Each of these records is
         fetched again on its own, so that every record is complete.
         """
-        for page_number in itertools.count(start=1):
-            page = await self.page_datasets(
-                page=page_number,
-                page_size=page_size,
-                sort_by=sort_by,
-                sort_order=sort_order,
-                assurance=assurance,
-                **filters,
-            )
-            for dataset in page.datasets:
+        order = {"sort_by": sort_by, "sort_order": sort_order}
+        next_query: Mapping[str, Any] | None = {"limit": page_size, **order, "assurance": assurance, **filters}
+        while next_query is not None:
+            part = await self.run(catalog_calls.list_part(next_query))
+            for dataset in part.datasets:
                 if dataset.metadata_omitted:
                     yield await self.get_dataset(dataset.id)
                 else:
                     yield dataset
-
-            if page_number >= page.total_pages:
-                return
+            next_query = part.next_query
 
     async def export_records(
         self,

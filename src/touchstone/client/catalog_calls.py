@@ -2,7 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any, BinaryIO, Final, Literal, Unpack
+from urllib.parse import parse_qs, urlsplit
 from uuid import UUID
+
+import httpx2
+import msgspec
 
 from touchstone.client.call import (
     Call,
@@ -58,6 +62,37 @@ def list_datasets(
     order = {"sort_by": sort_by, "sort_order": sort_order}
     query = {"skip": skip, "limit": limit, **order, "assurance": assurance, **filters}
     return Call("GET", build_path("datasets", ""), read_json(list[Dataset]), query=query)
+
+
+class DatasetPart(msgspec.Struct, frozen=True):
+    """A part of a list: its records, and the query parameters of the next part; None after the last one."""
+
+    datasets: list[Dataset]
+    next_query: Mapping[str, Any] | None
+
+
+def list_part(query: Mapping[str, Any]) -> Call[DatasetPart]:
+    """Return the part of a list that some query parameters ask for, among them `limit`."""
+    read_datasets = read_json(list[Dataset])
+
+    def read(response: httpx2.Response) -> DatasetPart:
+        datasets = read_datasets(response)
+        return DatasetPart(datasets, _next_query(response, query, len(datasets)))
+
+    return Call("GET", build_path("datasets", ""), read, query=query)
+
+
+def _next_query(response: httpx2.Response, query: Mapping[str, Any], record_count: int) -> Mapping[str, Any] | None:
+    """Return the query parameters of the part that follows a response, or None after the last one.
+
+    A service that is older than the header `Link` is asked to leave out the records that have been read.
+    """
+    if "link" in response.headers:
+        next_link = response.links.get("next")
+        return parse_qs(urlsplit(next_link["url"]).query, keep_blank_values=True) if next_link else None
+
+    is_last = record_count < query["limit"]
+    return None if is_last else {**query, "skip": query.get("skip", 0) + record_count}
 
 
 def page_datasets(

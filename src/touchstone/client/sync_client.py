@@ -5,7 +5,7 @@ import functools
 import itertools
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from typing import Any, BinaryIO, Concatenate, ParamSpec, Self, TypeAlias, TypeVar, Unpack
 
@@ -187,26 +187,21 @@ class Touchstone:
     ) -> Iterator[Dataset]:
         """Iterate over all records that match the filters, fetching one page at a time.
 
+        No record is repeated or skipped when others are added or deleted meanwhile, however long the list is.
+
         If a page would be too long, the service leaves out the metadata of some records. Each of these records is
         fetched again on its own, so that every record is complete.
         """
-        for page_number in itertools.count(start=1):
-            page = self.page_datasets(
-                page=page_number,
-                page_size=page_size,
-                sort_by=sort_by,
-                sort_order=sort_order,
-                assurance=assurance,
-                **filters,
-            )
-            for dataset in page.datasets:
+        order = {"sort_by": sort_by, "sort_order": sort_order}
+        next_query: Mapping[str, Any] | None = {"limit": page_size, **order, "assurance": assurance, **filters}
+        while next_query is not None:
+            part = self.run(catalog_calls.list_part(next_query))
+            for dataset in part.datasets:
                 if dataset.metadata_omitted:
                     yield self.get_dataset(dataset.id)
                 else:
                     yield dataset
-
-            if page_number >= page.total_pages:
-                return
+            next_query = part.next_query
 
     def export_records(
         self,

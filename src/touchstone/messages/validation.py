@@ -23,6 +23,14 @@ VALIDATION: Final[Mapping[str, Text]] = {
         "donné {count} fois, alors qu’une seule valeur est admise",
         "given {count} times, but only one value is accepted",
     ),
+    "cursor_expected": (
+        "un curseur d’une liste dans ce même ordre est attendu",
+        "a cursor of a list in this same order is expected",
+    ),
+    "cursor_alone": (
+        "ne se combine pas avec skip, page ou page_size",
+        "cannot be combined with skip, page or page_size",
+    ),
     # Texts
     "string_type": ("un texte est attendu", "text is expected"),
     "text_expected": ("un texte est attendu", "text is expected"),

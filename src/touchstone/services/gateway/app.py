@@ -37,6 +37,7 @@ _EXPOSED_HEADERS: Final = (
     "X-Request-ID",
     "ETag",
     "Location",
+    "Link",
     "Retry-After",
     "Content-Disposition",
     "Allow",

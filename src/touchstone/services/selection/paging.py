@@ -11,7 +11,7 @@ from touchstone.core.attributes import INT53_MAX
 from touchstone.http.responses import JsonResponse
 from touchstone.services.selection.parameters import Parameter, ParameterTable, ParameterType, ParameterValues
 
-MAX_LIMIT: Final = 1000
+MAXLIMIT: Final = 1000
 DEFAULT_PAGE_SIZE: Final = 12
 
 SKIP: Final = Parameter(
@@ -22,12 +22,12 @@ SKIP: Final = Parameter(
     maximum=INT53_MAX,
     default=0,
 )
-_LIMIT: Final = Parameter(
+LIMIT: Final = Parameter(
     name="limit",
     type=ParameterType.INTEGER,
     description="How many at most.",
     minimum=1,
-    maximum=MAX_LIMIT,
+    maximum=MAXLIMIT,
     default=100,
 )
 # These two have no default: only a value that is given asks for the page form.
@@ -43,9 +43,9 @@ PAGE_SIZE: Final = Parameter(
     type=ParameterType.INTEGER,
     description="Records on a page, 12 unless given.",
     minimum=1,
-    maximum=MAX_LIMIT,
+    maximum=MAXLIMIT,
 )
-PAGE_PARAMETERS: Final = ParameterTable(SKIP, _LIMIT, PAGE, PAGE_SIZE)
+PAGE_PARAMETERS: Final = ParameterTable(SKIP, LIMIT, PAGE, PAGE_SIZE)
 # For lists that are always paged.
 PAGE_FORM_PARAMETERS: Final = ParameterTable(PAGE, PAGE_SIZE)
 
@@ -86,7 +86,7 @@ def parse_page_window(values: ParameterValues) -> PageWindow:
     is given, the former are ignored.
     """
     if PAGE.name not in values and PAGE_SIZE.name not in values:
-        return PageWindow(skip=SKIP.integer_in(values), limit=_LIMIT.integer_in(values))
+        return PageWindow(skip=SKIP.integer_in(values), limit=LIMIT.integer_in(values))
 
     return parse_page(values)
 

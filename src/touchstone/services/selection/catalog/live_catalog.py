@@ -20,6 +20,7 @@ from touchstone.core.uninterrupted import run_uninterrupted
 from touchstone.database import change_counters
 from touchstone.database.engine import Database
 from touchstone.ranking.catalog.catalog import Catalog, Layout
+from touchstone.ranking.catalog.merging import ListPlace, ListWindow
 from touchstone.ranking.catalog.results import RankedWindow
 from touchstone.ranking.catalog.suggestions import Suggestion
 from touchstone.ranking.catalog.view import View
@@ -27,7 +28,8 @@ from touchstone.ranking.column_types import Ints
 from touchstone.ranking.index.snapshot_file import MappedSnapshot
 from touchstone.ranking.index.word_index import WordsNotIndexed
 from touchstone.ranking.query.facets import Facets
-from touchstone.ranking.query.predicates import FullText, Query
+from touchstone.ranking.query.predicates import Contains, FullText, Query
+from touchstone.ranking.query.sort_order import RELEVANCE
 from touchstone.services.selection.catalog.catalog_snapshots import CatalogSnapshots
 from touchstone.services.selection.catalog.index_upkeep import IndexUpkeep
 from touchstone.services.selection.catalog.loading import load_catalog
@@ -56,10 +58,22 @@ class SortOrder(NamedTuple):
 
 
 class DatasetIds(NamedTuple):
-    """The ids of a window of a sorted list, and the number of all records that match."""
+    """The ids of a window of a sorted list.
+
+    Attributes:
+        ids: The ids in order.
+        total_count: How many records match in all.
+        has_more: Whether further records follow the window.
+        last_place: The place of the last record; None if there is none, or if the list is sorted by relevance.
+    """
 
     ids: list[int]
     total_count: int
+    has_more: bool
+    last_place: ListPlace | None
+
+
+_WHOLE_LIST: Final = ListWindow(skip=0, limit=None)
 
 
 class LiveCatalog:
@@ -243,12 +257,14 @@ class LiveCatalog:
         than `assurance` demands counts as unknown.
         """
         view = self.view.at(assurance)
+        is_short = _is_short(query, skip, limit)
 
         def rank_records() -> RankedWindow:
             """Rank the records of the view; this may run in a thread."""
+            if limit is not None and not is_short:
+                view.count(query)  # every response needs the number of matches, which the view keeps
             return view.rank(query, weights, skip=min(skip, view.size), limit=limit)
 
-        is_short = _is_short(query, skip, limit)
         ranked = await self._evaluate(view, rank_records, is_short=is_short)
 
         RANKING_COUNTER.labels(ranked.plan).inc()
@@ -258,25 +274,22 @@ class LiveCatalog:
         self,
         query: Query,
         order: SortOrder,
-        *,
-        skip: int = 0,
-        limit: int | None = None,
+        window: ListWindow = _WHOLE_LIST,
         assurance: Assurance = Assurance.DECLARED,
     ) -> DatasetIds:
         """Return the ids of the records that match a query, in order, and the number of all matches.
 
-        The first `skip` ids are left out. At most `limit` ids are returned, or all others if `limit` is None. What is
-        known less well than `assurance` demands counts as unknown.
+        `window` says which ids are returned. What is known less well than `assurance` demands counts as unknown.
         """
         view = self.view.at(assurance)
 
-        def sort_records() -> DatasetIds:
-            """Sort the records of the view; this may run in a thread."""
-            window = view.sort(query, order.key, descending=order.is_descending, skip=min(skip, view.size), limit=limit)
-            return DatasetIds(view.ids(window.positions).tolist(), window.total_count)
+        def read_window() -> DatasetIds:
+            """Read the window from the view; this may run in a thread."""
+            return _read_window(view, query, order, window)
 
-        is_short = _is_short(query, skip, limit)
-        return await self._evaluate(view, sort_records, is_short=is_short)
+        # Sorting by anything else than the id may take long when it is first done.
+        is_short = order.key == "id" and _is_short(query, window.skip, window.limit)
+        return await self._evaluate(view, read_window, is_short=is_short)
 
     async def list_all_ids(self, query: Query, order: SortOrder, *, assurance: Assurance) -> Ints:
         """Return the ids of all records that match a query, in order, as an array of eight bytes per record.
@@ -322,7 +335,22 @@ class LiveCatalog:
             raise IndexBuilding(retry_after=WORDS_RETRY_SECONDS) from error
 
 
+def _read_window(view: View, query: Query, order: SortOrder, window: ListWindow) -> DatasetIds:
+    """Return a window of the records of a view that match, in some order."""
+    key, descending = order.key, order.is_descending
+    limit = None if window.limit is None else window.limit + 1  # one more tells whether others follow
+    if window.after is None:
+        matches = view.sort(query, key, descending=descending, skip=min(window.skip, view.size), limit=limit)
+    else:
+        matches = view.sort_after(query, key, window.after, descending=descending, limit=limit)
+
+    positions = matches.positions[: window.limit]
+    has_more = len(positions) < len(matches.positions)
+    last_place = view.place(key, int(positions[-1])) if len(positions) and key != RELEVANCE else None
+    return DatasetIds(view.ids(positions).tolist(), matches.total_count, has_more, last_place)
+
+
 def _is_short(query: Query, skip: int, limit: int | None) -> bool:
-    """Return whether an index finds a window of the matches at once: an early one, without a search by words."""
-    searches_words = any(isinstance(predicate, FullText) for predicate in query)
-    return limit is not None and skip + limit <= SHORT_WINDOW and not searches_words
+    """Return whether an index finds a window of the matches at once: an early one, without a search in texts."""
+    searches_texts = any(isinstance(predicate, FullText | Contains) for predicate in query)
+    return limit is not None and skip + limit <= SHORT_WINDOW and not searches_texts

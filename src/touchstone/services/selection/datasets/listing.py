@@ -9,6 +9,7 @@ from touchstone.services.selection.assurance import ASSURANCE
 from touchstone.services.selection.byte_budget import ByteBudget
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog, SortOrder
 from touchstone.services.selection.datasets.encoded_records import encode_members
+from touchstone.services.selection.datasets.list_cursors import CURSOR
 from touchstone.services.selection.filters import FILTER_PARAMETERS
 from touchstone.services.selection.paging import PAGE_PARAMETERS, PageInfo
 from touchstone.services.selection.parameters import Parameter, ParameterTable, ParameterType, ParameterValues
@@ -29,7 +30,7 @@ _SORT_ORDER: Final = Parameter(
     choices=("asc", "desc"),
 )
 LIST_PARAMETERS: Final = ParameterTable(
-    *FILTER_PARAMETERS.parameters, *PAGE_PARAMETERS.parameters, _SORT_BY, _SORT_ORDER, ASSURANCE
+    *FILTER_PARAMETERS.parameters, *PAGE_PARAMETERS.parameters, CURSOR, _SORT_BY, _SORT_ORDER, ASSURANCE
 )
 # An export takes what a list takes, except for the page.
 CATALOG_EXPORT_PARAMETERS: Final = ParameterTable(*FILTER_PARAMETERS.parameters, _SORT_BY, _SORT_ORDER, ASSURANCE)

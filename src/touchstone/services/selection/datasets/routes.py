@@ -16,6 +16,7 @@ from touchstone.http.conditional import is_not_modified, parse_if_match
 from touchstone.http.json_body import parse_json_allowing_infinity
 from touchstone.http.responses import JsonResponse, JsonStream
 from touchstone.http.routing import strict_router
+from touchstone.ranking.catalog.merging import ListWindow
 from touchstone.services.selection.assurance import (
     ASSURANCE,
     ASSURANCE_PARAMETERS,
@@ -29,6 +30,7 @@ from touchstone.services.selection.context import DatasetKey, RequestContext
 from touchstone.services.selection.datasets.criteria_and_facets import criteria_json, facets_json
 from touchstone.services.selection.datasets.editor import check_may_change
 from touchstone.services.selection.datasets.encoded_records import EncodedRecord
+from touchstone.services.selection.datasets.list_cursors import link_header, parse_cursor
 from touchstone.services.selection.datasets.listing import (
     LIST_PARAMETERS,
     STREAM_CHUNK,
@@ -59,7 +61,7 @@ from touchstone.services.selection.datasets.suggestions import (
     suggestions_json,
 )
 from touchstone.services.selection.filters import FILTER_PARAMETERS
-from touchstone.services.selection.openapi import ETAG, LOCATION, NOT_MODIFIED, TOTAL_COUNT, describe_operation
+from touchstone.services.selection.openapi import ETAG, LINK, LOCATION, NOT_MODIFIED, TOTAL_COUNT, describe_operation
 from touchstone.services.selection.paging import parse_page_window
 from touchstone.services.selection.parameters import ParameterTable
 
@@ -72,11 +74,14 @@ _CRITERIA: Final = msgspec.json.encode(criteria_json())
     "/",
     summary="List datasets",
     response_model=list[DatasetView] | DatasetPageView,
-    responses={200: {"headers": TOTAL_COUNT}},
+    responses={200: {"headers": TOTAL_COUNT | LINK}},
     openapi_extra=describe_operation(LIST_PARAMETERS),
 )
 async def list_datasets(request: Request) -> Response:
     """Filter, sort and page on the server; a bare array, or an object when `page` or `page_size` is given.
+
+    The header `Link` has the addresses of further parts of the list. That of the next part of a bare array has a
+    `cursor`, with which no record is repeated or skipped when others change.
 
     Once the records of an answer have taken 4 MiB, a record that does not fit comes with `metadata_omitted: true` and
     without its `metadata`, which reading the record alone gives.
@@ -89,11 +94,15 @@ async def list_datasets(request: Request) -> Response:
     window = parse_page_window(values)
     assurance = parse_assurance(values) or Assurance.DECLARED
 
-    matches = await ctx.catalog.list_ids(query, sort_order, skip=window.skip, limit=window.limit, assurance=assurance)
+    place = parse_cursor(values, sort_order)
+
+    list_window = ListWindow(window.skip, window.limit, after=place)
+    matches = await ctx.catalog.list_ids(query, sort_order, list_window, assurance)
     bodies = await ctx.catalog.records.record_bodies(matches.ids, ctx.viewer, ByteBudget())
 
     content = encode_list(bodies, window.page_info(matches.total_count))
-    return JsonResponse(content, headers=_total_count_header(matches.total_count))
+    headers = _total_count_header(matches.total_count) | link_header(ctx.query_string, sort_order, window, matches)
+    return JsonResponse(content, headers=headers)
 
 
 @router.post(
