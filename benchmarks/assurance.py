@@ -16,15 +16,13 @@ from typing import Final
 import numpy as np
 
 from benchmarks.ranking import once_ms, random_weightings
-from benchmarks.ranking.catalog_generator import add_evidence, generate_segment
+from benchmarks.ranking.catalog_generator import add_evidence, build_index, generate_segment
 from benchmarks.ranking.workloads import WORKLOADS, Workload
 from touchstone.core.evidence import Assurance
 from touchstone.ranking.catalog.catalog import Catalog
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.columns.segment import Segment
-from touchstone.ranking.index.builder import build_columns
-from touchstone.ranking.index.catalog_index import CatalogIndex
-from touchstone.ranking.index.snapshot_file import save_index
+from touchstone.ranking.index.snapshot_writer import save_index
 
 SIZES: Final = (1_000_000,)
 DOCUMENTED_SHARE: Final = 0.1
@@ -40,7 +38,7 @@ Times = dict[str, float]
 
 def build_catalog(segment: Segment) -> tuple[Catalog, float]:
     """Return an indexed catalog of the records of a segment, and how many bytes a record takes in its index."""
-    index = CatalogIndex(build_columns(segment, _LEAF_WORDS))
+    index = build_index(segment, _LEAF_WORDS)
     with tempfile.TemporaryDirectory() as folder:
         snapshot = Path(folder) / "index"
         save_index(snapshot, index, version=1)

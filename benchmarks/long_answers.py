@@ -30,7 +30,8 @@ from touchstone.http.responses import JsonResponse
 from touchstone.ranking.catalog.catalog import Catalog, Layout
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.columns.segment import CatalogRow
-from touchstone.ranking.index.snapshot_file import map_snapshot, save_index
+from touchstone.ranking.index.snapshot_file import map_snapshot
+from touchstone.ranking.index.snapshot_writer import save_index
 from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
 from touchstone.services.selection.datasets.encoded_records import to_catalog_row
 from touchstone.services.selection.datasets.ranking_response import RankingResult, encode_response

@@ -18,7 +18,7 @@ from uuid import UUID
 
 import numpy as np
 
-from benchmarks.ranking.catalog_generator import generate_segment
+from benchmarks.ranking.catalog_generator import build_index, generate_segment
 from benchmarks.ranking.cost_plot import TimesByEngine, plot_costs
 from benchmarks.ranking.engines import ENGINES, Ask, to_arrow
 from benchmarks.ranking.workloads import FULL_ORDER, SIX_CRITERIA, THREE_CRITERIA, WORKLOADS, Workload
@@ -27,9 +27,8 @@ from touchstone.ranking.catalog.view import View
 from touchstone.ranking.column_types import Ints
 from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.ranking.criteria import CRITERION_NAMES
-from touchstone.ranking.index.builder import build_columns
-from touchstone.ranking.index.catalog_index import CatalogIndex
-from touchstone.ranking.index.snapshot_file import map_snapshot, save_index
+from touchstone.ranking.index.snapshot_file import map_snapshot
+from touchstone.ranking.index.snapshot_writer import save_index
 from touchstone.ranking.query.predicates import Contains
 
 SIZES: Final = (10_000, 100_000, 1_000_000, 10_000_000)
@@ -114,7 +113,7 @@ def build_catalog(size: int, folder: Path) -> tuple[Catalog, Any, Measurements]:
     table = to_arrow(segment)
 
     start = time.perf_counter()
-    index = CatalogIndex(build_columns(segment, _LEAF_WORDS))
+    index = build_index(segment, _LEAF_WORDS)
     measurements = {"built in s": time.perf_counter() - start}
     del segment
 

@@ -10,10 +10,13 @@ from numpy.typing import NDArray
 from touchstone.core.attributes import FLAGS, NUMBERS
 from touchstone.core.evidence import Assurance, EvidenceLevel
 from touchstone.core.text import fold
+from touchstone.ranking.catalog.index_builder import IndexBuilder, build_from_parts
+from touchstone.ranking.catalog.unindexed_part import UnindexedPart
 from touchstone.ranking.columns.evidence_columns import EvidenceColumns, pack_levels
 from touchstone.ranking.columns.segment import KNOWN_ETHICAL, Segment, count_known_ethical
 from touchstone.ranking.columns.vocabulary import CodeVocabulary, ValueRanking
 from touchstone.ranking.criteria import CRITERIA
+from touchstone.ranking.index.catalog_index import CatalogIndex
 
 DOMAINS: Final = (
     "health",
@@ -174,6 +177,14 @@ def generate_segment(size: int, seed: int = 7) -> Segment:
     columns[KNOWN_ETHICAL] = count_known_ethical(columns)
     criteria = {criterion.name: criterion.compute(columns) for criterion in CRITERIA}
     return Segment(size, columns, criteria, vocabularies)
+
+
+def build_index(segment: Segment, leaf_words: int) -> CatalogIndex:
+    """Return an index over the records of a segment, built in memory."""
+    builder = IndexBuilder(leaf_words, snapshot_path=None, compiled=True)
+    index = build_from_parts(builder, [UnindexedPart(segment, np.ones(segment.size, np.bool_))], version=1)
+    assert index is not None
+    return index
 
 
 def add_evidence(segment: Segment, documented_share: float, reviewed_share: float, seed: int = 8) -> Segment:

@@ -15,12 +15,11 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.ranking.catalog_generator import generate_segment
+from benchmarks.ranking.catalog_generator import build_index, generate_segment
 from benchmarks.ranking.workloads import SIX_CRITERIA, THREE_CRITERIA
 from benchmarks.search.scale import QUERIES, array_bytes, word_frequencies
 from touchstone.ranking.catalog.catalog import Catalog
 from touchstone.ranking.catalog.view import View
-from touchstone.ranking.index.builder import build_columns
 from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.index.word_index import WordIndex
 from touchstone.ranking.query.predicates import AnyWord, FullText, Query, Range, Visible
@@ -100,7 +99,7 @@ def _generate_chunks(
 
 def build_catalog(size: int) -> Catalog:
     """Return an indexed catalog with words, and print what the index of the words took."""
-    columns = build_columns(generate_segment(size), _LEAF_WORDS)
+    columns = build_index(generate_segment(size), _LEAF_WORDS).columns
     words = generate_words(size)
     gc.collect()
 

@@ -17,7 +17,8 @@ from touchstone.ranking.catalog.catalog import Catalog, Layout
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.columns.evidence_columns import unpack_levels
 from touchstone.ranking.columns.segment import CatalogRow
-from touchstone.ranking.index.snapshot_file import map_snapshot, save_index
+from touchstone.ranking.index.snapshot_file import map_snapshot
+from touchstone.ranking.index.snapshot_writer import save_index
 from touchstone.ranking.query.facets import Facets, FlagCounts
 from touchstone.ranking.query.predicates import FlagEquals, Range
 from touchstone.ranking.reasons.points_by_level import SupportedFacts, points_by_level

@@ -9,7 +9,8 @@ import pytest
 from tests.ranking.catalogs import row
 from tests.ranking.test_ranking_twin import check_answers
 from touchstone.ranking.catalog.catalog import Catalog, Layout
-from touchstone.ranking.index.snapshot_file import SnapshotError, map_snapshot, save_index
+from touchstone.ranking.index.snapshot_file import SnapshotError, map_snapshot
+from touchstone.ranking.index.snapshot_writer import save_index
 
 LAYOUT = Layout(index_from=1, leaf_words=1)
 

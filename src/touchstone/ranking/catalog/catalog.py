@@ -2,10 +2,12 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
 
+from touchstone.ranking.catalog.index_builder import IndexBuilder, build_from_parts
 from touchstone.ranking.catalog.indexed_part import IndexedPart, PlanThresholds
 from touchstone.ranking.catalog.unindexed_part import UnindexedPart
 from touchstone.ranking.catalog.view import View
@@ -13,7 +15,6 @@ from touchstone.ranking.column_types import Bools
 from touchstone.ranking.columns.record_batch import RecordBatch
 from touchstone.ranking.columns.row_batches import to_record_batch
 from touchstone.ranking.columns.segment import CatalogRow, SegmentWriter
-from touchstone.ranking.index.builder import build_columns
 from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.index.word_indexing import WordIndexing
 from touchstone.ranking.kernels.compilation import compile_kernels
@@ -51,32 +52,30 @@ class CatalogChange(NamedTuple):
 class IndexRebuild:
     """The building of a new index over the records that a catalog held when the rebuild began.
 
-    `version` is the caller's version of these records, which is kept for a snapshot. `index` is None until `run` has
-    finished, and stays None if there are no records.
+    `version` is the caller's version of these records, which is kept in the snapshot file. `index` is None until `run`
+    has finished, and stays None if there are no records.
     """
 
-    def __init__(self, parts: Sequence[UnindexedPart | IndexedPart], layout: Layout, version: int) -> None:
+    def __init__(
+        self, parts: Sequence[UnindexedPart | IndexedPart], layout: Layout, version: int, snapshot_path: Path | None
+    ) -> None:
         self._parts = parts
         self._layout = layout
+        self._snapshot_path = snapshot_path
         self.version = version
         self.index: CatalogIndex | None = None
 
     def run(self) -> None:
-        """Build an index over all records, and store it in `index`.
+        """Build an index over all records, and store it in `index`; with a path, it is in the snapshot file as well.
 
         This takes long in a large catalog, so it is run in a thread; the catalog can be read and changed meanwhile.
+
+        Raises:
+            OSError: the snapshot file cannot be written.
         """
-        if self._layout.compiled:
-            compile_kernels()
-
-        # Copy the live records of all parts into one segment.
-        writer = SegmentWriter(is_searchable=all(part.is_searchable for part in self._parts))
-        for part in self._parts:
-            writer.extend_decoded(part.decode())
-
-        segment = writer.segment()
-        if segment.size:
-            self.index = CatalogIndex(build_columns(segment, self._layout.leaf_words))
+        builder = IndexBuilder(self._layout.leaf_words, self._snapshot_path, compiled=self._layout.compiled)
+        self.index = build_from_parts(builder, self._parts, self.version)
+        if self.index is not None:
             IndexedPart(self.index, self._layout.plans).warm_up()
 
 
@@ -234,15 +233,16 @@ class Catalog:
         stale_rows = self.view.unindexed_size + dead_rows
         return stale_rows > max(_TOLERATED_STALE_ROWS, self._indexed.span // 10)
 
-    def begin_rebuild(self, version: int = 0) -> IndexRebuild:
+    def begin_rebuild(self, version: int = 0, snapshot_path: Path | None = None) -> IndexRebuild:
         """Return the rebuild of an index over the present records, which the caller runs and then adopts.
 
+        With a path, the new index is written into the snapshot file there, and its arrays are mapped from the file.
         Changes are recorded from now on, so that `adopt_rebuild` can apply them to the new index.
         """
         self._changes_since_rebuild = []
         tail = UnindexedPart(self._tail_writer.segment(), self._tail_alive)
         parts: list[UnindexedPart | IndexedPart] = [self._indexed, tail] if self._indexed else [tail]
-        return IndexRebuild(parts, self._layout, version)
+        return IndexRebuild(parts, self._layout, version, snapshot_path)
 
     def adopt_rebuild(self, rebuild: IndexRebuild) -> None:
         """Replace the index by that of a finished rebuild, and apply again what was changed since it began."""

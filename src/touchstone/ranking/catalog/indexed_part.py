@@ -21,7 +21,7 @@ from touchstone.ranking.catalog.sorted_pages import SortedPages
 from touchstone.ranking.catalog.ties import count_in_ranking, count_in_unordered
 from touchstone.ranking.column_types import Bools, Floats, Ints
 from touchstone.ranking.columns.bitmaps import clear_bits, count_bits_by_leaf, pack_bits, read_bit, read_bits
-from touchstone.ranking.columns.segment import KNOWN_ETHICAL, DecodedColumns
+from touchstone.ranking.columns.segment import KNOWN_ETHICAL
 from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.index.facet_counts import count_index, warm_up_facets
 from touchstone.ranking.index.index_columns import PUBLIC_PLANE
@@ -40,6 +40,7 @@ from touchstone.ranking.query.facets import FacetCounter
 from touchstone.ranking.query.predicates import Contains, Query, Range
 from touchstone.ranking.query.sort_order import PageRequest, select_window
 from touchstone.ranking.text.query_words import QueryWord
+from touchstone.ranking.text.record_words import DecodedWords
 from touchstone.ranking.weighted_mean import WeightSets
 
 _CACHED_MATCHES: Final = 8  # of one bit for each record
@@ -418,8 +419,13 @@ class IndexedPart:
         """Return the levels of the evidence about the records at some positions, two bits for each attribute."""
         return self._columns.packed_levels().at(positions)
 
-    def decode(self) -> DecodedColumns:
-        """Return the live records for another layout, such as the segment that a new index is built from."""
+    def live_positions(self) -> Ints:
+        """Return the positions of the live records, ascending."""
         positions = np.empty(self.size, np.int64)
         bits.list_set_bits(self._alive.bitmap, positions)
-        return self.index.decode(positions)
+        return positions
+
+    def decode_words(self) -> DecodedWords | None:
+        """Return the words of the live records, in the order of their positions; None if they are not searchable."""
+        word_index = self._columns.word_index
+        return word_index.decode(self.live_positions()) if word_index else None

@@ -22,6 +22,7 @@ from touchstone.ranking.query.predicate_evaluation import evaluate_query
 from touchstone.ranking.query.predicates import Query, Visible, group_by_assurance
 from touchstone.ranking.query.sort_order import PageRequest, select_window, sort_values, to_ascending
 from touchstone.ranking.text.query_words import QueryWord
+from touchstone.ranking.text.record_words import DecodedWords
 from touchstone.ranking.text.relevance import count_words
 from touchstone.ranking.weighted_mean import WeightSets, score_segment, weight_shares
 
@@ -233,6 +234,9 @@ class UnindexedPart:
         is_kept = self._alive[evidence.positions]
         new_positions = np.cumsum(self._alive)[evidence.positions] - 1
 
+        return DecodedColumns(columns, values, evidence.keep(is_kept, new_positions[is_kept]), self.decode_words())
+
+    def decode_words(self) -> DecodedWords | None:
+        """Return the words of the live records, in the same order; None if they are not searchable."""
         words = self._segment.words
-        decoded_words = words.decode(np.flatnonzero(self._alive)) if words else None
-        return DecodedColumns(columns, values, evidence.keep(is_kept, new_positions[is_kept]), decoded_words)
+        return words.decode(np.flatnonzero(self._alive)) if words else None

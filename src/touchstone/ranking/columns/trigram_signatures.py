@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from touchstone.ranking.column_types import Bools
 from touchstone.ranking.columns.text_pool import Bytes
+from touchstone.ranking.kernels.text_sort_kernels import TRIGRAM_BUCKETS
 
-_BUCKETS: Final = 1 << 14
 _MULTIPLIER: Final = np.uint32(2654435761)  # Knuth's multiplicative hash: 2**32 divided by the golden ratio
-_LOWER_CASE: Final = np.array([byte + 32 if 65 <= byte <= 90 else byte for byte in range(256)], np.uint8)
+LOWER_CASE: Final = np.array([byte + 32 if 65 <= byte <= 90 else byte for byte in range(256)], np.uint8)
 """For each byte the same byte, or the lower-case letter of an ASCII capital."""
 
 
@@ -22,31 +22,12 @@ def _hash_trigrams(text: Bytes) -> NDArray[np.int64]:
 
     A trigram is any three bytes in a row, so the result is two shorter than the text.
     """
-    lower = _LOWER_CASE[text].astype(np.uint32)
+    lower = LOWER_CASE[text].astype(np.uint32)
     first, second, third = lower[:-2], lower[1:-1], lower[2:]
     trigrams = (first << np.uint32(16)) | (second << np.uint32(8)) | third
 
     hashes = (trigrams * _MULTIPLIER) >> np.uint32(12)
-    return hashes.astype(np.int64) & (_BUCKETS - 1)
-
-
-class SignatureWriter:
-    """Collects which trigrams occur in the names of each leaf.
-
-    Trigrams that span the border between two names are collected as well; they only make the filter a little weaker.
-    """
-
-    def __init__(self, leaf_count: int) -> None:
-        self._occurs_in_leaf = np.zeros((_BUCKETS, leaf_count), np.bool_)
-
-    def add(self, leaf: int, text: Bytes) -> None:
-        """Add the trigrams of some bytes that belong to a leaf."""
-        if len(text) > 2:
-            self._occurs_in_leaf[_hash_trigrams(text), leaf] = True
-
-    def to_bitmaps(self) -> Bytes:
-        """Return the signatures: one row for each bucket, a bitmap of the leaves in which its trigrams occur."""
-        return np.packbits(self._occurs_in_leaf, axis=1, bitorder="little")
+    return hashes.astype(np.int64) & (TRIGRAM_BUCKETS - 1)
 
 
 def leaves_with_trigrams(signatures: Bytes, substring: bytes, leaf_count: int) -> Bools:

@@ -1,11 +1,12 @@
-"""Building the columns of an index from a segment: the order of the records first, then every column in that order."""
+"""Building the columns of an index from collected records: their order first, then every column in that order."""
 
 from collections.abc import Mapping
-from itertools import pairwise
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import msgspec
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from touchstone.core.attributes import ETHICAL, NUMBERS
@@ -13,10 +14,11 @@ from touchstone.core.evidence import Assurance
 from touchstone.ranking import criterion_formulas as formulas
 from touchstone.ranking.column_types import Floats, Ints
 from touchstone.ranking.columns.bitmaps import to_smallest_unsigned
-from touchstone.ranking.columns.segment import INTEGER_COLUMNS, KNOWN_ETHICAL, WORD_COLUMNS, Segment
+from touchstone.ranking.columns.segment import INTEGER_COLUMNS, KNOWN_ETHICAL
 from touchstone.ranking.columns.text_pool import TextPool
-from touchstone.ranking.columns.trigram_signatures import SignatureWriter
 from touchstone.ranking.criteria import CRITERION_NAMES
+from touchstone.ranking.index.array_store import ArrayStore, keep_arrays
+from touchstone.ranking.index.collected_records import CODED_WORDS, POOLED_COLUMNS, TAGS, CollectedRecords
 from touchstone.ranking.index.index_columns import (
     STRICTER_EDGES,
     CodedColumn,
@@ -24,23 +26,23 @@ from touchstone.ranking.index.index_columns import (
     CriterionTables,
     IndexColumns,
     IntegerColumn,
-    NameColumn,
     NumberColumn,
     OwnerColumn,
     StoredLevels,
     StricterColumns,
-    TextColumn,
     UuidColumn,
     without_trailing_zeros,
 )
 from touchstone.ranking.index.ordered_records import OrderedRecords
 from touchstone.ranking.index.plane_builder import PlaneWriter
-from touchstone.ranking.index.record_layout import grade_criteria, lay_out_records
+from touchstone.ranking.index.record_layout import lay_out_records
+from touchstone.ranking.index.text_builder import build_names, build_tags, build_text
+from touchstone.ranking.index.text_order import TextOrder, sort_folded
 from touchstone.ranking.index.word_index import WordIndex
 from touchstone.ranking.kernels.bits import BITS_PER_WORD
 from touchstone.ranking.kernels.constants import FLAG_STATES, GRADE_SCALE
+from touchstone.ranking.text.record_words import DecodedWords
 
-POOLED_COLUMNS: Final = ("objective", "description", "file_path", "file_type")
 _QUANTILES: Final = {"year": 16}  # a plane begins at each quantile of a number
 _DEFAULT_QUANTILES: Final = 4
 _ROUND_NUMBERS: Final = 10.0 ** np.arange(1, 8)  # and at each of these, which people like to filter by
@@ -48,49 +50,64 @@ _NARROW_LIMIT: Final = 2**16
 _VARIABLE_WIDTH: Final = ("features_number", "citations", "missing_values_percentage")
 
 
-def build_columns(segment: Segment, leaf_words: int) -> IndexColumns:
-    """Return the columns of an index over all records of a segment.
+def build_columns(
+    collected: CollectedRecords, leaf_words: int, store: ArrayStore, words: DecodedWords | None = None
+) -> IndexColumns:
+    """Return the columns of an index over some records; the arrays are kept in a store.
 
     The records are brought into an order in which similar ones lie together, and divided into leaves: blocks of
-    `64 * leaf_words` records.
+    `64 * leaf_words` records. `words` are those of the records in the order in which these were collected, if they are
+    known already.
     """
-    alphabetical_ranks = _rank_by_name(segment)
-    order = lay_out_records(segment, alphabetical_ranks, leaf_size=BITS_PER_WORD * leaf_words)
+    name_order = _sort_names(collected)
+    alphabetical_ranks = _places_in_order(name_order.order, np.uint32)
+    order = lay_out_records(collected, alphabetical_ranks, leaf_size=BITS_PER_WORD * leaf_words)
+    records = OrderedRecords(collected, order, leaf_words)
 
-    # Build every column in this order, first at the assurance `declared`, then what differs above it.
-    records = OrderedRecords(segment, order, leaf_words)
-    numbers = _build_numbers(records)
-    planes = PlaneWriter(records)
-    plane_rows = planes.add_declared(numbers)
-    stricter_columns = _build_stricter(records, numbers, planes)
+    # Two threads build the columns; most of the work is done where Python lets other threads run.
+    with ThreadPoolExecutor(2, "index-column") as pool:
+        texts = {name: pool.submit(build_text, records, name, store) for name in POOLED_COLUMNS}
+        tags = pool.submit(build_tags, records, store)
+        names = pool.submit(build_names, records, name_order, alphabetical_ranks[order], store)
+        integers = {name: pool.submit(_build_integers, records, name, store) for name in INTEGER_COLUMNS}
 
-    return IndexColumns(
-        size=segment.size,
-        leaf_words=leaf_words,
-        planes=planes.planes(plane_rows),
-        criteria=_build_criteria(records),
-        tables=_build_tables(numbers),
-        numbers=numbers,
-        integers={column: _encode_integers(records.column(column)) for column in INTEGER_COLUMNS},
-        texts={column: _build_text(records, column) for column in POOLED_COLUMNS},
-        words={column: _build_words(records, column) for column in WORD_COLUMNS},
-        names=_build_names(records, alphabetical_ranks[order]),
-        owner=_build_owner(records),
-        dataset_ids=UuidColumn(records.column("uuid_high"), records.column("uuid_low")),
-        positions_by_id=np.argsort(records.column("id")).astype(np.uint32),
-        levels=_build_levels(records),
-        stricter=stricter_columns,
-        word_index=_build_word_index(segment, order),
-    )
+        numbers = keep_arrays(store, _build_numbers(records))
+        planes = PlaneWriter(records)
+        plane_rows = planes.add_declared(numbers)
+        stricter_columns = _build_stricter(records, numbers, planes, store)
+
+        return IndexColumns(
+            size=collected.size,
+            leaf_words=leaf_words,
+            planes=keep_arrays(store, planes.planes(plane_rows)),
+            criteria=keep_arrays(store, _build_criteria(records)),
+            tables=keep_arrays(store, _build_tables(numbers)),
+            numbers=numbers,
+            integers={name: column.result() for name, column in integers.items()},
+            texts={name: column.result() for name, column in texts.items()},
+            words={
+                **{name: keep_arrays(store, _build_words(records, name)) for name in CODED_WORDS},
+                TAGS: tags.result(),
+            },
+            names=names.result(),
+            owner=keep_arrays(store, _build_owner(records)),
+            dataset_ids=keep_arrays(store, UuidColumn(records.column("uuid_high"), records.column("uuid_low"))),
+            positions_by_id=store.keep(np.argsort(records.column("id")).astype(np.uint32)),
+            levels=keep_arrays(store, _build_levels(records)),
+            stricter=stricter_columns,
+            word_index=keep_arrays(store, WordIndex.build(words, order)) if words else None,
+        )
 
 
-def _rank_by_name(segment: Segment) -> Ints:
-    """Return the rank of each record in alphabetical order; equal names are ordered by id."""
-    by_name_and_id = np.lexsort((segment.columns["id"], segment.name_ranks()))
-    return _places_in_order(by_name_and_id, np.int64)
+def _sort_names(collected: CollectedRecords) -> TextOrder:
+    """Return the records in alphabetical order: by folded name, then by id."""
+    by_name = sort_folded(collected.texts["dataset_name"])
+    groups = np.cumsum(by_name.is_first, dtype=np.uint32)
+    ids = collected.columns["id"][by_name.order]
+    return TextOrder(by_name.order[np.lexsort((ids, groups))], by_name.is_first)
 
 
-def _places_in_order(order: Ints, integer_type: type[np.integer[Any]]) -> NDArray[Any]:
+def _places_in_order(order: NDArray[Any], integer_type: type[np.integer[Any]]) -> NDArray[Any]:
     """Return for each record its place in an order: the inverse of the permutation.
 
     In the order [2, 0, 1], record 2 comes first, so that the places of the records 0, 1 and 2 are [1, 2, 0].
@@ -110,27 +127,32 @@ def _build_criteria(records: OrderedRecords) -> CriterionColumns:
     has_state = [records.column(flag) == int(value) for flag, value in FLAG_STATES]
     flag_bytes = np.packbits(np.stack(has_state), axis=0, bitorder="little")[0]
 
-    grades = grade_criteria(records.segment.take(records.order))
-    criteria = [records.criterion(name) for name in CRITERION_NAMES]
+    grades = records.grades()
+    upper, lower = [], []
+    for name in CRITERION_NAMES:
+        values = records.criterion(name)
+        upper.append(records.highest_in_leaves(values))
+        lower.append(records.lowest_in_leaves(values))
+
     return CriterionColumns(
         grades=grades,
         flag_bytes=flag_bytes,
         block_grades=records.combine_in_blocks(np.maximum, grades),
         block_flag_bytes=records.combine_in_blocks(np.bitwise_or, flag_bytes),
         ethical_by_grade=_ethical_score_by_grade(),
-        upper=np.stack([records.highest_in_leaves(values) for values in criteria]),
-        lower=np.stack([records.lowest_in_leaves(values) for values in criteria]),
+        upper=np.stack(upper),
+        lower=np.stack(lower),
         known_ethical=records.column(KNOWN_ETHICAL),
     )
 
 
 def _build_stricter(
-    records: OrderedRecords, numbers: Mapping[str, NumberColumn], planes: PlaneWriter
+    records: OrderedRecords, numbers: Mapping[str, NumberColumn], planes: PlaneWriter, store: ArrayStore
 ) -> dict[Assurance, StricterColumns]:
     """Return what differs at each assurance above `declared` at which anything is known, and add its planes."""
-    evidence = records.segment.evidence
+    evidence = records.collected.evidence
     stricter_columns = {
-        assurance: _build_stricter_columns(records.at(assurance), numbers, planes)
+        assurance: keep_arrays(store, _build_stricter_columns(records.at(assurance), numbers, planes))
         for assurance in evidence.distinct_assurances()
     }
 
@@ -163,12 +185,8 @@ def _build_levels(records: OrderedRecords) -> StoredLevels:
     Only some records have evidence. `shown` holds the levels that support the values which a record shows, and
     `stricter` those that support its values at the assurances above `declared`.
     """
-    evidence = records.segment.evidence
-
-    # The evidence refers to positions in the segment, where the records are in another order than in the index.
-    index_positions = _places_in_order(records.order, np.uint32)
-    evidence_positions = index_positions[evidence.positions]
-
+    evidence = records.collected.evidence
+    evidence_positions = records.evidence_positions.astype(np.uint32)
     by_position = np.argsort(evidence_positions)
     return StoredLevels(
         positions=evidence_positions[by_position],
@@ -213,15 +231,24 @@ def _encode_numbers(column: str, records: OrderedRecords) -> NumberColumn:
     above `declared` only, because all assurances share them.
     """
     numbers = records.column(column)
-    evidence = records.segment.evidence
-    all_numbers = np.concatenate([numbers, *(values[column] for values in evidence.values.values())])
-    distinct_numbers = np.unique(all_numbers[~np.isnan(all_numbers)])
+    stricter_numbers = [values[column] for values in records.collected.evidence.values.values()]
+    distinct_numbers = _find_distinct([numbers, *stricter_numbers])
 
     values = np.concatenate([[np.nan], distinct_numbers])
     codes = _encode_known(numbers, values)
     quantile_count = _QUANTILES.get(column, _DEFAULT_QUANTILES)
     edges = _choose_edges(codes, distinct_numbers, quantile_count)
     return NumberColumn(values, codes, np.array(edges, np.int64))
+
+
+def _find_distinct(columns: list[Floats]) -> Floats:
+    """Return the distinct numbers of some columns that are known, in ascending order.
+
+    Arrow finds them with a hash table, which takes much less time than sorting all numbers.
+    """
+    distinct_numbers = [pa.array(numbers).unique().to_numpy(zero_copy_only=False) for numbers in columns]
+    all_numbers = np.concatenate(distinct_numbers)
+    return np.unique(all_numbers[~np.isnan(all_numbers)])
 
 
 def _encode_known(numbers: Floats, values: Floats) -> Ints:
@@ -271,6 +298,11 @@ def _build_tables(numbers: Mapping[str, NumberColumn]) -> CriterionTables:
     )
 
 
+def _build_integers(records: OrderedRecords, column: str, store: ArrayStore) -> IntegerColumn:
+    """Return a column of ids or times."""
+    return keep_arrays(store, _encode_integers(records.column(column)))
+
+
 def _encode_integers(integers: Ints) -> IntegerColumn:
     """Return integers in as few bytes as possible: as indices into their distinct values, or as differences.
 
@@ -288,7 +320,7 @@ def _encode_integers(integers: Ints) -> IntegerColumn:
 
 def _build_words(records: OrderedRecords, column: str) -> CodedColumn:
     """Return a column of word lists, such as the domains: a code for each record, and the list of each code as JSON."""
-    word_lists = records.segment.vocabularies[column].values
+    word_lists = records.collected.values[column]
     used_codes, codes = _renumber(records.column(column))
 
     known_lists = [word_lists[code] for code in used_codes[1:].tolist()]  # code 0 is "not known"
@@ -296,7 +328,7 @@ def _build_words(records: OrderedRecords, column: str) -> CodedColumn:
     return CodedColumn(TextPool.from_texts(["", *encoded_lists]), to_smallest_unsigned(codes))
 
 
-def _renumber(codes: NDArray[np.int32]) -> tuple[Ints, Ints]:
+def _renumber(codes: NDArray[Any]) -> tuple[Ints, Ints]:
     """Return the codes that occur, and for each record the index of its code among them.
 
     Code 0 ("not known") is always the first, even if it does not occur.
@@ -305,101 +337,12 @@ def _renumber(codes: NDArray[np.int32]) -> tuple[Ints, Ints]:
     return used_codes, np.searchsorted(used_codes, codes)
 
 
-def _build_text(records: OrderedRecords, column: str) -> TextColumn:
-    """Return a text column, sorted by folded text (without case and accents), so that lists are sorted without texts.
-
-    Each record has a code, the index of its text among the sorted ones; code 0 is "not known". Each code has a rank,
-    which it shares with codes whose folded text is the same.
-    """
-    vocabulary = records.segment.vocabularies[column]
-    old_codes = records.column(column)
-    used_codes = np.unique(old_codes[old_codes > 0])
-    sorted_codes = used_codes[np.argsort(vocabulary.ranks[used_codes], kind="stable")]
-    sorted_texts = [vocabulary.values[code] for code in sorted_codes.tolist()]
-
-    new_codes = np.zeros(vocabulary.size, np.int64)
-    new_codes[sorted_codes] = np.arange(1, len(sorted_codes) + 1)
-
-    # The ranks that are in use are numbered from 1 without gaps.
-    _, gapless_ranks = np.unique(vocabulary.ranks[sorted_codes], return_inverse=True)
-    return TextColumn(
-        pool=TextPool.from_texts(["", *sorted_texts]),
-        codes=to_smallest_unsigned(new_codes[old_codes]),
-        ranks=np.concatenate([[0], gapless_ranks + 1]).astype(np.uint32),
-    )
-
-
-def _build_names(records: OrderedRecords, alphabetical_ranks: Ints) -> NameColumn:
-    """Return the names of the records, their alphabetical order, and a filter that speeds up searches for substrings.
-
-    Searches ignore case and accents. Names that are not plain ASCII are therefore stored a second time in folded form,
-    without case and accents.
-    """
-    vocabulary = records.segment.vocabularies["dataset_name"]
-    name_codes = records.column("dataset_name").tolist()
-    names = [vocabulary.values[code] for code in name_codes]
-    pool = TextPool.from_texts(names)
-
-    is_accented = np.array([not name.isascii() for name in names], np.bool_)
-    accented_positions = np.flatnonzero(is_accented)
-    folded_names = [vocabulary.folded[name_codes[position]] for position in accented_positions.tolist()]
-    folded_pool = TextPool.from_texts(folded_names)
-    accented_pool = TextPool(folded_pool.data, folded_pool.offsets.astype(np.int64))
-
-    # In alphabetical order, a new group begins with each record whose folded name differs from the one before.
-    permutation = np.argsort(alphabetical_ranks)
-    sorted_name_ranks = records.segment.name_ranks(records.order[permutation])
-    is_group_start = np.diff(sorted_name_ranks, prepend=-1) > 0
-
-    return NameColumn(
-        pool=pool,
-        accented=records.to_bitmap(is_accented),
-        accented_positions=accented_positions,
-        accented_pool=accented_pool,
-        places=alphabetical_ranks.astype(np.uint32),
-        permutation=permutation.astype(np.uint32),
-        group_starts=records.to_bitmap(is_group_start),
-        first_places=records.lowest_in_leaves(alphabetical_ranks).astype(np.uint32),
-        signatures=_build_signatures(records, pool, accented_pool, accented_positions),
-    )
-
-
-def _build_signatures(
-    records: OrderedRecords, names: TextPool, accented_names: TextPool, accented_positions: Ints
-) -> NDArray[np.uint8]:
-    """Return which trigrams (three bytes in a row) occur in the names of each leaf, a block of records.
-
-    A search for a substring skips the leaves in which one of its trigrams does not occur. `accented_names` holds the
-    names at `accented_positions` a second time, without accents, because they are searched in this form.
-    """
-    signatures = SignatureWriter(records.leaf_count)
-
-    # The names of a leaf are one piece of the bytes of all names.
-    byte_borders = names.offsets[records.leaf_borders].tolist()
-    for leaf, (start, end) in enumerate(pairwise(byte_borders)):
-        signatures.add(leaf, names.data[start:end])
-
-    accented_borders = np.searchsorted(accented_positions, records.leaf_borders)
-    accented_byte_borders = accented_names.offsets[accented_borders].tolist()
-    for leaf, (start, end) in enumerate(pairwise(accented_byte_borders)):
-        signatures.add(leaf, accented_names.data[start:end])
-
-    return signatures.to_bitmaps()
-
-
-def _build_word_index(segment: Segment, order: Ints) -> WordIndex | None:
-    """Return the index of the words of the records, or None if the segment does not list them."""
-    if segment.words is None:
-        return None
-    return WordIndex.build(segment.words.decode(np.arange(segment.size)), order)
-
-
 def _build_owner(records: OrderedRecords) -> OwnerColumn:
     """Return the owner of each record, and the private records sorted by owner.
 
     Private records are shown to their owner only, and in this order those of one owner are found by binary search.
     """
-    owners = records.segment.vocabularies["owner"].values
+    owners = records.collected.values["owner"]
     used_codes, owner_codes = _renumber(records.column("owner"))
     owner_uuids = [owners[code].hex for code in used_codes[1:].tolist()]  # code 0 is "not known"
 

@@ -1,23 +1,16 @@
 """The index of a large catalog: its columns, and what is derived from them when it is first needed."""
 
 from bisect import bisect_left
-from collections.abc import Iterable
 from typing import Any
-from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.core.attributes import FLAGS, NUMBERS
 from touchstone.core.evidence import Assurance
 from touchstone.ranking.column_types import Bools, Floats, Ints
 from touchstone.ranking.columns.bitmaps import read_bits
-from touchstone.ranking.columns.evidence_columns import STRICTER_ASSURANCES, EvidenceColumns
-from touchstone.ranking.columns.segment import INTEGER_COLUMNS, WORD_COLUMNS, DecodedColumns
-from touchstone.ranking.columns.text_pool import TextPool
 from touchstone.ranking.columns.vocabulary import fold_words
 from touchstone.ranking.criteria import CRITERION_NAMES
-from touchstone.ranking.index.builder import POOLED_COLUMNS
 from touchstone.ranking.index.column_statistics import ColumnStatistics
 from touchstone.ranking.index.index_columns import PUBLIC_PLANE, IndexColumns, decode_words, flag_plane
 from touchstone.ranking.index.order_cache import OrderCache
@@ -137,67 +130,3 @@ class CatalogIndex:
         codes = stored.codes[positions].tolist()
         words_by_code = {code: fold_words(column, decode_words(stored.pool[code])) for code in set(codes) if code}
         return [words_by_code.get(code, ()) for code in codes]
-
-    def decode(self, positions: Ints) -> DecodedColumns:
-        """Return the records at some positions in a form that another segment or index can be built from.
-
-        The positions are in ascending order. Texts and word lists are given as codes, and the values of the codes are
-        given for each column.
-        """
-        word_index = self.columns.word_index
-        words = word_index.decode(positions) if word_index else None
-        return DecodedColumns(self._columns_at(positions), self._values_by_code(), self._evidence_at(positions), words)
-
-    def _columns_at(self, positions: Ints) -> dict[str, NDArray[Any]]:
-        """Return all columns of the records at some positions; texts, word lists and owners as codes."""
-        stored = self.columns
-        columns: dict[str, NDArray[Any]] = {name: self.numbers(name, positions) for name in NUMBERS}
-        columns |= {name: self.flags(name, positions) for name in FLAGS}
-        columns |= {name: self.integers(name, positions) for name in INTEGER_COLUMNS}
-        columns |= {name: stored.texts[name].codes[positions] for name in POOLED_COLUMNS}
-        columns |= {name: stored.words[name].codes[positions] for name in WORD_COLUMNS}
-        columns["owner"] = stored.owner.owners.codes[positions]
-        columns["uuid_high"] = stored.dataset_ids.high[positions]
-        columns["uuid_low"] = stored.dataset_ids.low[positions]
-
-        # An index stores the name of each record, not codes, so every record gets a code of its own.
-        columns["dataset_name"] = positions + 1
-        columns["visibility"] = self.is_public(positions).astype(np.int64) + 1
-        return columns
-
-    def _evidence_at(self, positions: Ints) -> EvidenceColumns:
-        """Return the evidence about the records at some positions in ascending order, numbered by these positions."""
-        levels = self.columns.levels
-        is_kept = np.isin(levels.positions, positions)
-        kept_positions = levels.positions[is_kept]
-
-        values: dict[Assurance, dict[str, NDArray[Any]]] = {}
-        for assurance in STRICTER_ASSURANCES:
-            index = self.at(assurance)
-            values[assurance] = {name: index.numbers(name, kept_positions) for name in NUMBERS}
-            values[assurance] |= {name: index.flags(name, kept_positions) for name in FLAGS}
-
-        return EvidenceColumns(
-            positions=np.searchsorted(positions, kept_positions),
-            values=values,
-            shown_levels=levels.shown[is_kept],
-            stricter_levels=levels.stricter[is_kept],
-        )
-
-    def _values_by_code(self) -> dict[str, list[Any]]:
-        """Return by column the value of each code that `_columns_at` uses; code 0 stands for None."""
-        stored = self.columns
-        values: dict[str, list[Any]] = {}
-        for name in POOLED_COLUMNS:
-            values[name] = [None, *_known_texts(stored.texts[name].pool)]
-        for name in WORD_COLUMNS:
-            values[name] = [None, *map(decode_words, _known_texts(stored.words[name].pool))]
-        values["owner"] = [None, *map(UUID, _known_texts(stored.owner.owners.pool))]
-        values["dataset_name"] = [None, *stored.names.pool]
-        values["visibility"] = [None, "private", "public"]
-        return values
-
-
-def _known_texts(pool: TextPool) -> Iterable[str]:
-    """Return the texts of a pool without the first, which stands for "not known"."""
-    return list(pool)[1:]

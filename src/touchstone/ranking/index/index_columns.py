@@ -192,7 +192,7 @@ def decode_words(encoded_words: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class TextColumn:
-    """Texts as codes into a pool that is sorted by folded text, with the rank of each code's folded text."""
+    """Texts as codes into a pool of distinct texts, with the rank of each code's folded text; code 0 is "not known"."""
 
     pool: TextPool
     codes: NDArray[Any]
@@ -217,7 +217,7 @@ class NameColumn:
         permutation: The positions of all records in the alphabetical order.
         group_starts: A bitmap of the places at which another folded name begins.
         first_places: The lowest place in each leaf.
-        signatures: The trigrams that occur in the names of each leaf, as `SignatureWriter` returns them.
+        signatures: The trigrams that occur in the names of each leaf, one row of bits for each of their buckets.
     """
 
     pool: TextPool

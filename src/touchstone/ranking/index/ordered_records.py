@@ -1,7 +1,8 @@
-"""The records of a segment in the order of an index, divided into leaves."""
+"""The records that an index is built over in its order, divided into leaves."""
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -10,26 +11,60 @@ from numpy.typing import NDArray
 from touchstone.core.evidence import Assurance
 from touchstone.ranking.column_types import Bools, Floats, Ints
 from touchstone.ranking.columns.bitmaps import pack_bits
-from touchstone.ranking.columns.segment import Segment
+from touchstone.ranking.columns.evidence_columns import CLAIM_TYPES, UNKNOWN_VALUES
+from touchstone.ranking.columns.segment import KNOWN_ETHICAL, count_known_ethical
+from touchstone.ranking.criteria import CRITERIA
+from touchstone.ranking.index.collected_records import IS_VISIBLE, CollectedRecords
 from touchstone.ranking.index.index_columns import with_trailing_zeros
 from touchstone.ranking.kernels.bits import BITS_PER_WORD, Words
 
 
+class _Facts(Mapping[str, NDArray[Any]]):
+    """The attributes that criteria are computed from; each is brought into the order of the index when it is read."""
+
+    def __init__(self, records: "OrderedRecords") -> None:
+        self._records = records
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return self._records.column(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(CLAIM_TYPES)
+
+    def __len__(self) -> int:
+        return len(CLAIM_TYPES)
+
+
 @dataclass(frozen=True, slots=True)
 class OrderedRecords:
-    """The records of a segment in the order of an index, in which similar records lie together.
+    """Records in the order of an index, in which similar ones lie together.
 
     They are divided into leaves: blocks of `64 * leaf_words` records, of which only the last may be shorter.
 
     Attributes:
-        segment: The records in their original order.
-        order: The position in the segment of each record of the index.
+        collected: The records in the order in which they were collected.
+        order: For each position in the index the number of its record among these.
         leaf_words: How many words of 64 bits the bitmap of a leaf has.
+        assurance: The assurance at which columns and criteria are known.
+        evidence_positions: The positions in the index of the records with evidence, in the order of the evidence.
     """
 
-    segment: Segment
+    collected: CollectedRecords
     order: Ints
     leaf_words: int
+    assurance: Assurance = Assurance.DECLARED
+    evidence_positions: Ints = field(init=False)
+
+    def __post_init__(self) -> None:
+        positions = np.empty(self.size, np.uint32)
+        positions[self.order] = np.arange(self.size, dtype=np.uint32)
+        evidence_positions = positions[self.collected.evidence.positions].astype(np.int64)
+        object.__setattr__(self, "evidence_positions", evidence_positions)
+
+    @property
+    def size(self) -> int:
+        """How many records there are."""
+        return self.collected.size
 
     @property
     def leaf_size(self) -> int:
@@ -39,31 +74,55 @@ class OrderedRecords:
     @property
     def leaf_count(self) -> int:
         """How many leaves there are."""
-        return math.ceil(self.segment.size / self.leaf_size)
+        return math.ceil(self.size / self.leaf_size)
 
     @property
     def leaf_borders(self) -> Ints:
         """Where each leaf begins, and at the end where the last one ends."""
         borders = np.arange(self.leaf_count + 1) * self.leaf_size
-        return np.minimum(borders, self.segment.size)
+        return np.minimum(borders, self.size)
 
     def at(self, assurance: Assurance) -> "OrderedRecords":
         """Return these records with what is known at an assurance above `declared`."""
-        return replace(self, segment=self.segment.at(assurance))
+        return replace(self, assurance=assurance)
 
     def column(self, name: str) -> NDArray[Any]:
-        """Return a column of the segment in the order of the index."""
-        return np.asarray(self.segment.columns[name][self.order])
+        """Return a column in the order of the index."""
+        depends_on_assurance = name in CLAIM_TYPES or name == KNOWN_ETHICAL
+        if self.assurance is Assurance.DECLARED or not depends_on_assurance:
+            return np.asarray(self.collected.columns[name][self.order])
+
+        known_values = self.collected.evidence.values[self.assurance]
+        values = count_known_ethical(known_values) if name == KNOWN_ETHICAL else known_values[name]
+        return self._spread(values, UNKNOWN_VALUES.get(name, 0))
 
     def criterion(self, name: str) -> Floats:
         """Return the values of a criterion in the order of the index."""
-        return self.segment.criteria[name][self.order]
+        if self.assurance is Assurance.DECLARED and name in self.collected.criteria:
+            return np.asarray(self.collected.criteria[name][self.order])
+
+        compute = next(criterion.compute for criterion in CRITERIA if criterion.name == name)
+        if self.assurance is Assurance.DECLARED:
+            return compute(_Facts(self))
+
+        # Of a record without evidence nothing is known, so its criteria are 0.
+        return self._spread(compute(self.collected.evidence.values[self.assurance]), 0.0)
+
+    def grades(self) -> NDArray[np.uint8]:
+        """Return the grades of all records in the order of the index, one row for each of GRADED_CRITERIA."""
+        if self.assurance is Assurance.DECLARED:
+            return self.collected.grades[:, self.order]
+        return self.collected.stricter_grades(self.assurance)[:, self.order]
+
+    def _spread(self, values: NDArray[Any], elsewhere: float) -> NDArray[Any]:
+        """Return a column that holds values for the records with evidence, and the same value for all others."""
+        column = np.full(self.size, elsewhere, values.dtype)
+        column[self.evidence_positions] = values
+        return column
 
     def is_public(self) -> Bools:
         """Return for each record whether it is public."""
-        visibilities = self.segment.vocabularies["visibility"].values
-        is_public_by_code = np.array([visibility == "public" for visibility in visibilities])
-        return np.asarray(is_public_by_code[self.column("visibility")])
+        return self.column(IS_VISIBLE)
 
     def to_bitmap(self, mask: Bools) -> Words:
         """Return one boolean for each record as a bitmap of whole leaves."""
@@ -75,7 +134,7 @@ class OrderedRecords:
         `values` has one column for each record, in the order of the index, and the result one column for each block. As
         all leaves have the same number of blocks, the last leaf may have some without a record; their value is 0.
         """
-        block_starts = np.arange(0, self.segment.size, BITS_PER_WORD)
+        block_starts = np.arange(0, self.size, BITS_PER_WORD)
         combined = operation.reduceat(values, block_starts, axis=-1)
 
         block_count = self.leaf_count * self.leaf_words

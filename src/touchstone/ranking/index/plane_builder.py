@@ -8,6 +8,7 @@ import numpy as np
 from touchstone.core.attributes import ETHICAL, FLAGS
 from touchstone.ranking.column_types import Bools, Ints
 from touchstone.ranking.columns.bitmaps import count_bits_by_leaf
+from touchstone.ranking.columns.vocabulary import fold_words
 from touchstone.ranking.index.index_columns import (
     EMPTY_PLANE_ROW,
     PUBLIC_PLANE,
@@ -38,7 +39,7 @@ class PlaneWriter:
     def __init__(self, records: OrderedRecords) -> None:
         self._records = records
         self._bitmaps: list[Words] = []
-        self._add(np.zeros(records.segment.size, np.bool_))  # becomes EMPTY_PLANE_ROW
+        self._add(np.zeros(records.size, np.bool_))  # becomes EMPTY_PLANE_ROW
 
     def add_declared(self, numbers: Mapping[str, NumberColumn]) -> dict[str, int]:
         """Add all planes at the assurance `declared`, and return their rows by key."""
@@ -86,7 +87,7 @@ def _flag_masks(records: OrderedRecords) -> Iterator[_NamedMask]:
 
 def _ethical_masks(records: OrderedRecords) -> Iterator[_NamedMask]:
     """Yield for each n from 1 to 10 the records that meet at least n of the ten ethical criteria."""
-    met_counts = np.zeros(records.segment.size, np.uint8)
+    met_counts = np.zeros(records.size, np.uint8)
     for flag in ETHICAL:
         met_counts += records.column(flag) == 1
 
@@ -103,8 +104,8 @@ def _word_masks(records: OrderedRecords, column: str) -> Iterator[_NamedMask]:
     list_counts = np.bincount(codes)
     known_codes = np.flatnonzero(list_counts[1:]) + 1  # code 0 is "not known"
 
-    vocabulary = records.segment.vocabularies[column]
-    word_lists = {code: vocabulary.folded[code] for code in known_codes.tolist()}
+    values = records.collected.values[column]
+    word_lists = {code: fold_words(column, values[code]) for code in known_codes.tolist()}
     for word in _most_frequent_words(word_lists, list_counts, _WORD_PLANE_COUNTS[column]):
         matching_codes = [code for code, words in word_lists.items() if word in words]
         list_has_word = np.zeros(len(list_counts), np.bool_)

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from touchstone.ranking.column_types import Floats, Ints
 from touchstone.ranking.columns.evidence_columns import EvidenceColumns
-from touchstone.ranking.columns.segment import Segment
+from touchstone.ranking.index.collected_records import CollectedRecords
 from touchstone.ranking.index.kd_layout import KdSpace, kd_order, order_in_leaves
-from touchstone.ranking.kernels.constants import GRADE_SCALE, GRADED_CRITERIA
+from touchstone.ranking.kernels.constants import GRADED_CRITERIA
 
 _IMPORTANCE: Final[Mapping[str, float]] = {
     "ethical_score": 1.0,
@@ -28,34 +28,35 @@ _MINOR_IMPORTANCE: Final = 0.3
 """The factor by which criteria count less at those assurances for which a division of the records is not made."""
 
 
-def lay_out_records(segment: Segment, alphabetical_ranks: Ints, leaf_size: int) -> Ints:
-    """Return the records of a segment in an order in which those with similar criteria lie together.
+def lay_out_records(records: CollectedRecords, alphabetical_ranks: NDArray[np.uint32], leaf_size: int) -> Ints:
+    """Return records in an order in which those with similar criteria lie together.
 
     The records with evidence come first, in leaves of their own, because nothing is known about the others above
     `declared`. They are laid out by their criteria at each assurance at which something is known about them.
     """
-    assurances = segment.evidence.distinct_assurances()
-    segments = [segment, *(segment.at(assurance) for assurance in assurances)]
+    assurances = records.evidence.distinct_assurances()
+    grades = [records.grades, *map(records.stricter_grades, assurances)]
 
     order = []
-    for number, records in enumerate(_group_by_evidence(segment.evidence, segment.size, leaf_size)):
-        known_segments = [known_segment.take(records) for known_segment in segments[: len(segments) - number]]
-        group_order = _lay_out_group(known_segments, alphabetical_ranks[records], leaf_size)
-        order.append(records[group_order])
+    for number, group in enumerate(_group_by_evidence(records.evidence, records.size, leaf_size)):
+        known_grades = grades[: len(grades) - number]
+        order.append(_lay_out_group(group, known_grades, alphabetical_ranks, leaf_size))
     return np.concatenate(order)
 
 
-def _lay_out_group(known_segments: Sequence[Segment], alphabetical_ranks: Ints, leaf_size: int) -> Ints:
-    """Return an order of some records in which similar ones lie together, in leaves and within these in blocks.
+def _lay_out_group(
+    group: Ints, known_grades: Sequence[NDArray[np.uint8]], alphabetical_ranks: NDArray[np.uint32], leaf_size: int
+) -> Ints:
+    """Return the records of a group in an order in which similar ones lie together, in leaves and their blocks.
 
-    `known_segments` holds the records with what is known of them at each assurance, `declared` first.
+    `known_grades` holds the grades of all records at each assurance at which the group is known, `declared` first.
     """
-    grades = np.concatenate([grade_criteria(known_segment) for known_segment in known_segments])
-    leaf_importance, block_importance = _importances(stricter_count=len(known_segments) - 1)
+    leaf_importance, block_importance = _importances(stricter_count=len(known_grades) - 1)
+    dimensions = np.concatenate([grades[:, group] for grades in known_grades])
 
-    space = KdSpace(grades, leaf_importance, alphabetical_ranks)
+    space = KdSpace(dimensions, leaf_importance, alphabetical_ranks[group])
     order = kd_order(space, leaf_size)
-    return order_in_leaves(replace(space, importance=block_importance), order, leaf_size)
+    return group[order_in_leaves(replace(space, importance=block_importance), order, leaf_size)]
 
 
 def _importances(stricter_count: int) -> tuple[Floats, Floats]:
@@ -90,12 +91,3 @@ def _group_by_evidence(evidence: EvidenceColumns, record_count: int, leaf_size: 
     group_ends = [np.count_nonzero(known_count >= count) for count in range(len(assurances), 0, -1)]
     borders = [math.ceil(end / leaf_size) * leaf_size for end in group_ends]
     return np.split(np.argsort(-known_count, kind="stable"), borders)
-
-
-def grade_criteria(segment: Segment) -> NDArray[np.uint8]:
-    """Return the grades of all records, one row for each of GRADED_CRITERIA.
-
-    A grade is a criterion, a number in 0-1, in one byte: it is multiplied by 255 and rounded up.
-    """
-    grades = [np.ceil(segment.criteria[name] * GRADE_SCALE).astype(np.uint8) for name in GRADED_CRITERIA]
-    return np.stack(grades)

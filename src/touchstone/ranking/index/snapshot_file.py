@@ -9,8 +9,7 @@ import hashlib
 import math
 import os
 import zlib
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -34,7 +33,7 @@ class SnapshotError(Exception):
     """The file is not a complete snapshot of this format; the index must be built again from the database."""
 
 
-class _StoredArray(msgspec.Struct, frozen=True):
+class StoredArray(msgspec.Struct, frozen=True):
     """The description of an array: its type and shape, and where it begins among the arrays, in bytes."""
 
     dtype: str
@@ -42,14 +41,14 @@ class _StoredArray(msgspec.Struct, frozen=True):
     offset: int
 
 
-class _Header(msgspec.Struct, frozen=True):
+class Header(msgspec.Struct, frozen=True):
     """The header of a snapshot.
 
     Attributes:
         version: The caller's version of what the index holds.
         size: How many bytes all arrays take, including the gaps between them.
         checksum: The CRC-32 of these bytes.
-        columns: `IndexColumns` as JSON, with a `_StoredArray` in the place of each array.
+        columns: `IndexColumns` as JSON, with a `StoredArray` in the place of each array.
     """
 
     version: int
@@ -58,76 +57,11 @@ class _Header(msgspec.Struct, frozen=True):
     columns: msgspec.Raw
 
 
-@dataclass(slots=True)
-class _ArrayLayout:
-    """The arrays of a snapshot in the order in which they are written, and how many bytes they take.
-
-    An array that occurs several times, because two assurances share it, is written only once.
-    """
-
-    arrays: list[NDArray[Any]] = field(default_factory=list)
-    size: int = 0
-    _descriptions: dict[int, _StoredArray] = field(default_factory=dict)
-
-    def add(self, value: Any) -> _StoredArray:
-        """Give an array its place in the file and return its description.
-
-        The JSON encoder calls this for each array that it meets in the columns.
-        """
-        description = self._descriptions.get(id(value))
-        if description is None:
-            array = np.ascontiguousarray(value)
-            description = _StoredArray(array.dtype.str, array.shape, self.size)
-            self._descriptions[id(value)] = description
-            self.arrays.append(array)
-            self.size += _aligned(array.nbytes)
-        return description
-
-    def checksum(self) -> int:
-        """Return the CRC-32 of all arrays, including the zeros that fill the gaps between them."""
-        checksum = 0
-        for array in self.arrays:
-            checksum = _update_checksum(checksum, array.reshape(-1).view(np.uint8))
-            gap = bytes(_aligned(array.nbytes) - array.nbytes)
-            checksum = zlib.crc32(gap, checksum)
-        return checksum
-
-
-def save_index(path: Path, index: CatalogIndex, version: int) -> None:
-    """Write an index into a snapshot file, so that the next start need not build it again.
-
-    `version` is the caller's version of what the index holds; `map_snapshot` returns it. An old file is replaced only
-    when the new one is complete and on disk. Raises OSError if the file cannot be written.
-    """
-    # The encoder hands each array to the layout and stores the description that it gets back.
-    layout = _ArrayLayout()
-    encoded_columns = msgspec.json.encode(index.columns, enc_hook=layout.add)
-    header = _Header(version, layout.size, layout.checksum(), msgspec.Raw(encoded_columns))
-    encoded_header = msgspec.json.encode(header)
-
-    unfinished_path = path.with_suffix(f".{os.getpid()}")
-    with unfinished_path.open("wb") as file:
-        file.write(_encode_prefix(encoded_header) + encoded_header)
-        _write_arrays(file, layout.arrays, _arrays_offset(len(encoded_header)))
-        file.flush()
-        os.fsync(file.fileno())
-    unfinished_path.replace(path)
-
-
-def _encode_prefix(encoded_header: bytes) -> bytes:
+def encode_prefix(encoded_header: bytes) -> bytes:
     """Return the beginning of a snapshot file: its format, and the length and the checksum of the header."""
     header_length = len(encoded_header).to_bytes(_LENGTH_BYTES, "little")
     header_checksum = zlib.crc32(encoded_header).to_bytes(_CHECKSUM_BYTES, "little")
     return _MAGIC + header_length + header_checksum
-
-
-def _write_arrays(file: BinaryIO, arrays: Iterable[NDArray[Any]], offset: int) -> None:
-    """Write arrays into a file from `offset` on, each at a multiple of the alignment, with zeros in the gaps."""
-    for array in arrays:
-        file.seek(offset)
-        file.write(array.data)
-        offset += _aligned(array.nbytes)
-    file.truncate(offset)  # also appends the gap after the last array
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,12 +102,12 @@ def map_snapshot(path: Path) -> MappedSnapshot:
     try:
         with path.open("rb") as file:
             encoded_header = _read_header(file)
-            header = msgspec.json.decode(encoded_header, type=_Header)
-            array_bytes = _map_arrays(file, _arrays_offset(len(encoded_header)), header.size)
+            header = msgspec.json.decode(encoded_header, type=Header)
+            array_bytes = _map_arrays(file, arrays_offset(len(encoded_header)), header.size)
 
         # The decoder calls this with the description that stands in the place of each array.
         def map_array(_array_type: type[Any], description: Any) -> NDArray[Any]:
-            return _map_array(array_bytes, msgspec.convert(description, _StoredArray))
+            return _map_array(array_bytes, msgspec.convert(description, StoredArray))
 
         columns = msgspec.json.decode(header.columns, type=IndexColumns, dec_hook=map_array)
     except (OSError, ValueError, msgspec.MsgspecError) as error:
@@ -214,19 +148,19 @@ def _read_header(file: BinaryIO) -> bytes:
     return encoded_header
 
 
-def _map_array(array_bytes: NDArray[np.uint8], stored: _StoredArray) -> NDArray[Any]:
+def _map_array(array_bytes: NDArray[np.uint8], stored: StoredArray) -> NDArray[Any]:
     """Return one array as a view of the bytes of all arrays, without copying it."""
     dtype = np.dtype(stored.dtype)
     byte_count = dtype.itemsize * int(np.prod(stored.shape))
     return array_bytes[stored.offset : stored.offset + byte_count].view(dtype).reshape(stored.shape)
 
 
-def _arrays_offset(header_size: int) -> int:
+def arrays_offset(header_size: int) -> int:
     """Return the offset in the file at which the arrays begin, behind a header of some size."""
-    return _aligned(_PREFIX_BYTES + header_size)
+    return aligned(_PREFIX_BYTES + header_size)
 
 
-def _aligned(size: int) -> int:
+def aligned(size: int) -> int:
     """Return a number of bytes rounded up to the alignment of arrays."""
     return math.ceil(size / _ALIGNMENT) * _ALIGNMENT
 

@@ -13,10 +13,12 @@ from touchstone.ranking.kernels import (
     bits,
     count_kernels,
     filter_kernels,
+    layout_kernels,
     order_kernels,
     posting_kernels,
     score_kernels,
     text_kernels,
+    text_sort_kernels,
     tie_kernels,
     top_kernels,
     weighting_kernels,
@@ -34,6 +36,8 @@ KERNEL_MODULES: Final = (
     count_kernels,
     posting_kernels,
     weighting_kernels,
+    text_sort_kernels,
+    layout_kernels,
 )
 """The modules whose functions are compiled, each after those that it imports."""
 _lock: Final = Lock()

@@ -16,7 +16,8 @@ import structlog
 from touchstone.core.errors import ServiceError
 from touchstone.database.engine import Database
 from touchstone.ranking.index.catalog_index import CatalogIndex
-from touchstone.ranking.index.snapshot_file import MappedSnapshot, SnapshotError, map_snapshot, save_index
+from touchstone.ranking.index.snapshot_file import MappedSnapshot, SnapshotError, map_snapshot
+from touchstone.ranking.index.snapshot_writer import save_index
 from touchstone.services.selection.catalog.snapshot_store import is_listed, list_snapshot
 from touchstone.services.selection.catalog.versioned_catalog import VersionedCatalog
 

@@ -1,0 +1,151 @@
+"""All records of a catalog, collected batch by batch before an index is built over them.
+
+Their columns are in unnamed files or in memory (`spool`). Words of which there are few have codes; the texts and the
+tags, of which almost every record may have its own, are kept as they are.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from touchstone.core.attributes import FLAGS, NUMBERS
+from touchstone.core.evidence import Assurance
+from touchstone.ranking.column_types import Facts, Floats
+from touchstone.ranking.columns.evidence_columns import CLAIM_TYPES, EvidenceColumns, EvidenceWriter
+from touchstone.ranking.columns.record_batch import CodedColumn, RecordBatch
+from touchstone.ranking.columns.segment import INTEGER_COLUMNS, KNOWN_ETHICAL, WORD_COLUMNS, count_known_ethical
+from touchstone.ranking.columns.spool import SpooledColumn, SpooledTexts, TextSpool
+from touchstone.ranking.criteria import CRITERIA
+from touchstone.ranking.kernels.constants import GRADE_SCALE, GRADED_CRITERIA
+
+POOLED_COLUMNS: Final = ("objective", "description", "file_path", "file_type")
+TAGS: Final = "tags"
+"""The column of word lists of which almost every record may have its own; they are collected as JSON."""
+CODED_WORDS: Final = tuple(name for name in WORD_COLUMNS if name != TAGS)
+IS_VISIBLE: Final = "is_visible"
+"""The column that tells which records everybody may see; the flag `is_public` is an attribute of the data."""
+
+
+@dataclass(frozen=True, slots=True)
+class CollectedRecords:
+    """All records that an index is built over, in the order in which they came.
+
+    Attributes:
+        size: The number of records.
+        columns: By name, numbers as float64, flags as int8, ids, times and the halves of UUIDs as integers, IS_VISIBLE
+            as booleans, KNOWN_ETHICAL as counts, and CODED_WORDS and `owner` as codes.
+        criteria: The values of GRADED_CRITERIA by name.
+        grades: One row for each of GRADED_CRITERIA: the criterion of each record in one byte.
+        texts: The names, the texts of POOLED_COLUMNS, and the tags as JSON.
+        values: By column, the word list or the owner of each code; the first, of code 0, is None.
+        evidence: What is known at the assurances above `declared`.
+    """
+
+    size: int
+    columns: Mapping[str, NDArray[Any]]
+    criteria: Mapping[str, Floats]
+    grades: NDArray[np.uint8]
+    texts: Mapping[str, SpooledTexts]
+    values: Mapping[str, Sequence[Any]]
+    evidence: EvidenceColumns
+
+    def stricter_grades(self, assurance: Assurance) -> NDArray[np.uint8]:
+        """Return the grades of all records at an assurance above `declared`, like `grades`."""
+        grades = np.zeros(self.grades.shape, np.uint8)
+        criteria = compute_graded_criteria(self.evidence.values[assurance])
+        for row, name in enumerate(GRADED_CRITERIA):
+            grades[row, self.evidence.positions] = _grade(criteria[name])
+        return grades
+
+
+class RecordCollector:
+    """Takes the records of a catalog batch by batch; one thread at a time may use it."""
+
+    def __init__(self, folder: Path | None) -> None:
+        """Prepare to collect records in unnamed files in `folder`, or in memory for None."""
+        self.size = 0
+        self._columns = {name: SpooledColumn(dtype, folder) for name, dtype in _column_types().items()}
+        self._criteria = {name: SpooledColumn(np.float64, folder) for name in GRADED_CRITERIA}
+        self._grades = {name: SpooledColumn(np.uint8, folder) for name in GRADED_CRITERIA}
+        self._texts = {name: TextSpool(folder) for name in ("dataset_name", *POOLED_COLUMNS, TAGS)}
+        self._codes: dict[str, dict[Hashable, int]] = {name: {None: 0} for name in (*CODED_WORDS, "owner")}
+        self._evidence = EvidenceWriter()
+
+    def add(self, batch: RecordBatch) -> None:
+        """Append the records of a batch."""
+        columns = dict(batch.columns)
+        columns[KNOWN_ETHICAL] = count_known_ethical(batch.columns)
+        columns[IS_VISIBLE] = _is_visible(batch.texts["visibility"])
+        columns["owner"] = self._encode("owner", batch.owners)
+        for name in CODED_WORDS:
+            columns[name] = self._encode(name, batch.words[name])
+        for name, spooled_column in self._columns.items():
+            spooled_column.append(columns[name])
+
+        for name, values in compute_graded_criteria(batch.columns).items():
+            self._criteria[name].append(values)
+            self._grades[name].append(_grade(values))
+        for name in ("dataset_name", *POOLED_COLUMNS):
+            self._texts[name].append(batch.texts[name])
+        self._texts[TAGS].append(_to_json_texts(batch.words[TAGS]))
+
+        self._evidence.extend(batch.evidence, first_position=self.size)
+        self.size += batch.size
+
+    def _encode(self, name: str, column: CodedColumn) -> NDArray[np.int32]:
+        """Return a column of a batch with the codes that all batches share."""
+        shared_codes = self._codes[name]
+        new_codes = [shared_codes.setdefault(value, len(shared_codes)) for value in column.values]
+        return np.asarray(np.array(new_codes, np.int32)[column.codes])
+
+    def read(self) -> CollectedRecords:
+        """Return all records; nothing can be added afterwards."""
+        return CollectedRecords(
+            size=self.size,
+            columns={name: column.read() for name, column in self._columns.items()},
+            criteria={name: column.read() for name, column in self._criteria.items()},
+            grades=np.stack([column.read() for column in self._grades.values()]),
+            texts={name: spool.read() for name, spool in self._texts.items()},
+            values={name: list(codes) for name, codes in self._codes.items()},
+            evidence=self._evidence.snapshot(),
+        )
+
+
+def compute_graded_criteria(columns: Facts) -> dict[str, Floats]:
+    """Return the values of GRADED_CRITERIA for some records, by name."""
+    return {criterion.name: criterion.compute(columns) for criterion in CRITERIA if criterion.name in GRADED_CRITERIA}
+
+
+def _grade(values: Floats) -> NDArray[np.uint8]:
+    """Return a criterion, numbers in 0-1, in one byte for each record: multiplied by 255 and rounded up."""
+    return np.ceil(values * GRADE_SCALE).astype(np.uint8)
+
+
+def _is_visible(visibilities: pa.Array) -> NDArray[Any]:
+    """Return for each record whether it is public."""
+    return np.asarray(pa.compute.equal(visibilities, "public").to_numpy(zero_copy_only=False))
+
+
+def _to_json_texts(column: CodedColumn) -> pa.Array:
+    """Return word lists as JSON texts, one for each record."""
+    encoded_lists = [None if words is None else msgspec.json.encode(words).decode() for words in column.values]
+    return pa.array(encoded_lists, pa.large_string()).take(pa.array(column.codes))
+
+
+def _column_types() -> dict[str, Any]:
+    """Return the NumPy type of every column that is not a text, by name."""
+    return {
+        **{name: CLAIM_TYPES[name] for name in (*NUMBERS, *FLAGS)},
+        **dict.fromkeys(INTEGER_COLUMNS, np.int64),
+        "uuid_high": np.uint64,
+        "uuid_low": np.uint64,
+        **dict.fromkeys((*CODED_WORDS, "owner"), np.int32),
+        IS_VISIBLE: np.bool_,
+        KNOWN_ETHICAL: np.uint8,
+    }

@@ -1,0 +1,97 @@
+"""The records of an index column by column, for the index that is to replace it."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+from uuid import UUID
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from touchstone.core.attributes import FLAGS, NUMBERS
+from touchstone.core.evidence import Assurance
+from touchstone.ranking.column_types import Ints
+from touchstone.ranking.columns.evidence_columns import STRICTER_ASSURANCES, EvidenceColumns
+from touchstone.ranking.columns.record_batch import CodedColumn, RecordBatch
+from touchstone.ranking.columns.segment import INTEGER_COLUMNS, WORD_COLUMNS
+from touchstone.ranking.columns.text_pool import TextPool
+from touchstone.ranking.index import index_columns
+from touchstone.ranking.index.catalog_index import CatalogIndex
+from touchstone.ranking.index.collected_records import POOLED_COLUMNS
+from touchstone.ranking.index.index_columns import decode_words
+
+_RECORDS_PER_BATCH: Final = 1 << 16
+
+
+def decode_records(index: CatalogIndex, positions: Ints) -> Iterator[RecordBatch]:
+    """Yield the records at some positions, which are in ascending order, in batches."""
+    pools = {name: _to_arrow(index.columns.texts[name].pool) for name in POOLED_COLUMNS}
+    names = _to_arrow(index.columns.names.pool)
+
+    for start in range(0, len(positions), _RECORDS_PER_BATCH):
+        batch_positions = positions[start : start + _RECORDS_PER_BATCH]
+        texts = {name: _take_texts(pools[name], index.columns.texts[name], batch_positions) for name in POOLED_COLUMNS}
+        texts["dataset_name"] = names.take(pa.array(batch_positions))
+        texts["visibility"] = _visibilities(index, batch_positions)
+        yield _decode_batch(index, batch_positions, texts)
+
+
+def _decode_batch(index: CatalogIndex, positions: Ints, texts: dict[str, pa.Array]) -> RecordBatch:
+    """Return the records at some positions with their texts."""
+    columns: dict[str, NDArray[Any]] = {name: index.numbers(name, positions) for name in NUMBERS}
+    columns |= {name: index.flags(name, positions) for name in FLAGS}
+    columns |= {name: index.integers(name, positions) for name in INTEGER_COLUMNS}
+    columns["uuid_high"] = index.columns.dataset_ids.high[positions]
+    columns["uuid_low"] = index.columns.dataset_ids.low[positions]
+
+    words = {name: _decode_codes(index.columns.words[name], positions, decode_words) for name in WORD_COLUMNS}
+    owners = _decode_codes(index.columns.owner.owners, positions, UUID)
+    return RecordBatch(columns, texts, words, owners, _decode_evidence(index, positions))
+
+
+def _to_arrow(pool: TextPool) -> pa.Array:
+    """Return the texts of a pool as an Arrow array over the same bytes."""
+    offsets = pa.py_buffer(pool.offsets.astype(np.int64))
+    return pa.Array.from_buffers(pa.large_string(), len(pool), [None, offsets, pa.py_buffer(pool.data)])
+
+
+def _take_texts(pool: pa.Array, column: index_columns.TextColumn, positions: Ints) -> pa.Array:
+    """Return the texts of a column at some positions; null: not known."""
+    codes = column.codes[positions]
+    return pool.take(pa.array(codes, mask=codes == 0))
+
+
+def _visibilities(index: CatalogIndex, positions: Ints) -> pa.Array:
+    """Return the visibility of the records at some positions."""
+    is_public = pa.array(index.is_public(positions))
+    return pc.if_else(is_public, "public", "private").cast(pa.large_string())
+
+
+def _decode_codes(
+    column: index_columns.CodedColumn, positions: Ints, decode_value: Callable[[str], Any]
+) -> CodedColumn:
+    """Return the values of a column at some positions as codes of those that occur there."""
+    used_codes, codes = np.unique(np.concatenate([[0], column.codes[positions]]), return_inverse=True)
+    known_values = [decode_value(column.pool[code]) for code in used_codes[1:].tolist()]
+    return CodedColumn(codes[1:].astype(np.int32), [None, *known_values])
+
+
+def _decode_evidence(index: CatalogIndex, positions: Ints) -> EvidenceColumns:
+    """Return the evidence about the records at some positions in ascending order, numbered by these positions."""
+    levels = index.columns.levels
+    is_kept = np.isin(levels.positions, positions)
+    kept_positions = levels.positions[is_kept]
+
+    values: dict[Assurance, dict[str, NDArray[Any]]] = {}
+    for assurance in STRICTER_ASSURANCES:
+        stricter_index = index.at(assurance)
+        values[assurance] = {name: stricter_index.numbers(name, kept_positions) for name in NUMBERS}
+        values[assurance] |= {name: stricter_index.flags(name, kept_positions) for name in FLAGS}
+
+    return EvidenceColumns(
+        positions=np.searchsorted(positions, kept_positions),
+        values=values,
+        shown_levels=levels.shown[is_kept],
+        stricter_levels=levels.stricter[is_kept],
+    )
