@@ -16,9 +16,13 @@ from touchstone.services.selection.openapi import describe_operation
 
 router = strict_router(prefix="/datasets", tags=["datasets"])
 
-MEDIA_TYPES: Final = (JSON_LINES, "application/jsonl", "application/json-lines")
-_LINES: Final[dict[str, Any]] = {"schema": {"type": "string", "description": "One JSON object per line."}}
-_BODY: Final[dict[str, Any]] = {"required": True, "content": {JSON_LINES: _LINES}}
+MEDIA_TYPES: Final = (JSON_LINES, "application/jsonl", "application/json-lines", OCTET_STREAM)
+# Generators of clients know no media type of JSON Lines, so the document describes the body as bytes.
+_BODY: Final[dict[str, Any]] = {
+    "required": True,
+    "description": f"JSON Lines, one record per line, as `{JSON_LINES}` or as bytes.",
+    "content": BINARY_CONTENT,
+}
 _CONTENT: Final[dict[str, Any]] = BINARY_CONTENT | {JSON_LINES: BINARY_CONTENT[OCTET_STREAM]}
 
 
