@@ -10,6 +10,7 @@ import pytest
 from tests.ranking.catalogs import position_of, query, row
 from touchstone.core.attributes import ATTRIBUTES, FLAGS
 from touchstone.core.evidence import Assurance
+from touchstone.ranking.catalog import catalog as catalog_module
 from touchstone.ranking.catalog.catalog import Catalog, Layout
 from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.ranking.criteria import CRITERION_NAMES
@@ -139,3 +140,20 @@ def test_weights_too_large_to_add_up_still_rank() -> None:
     catalog = Catalog.build([made(1, transparency=True), made(2)])
     ranked = catalog.view.rank((), {"transparency": 1.7e308, "year": 1.7e308}, skip=0, limit=None)
     assert ranked.scores.tolist() == [0.5, 0.0]
+
+
+def test_a_growing_catalog_is_indexed_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While many records are about to be added, a new index pays only once half as many are beside the old one."""
+    monkeypatch.setattr(catalog_module, "_TOLERATED_STALE_ROWS", 0)
+    random = Random(3)
+    rows = [row(random, id_) for id_ in range(1, 80)]
+    catalog = Catalog.build(rows[:40], Layout(index_from=10, leaf_words=1, compiled=False))
+    assert (catalog.is_rebuild_due, catalog.is_rebuild_overdue) == (False, False)
+
+    catalog.apply(upserts=rows[40:50], deleted=())
+    assert (catalog.is_rebuild_due, catalog.is_rebuild_overdue) == (True, False)
+
+    catalog.apply(upserts=rows[50:61], deleted=())
+    assert catalog.is_rebuild_overdue
+    catalog.rebuild_index()
+    assert (catalog.is_rebuild_due, catalog.is_rebuild_overdue, catalog.view.unindexed_size) == (False, False, 0)

@@ -19,8 +19,10 @@ from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.index.word_indexing import WordIndexing
 from touchstone.ranking.kernels.compilation import compile_kernels
 
+_MAX_STALE_ROWS_WHILE_GROWING: Final = 1_000_000  # a query scans so many records in a few milliseconds
 _ROWS_PER_CHUNK: Final = 8192
 _TOLERATED_DEAD_ROWS: Final = 1024  # a tail with no more dead records than this is not compacted
+_MAX_COPIED_ROWS: Final = 100_000  # copying more records would delay requests noticeably
 _TOLERATED_STALE_ROWS: Final = 10_000  # no more records than this beside an index, or dead in it, justify a new one
 
 
@@ -42,11 +44,16 @@ class Layout(NamedTuple):
     plans: PlanThresholds = PlanThresholds()
 
 
-class CatalogChange(NamedTuple):
-    """One change: records to insert or replace, and ids to delete."""
+class _RebuildMark(NamedTuple):
+    """The state of a catalog when the building of a new index began, and what has been removed from it since.
 
-    upserts: Sequence[CatalogRow]
-    deleted: Collection[int]
+    Attributes:
+        tail_span: The number of records of the tail, dead ones included, which the new index takes in.
+        removed_ids: The ids of the records that were deleted or replaced since.
+    """
+
+    tail_span: int
+    removed_ids: list[int]
 
 
 class IndexRebuild:
@@ -89,7 +96,7 @@ class Catalog:
     def __init__(self, layout: Layout = Layout()) -> None:  # noqa: B008 (a value, never changed)
         self._layout = layout
         self._indexed: IndexedPart | None = None
-        self._changes_since_rebuild: list[CatalogChange] | None = None  # None while no index is being built
+        self._rebuild_mark: _RebuildMark | None = None  # None while no index is being built
         self._start_tail(self._new_writer())
 
     def _new_writer(self) -> SegmentWriter:
@@ -156,21 +163,29 @@ class Catalog:
         """Insert or replace the records in `upserts`, delete those with some ids, and replace the view of the catalog.
 
         If an id occurs several times in `upserts`, the last record wins. An id that is both inserted and deleted is
-        deleted. While an index is being built, the change is recorded, so that it can be applied to the index, too.
+        deleted. While an index is being built, the ids are noted, so that they can be removed from the new index, too.
         """
-        if self._changes_since_rebuild is not None:
-            self._changes_since_rebuild.append(CatalogChange(upserts, deleted))
-
         # A record that is replaced is removed, and its new state is appended.
         deleted_ids = set(deleted)
         new_rows = {row.id: row for row in upserts if row.id not in deleted_ids}
-        self._remove({*new_rows, *deleted_ids})
-        self._append(list(new_rows.values()))
+        removed_ids = [*new_rows, *deleted_ids]
+        if self._rebuild_mark is not None:
+            self._rebuild_mark.removed_ids.extend(removed_ids)
 
-        # Once most records of the tail are dead, the others are copied into a new one.
+        self._remove(removed_ids)
+        self._append(list(new_rows.values()))
+        self._renew_view()
+
+    def _renew_view(self, tolerated_dead_rows: int = _TOLERATED_DEAD_ROWS) -> None:
+        """Make a view of the present records.
+
+        Once most records of the tail are dead, and more than are tolerated, the others are copied into a new one. They
+        stay where they are if they are too many, or if an index is being built, which refers to their positions.
+        """
         tail = UnindexedPart(self._tail_writer.segment(), self._tail_alive)
         dead_rows = tail.span - tail.size
-        if dead_rows > max(_TOLERATED_DEAD_ROWS, tail.span // 2):
+        is_mostly_dead = dead_rows > max(tolerated_dead_rows, tail.span // 2)
+        if is_mostly_dead and tail.size <= _MAX_COPIED_ROWS and self._rebuild_mark is None:
             compacted_writer = self._new_writer()
             compacted_writer.extend_decoded(tail.decode())
             self._start_tail(compacted_writer)
@@ -228,33 +243,52 @@ class Catalog:
         """Whether a new index pays: a large catalog has none yet, or more than a tenth of its records is stale."""
         if not self._indexed:
             return self.view.size >= self._layout.index_from
+        return self._stale_rows > max(_TOLERATED_STALE_ROWS, self._indexed.span // 10)
 
-        dead_rows = self._indexed.span - self._indexed.size
-        stale_rows = self.view.unindexed_size + dead_rows
-        return stale_rows > max(_TOLERATED_STALE_ROWS, self._indexed.span // 10)
+    @property
+    def is_rebuild_overdue(self) -> bool:
+        """Whether a new index pays even if many more records are about to be added.
+
+        Were an index built whenever a tenth of the records is stale, a growing catalog would be indexed all the time.
+        """
+        if not self._indexed:
+            return self.view.size >= self._layout.index_from
+
+        tolerated_rows = min(self._indexed.span // 2, _MAX_STALE_ROWS_WHILE_GROWING)
+        return self._stale_rows > max(self._layout.index_from, tolerated_rows)
+
+    @property
+    def _stale_rows(self) -> int:
+        """The number of live records beside the index, and of dead ones in it."""
+        assert self._indexed is not None
+        unindexed_rows = self.view.size - self._indexed.size
+        return unindexed_rows + self._indexed.span - self._indexed.size
 
     def begin_rebuild(self, version: int = 0, snapshot_path: Path | None = None) -> IndexRebuild:
         """Return the rebuild of an index over the present records, which the caller runs and then adopts.
 
         With a path, the new index is written into the snapshot file there, and its arrays are mapped from the file.
-        Changes are recorded from now on, so that `adopt_rebuild` can apply them to the new index.
+        Removals are noted from now on, so that `adopt_rebuild` can apply them to the new index.
         """
-        self._changes_since_rebuild = []
+        self._rebuild_mark = _RebuildMark(len(self._tail_alive), removed_ids=[])
         tail = UnindexedPart(self._tail_writer.segment(), self._tail_alive)
         parts: list[UnindexedPart | IndexedPart] = [self._indexed, tail] if self._indexed else [tail]
         return IndexRebuild(parts, self._layout, version, snapshot_path)
 
     def adopt_rebuild(self, rebuild: IndexRebuild) -> None:
-        """Replace the index by that of a finished rebuild, and apply again what was changed since it began."""
-        changes = self._changes_since_rebuild or []
-        self._changes_since_rebuild = None
-        if rebuild.index is None:
+        """Replace the index by that of a finished rebuild, without the records that were removed since it began.
+
+        The records that the tail had then are behind the new index now.
+        """
+        mark = self._rebuild_mark
+        self._rebuild_mark = None
+        if rebuild.index is None or mark is None:
             return
 
-        self._indexed = IndexedPart(rebuild.index, self._layout.plans)
-        self._start_tail(self._new_writer())
-        for change in changes:
-            self.apply(upserts=change.upserts, deleted=change.deleted)
+        self._indexed = IndexedPart(rebuild.index, self._layout.plans).without(mark.removed_ids)
+        self._tail_alive = self._tail_alive.copy()
+        self._tail_alive[: mark.tail_span] = False
+        self._renew_view(tolerated_dead_rows=0)
 
     def rebuild_index(self) -> None:
         """Build a new index and adopt it, while the caller waits."""

@@ -234,7 +234,7 @@ class UnindexedPart:
         is_kept = self._alive[evidence.positions]
         new_positions = np.cumsum(self._alive)[evidence.positions] - 1
 
-        return DecodedColumns(columns, values, evidence.keep(is_kept, new_positions[is_kept]), self.decode_words())
+        return DecodedColumns(columns, values, evidence.keep(is_kept, new_positions[is_kept]))
 
     def decode_words(self) -> DecodedWords | None:
         """Return the words of the live records, in the same order; None if they are not searchable."""

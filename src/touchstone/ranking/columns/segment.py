@@ -31,7 +31,7 @@ from touchstone.ranking.columns.growing_array import GrowingArray
 from touchstone.ranking.columns.record_batch import CodedColumn, RecordBatch, code_distinct
 from touchstone.ranking.columns.vocabulary import CodeVocabulary, VocabularyWriter, fold_text, fold_words
 from touchstone.ranking.criteria import CRITERIA, CRITERION_NAMES
-from touchstone.ranking.text.record_words import DecodedWords, RecordWords, RecordWordsWriter
+from touchstone.ranking.text.record_words import RecordWords, RecordWordsWriter
 from touchstone.ranking.text.words import weigh_words
 
 TEXT_COLUMNS: Final = ("dataset_name", "objective", "description", "file_path", "file_type", "visibility")
@@ -187,13 +187,11 @@ class DecodedColumns(NamedTuple):
         columns: The columns of a segment, except that codes refer to `values`.
         values: By column, the value of each code; code 0 means "not known".
         evidence: What is known at the assurances above `declared`.
-        words: The words of the records; None if they were not searchable.
     """
 
     columns: Mapping[str, NDArray[Any]]
     values: Mapping[str, Sequence[Any]]
     evidence: EvidenceColumns
-    words: DecodedWords | None
 
 
 class SegmentWriter:
@@ -263,10 +261,6 @@ class SegmentWriter:
             used_codes, inverse = np.unique(columns[name], return_inverse=True)
             new_codes = [vocabulary.encode(values[code]) for code in used_codes.tolist()]
             columns[name] = np.array(new_codes, np.int32)[inverse]
-        if self._words:
-            assert records.words is not None
-            self._words.list_words(self._size)
-            self._words.extend_decoded(records.words)
         self._append(columns, records.evidence)
 
     def _append(self, columns: Mapping[str, NDArray[Any]], evidence: EvidenceColumns) -> None:

@@ -51,7 +51,8 @@ class BulkImporter:
         bulk_import = _BulkImport(writer, self._limits, BulkReport(locale), owner)
         failure: ServiceError | None = None
         try:
-            await bulk_import.read(chunks)
+            with self._catalog.growing():
+                await bulk_import.read(chunks)
         except ServiceError as error:
             failure = error
         finally:

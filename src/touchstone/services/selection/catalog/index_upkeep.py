@@ -33,9 +33,10 @@ class IndexUpkeep:
         """Whether words are being indexed or a new index is being built, or either of them has yet to begin."""
         return self._task is not None or self.catalog.columns.lacks_words
 
-    def start_if_due(self) -> None:
+    def start_if_due(self, *, is_growing: bool) -> None:
         """Start to renew the index in the background, if words are not indexed or too many records changed beside it.
 
+        While a bulk import runs (`is_growing`), the index is renewed less often, and its words are left for later.
         Queries use the old index until the new one replaces it. The exception of a renewal that has failed is raised at
         the next call.
         """
@@ -45,7 +46,8 @@ class IndexUpkeep:
             # This raises the exception of a renewal that has failed.
             finished_task.result()
 
-        is_due = self.catalog.columns.lacks_words or self.catalog.columns.is_rebuild_due
+        columns = self.catalog.columns
+        is_due = columns.is_rebuild_overdue if is_growing else columns.lacks_words or columns.is_rebuild_due
         if self._task is None and is_due:
             self._task = asyncio.ensure_future(self._renew())
 
@@ -62,7 +64,7 @@ class IndexUpkeep:
             if snapshot is not None:
                 await self._use_snapshot(snapshot)
                 log.info("catalog index of another process mapped", records=self.catalog.columns.view.size)
-            elif self.catalog.columns.lacks_words:
+            elif self.catalog.columns.lacks_words and not self.catalog.columns.is_rebuild_overdue:
                 await self._index_words()
             else:
                 await self._rebuild()

@@ -5,8 +5,10 @@ own writes to its columns before it answers, and polls several times a second fo
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+import math
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 from uuid import UUID
@@ -39,6 +41,8 @@ from touchstone.services.selection.catalog_writer import CatalogWriter
 from touchstone.services.selection.datasets.encoded_records import encode_records
 
 POLL_SECONDS: Final = 0.3
+# A client sends a long import as several requests; the catalog counts as growing for so long after each of them.
+GROWTH_PAUSE_SECONDS: Final = 5.0
 # From this many records on, evaluating a query takes long enough to be worth a thread.
 THREAD_ROWS: Final = 50_000
 # A window that ends before this place is found through an index sooner than a thread starts.
@@ -99,6 +103,10 @@ class LiveCatalog:
         # Whether all changes had been applied that were in the database when it was last read.
         self.is_up_to_date = True
 
+        # The number of bulk imports that are under way, and when the last one ended.
+        self._growth_count = 0
+        self._grown_at = -math.inf
+
         # Changes are applied one after the other, in the order of their versions.
         self._apply_lock = asyncio.Lock()
 
@@ -147,7 +155,7 @@ class LiveCatalog:
 
             try:
                 await run_uninterrupted(self._refresh_once())
-                self._index_upkeep.start_if_due()
+                self._index_upkeep.start_if_due(is_growing=self._is_growing)
             except ServiceError:
                 await asyncio.sleep(POLL_SECONDS)  # The database has logged the error.
             except Exception as error:  # noqa: BLE001 - a catalog that stopped following would stay outdated
@@ -238,6 +246,21 @@ class LiveCatalog:
             if not is_bulk:
                 self.records.cache.put(encode_records(writer.upserts))
             CATALOG_RECORDS.set(self.view.size)
+
+    @contextmanager
+    def growing(self) -> Iterator[None]:
+        """Renew the index less often in the block, because many records are about to be added."""
+        self._growth_count += 1
+        try:
+            yield
+        finally:
+            self._growth_count -= 1
+            self._grown_at = time.monotonic()
+
+    @property
+    def _is_growing(self) -> bool:
+        """Whether records are being imported in bulk, or the next part of an import may follow soon."""
+        return self._growth_count > 0 or time.monotonic() - self._grown_at < GROWTH_PAUSE_SECONDS
 
     # Queries over the columns
 
