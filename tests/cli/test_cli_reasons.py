@@ -156,3 +156,6 @@ def test_stability_is_shown_with_its_verdicts(address: str) -> None:
     shown = " ".join(run("stability", *NEED, "--k", "2", "--table").stdout.split())
     assert shown.count("robust") >= 2
     assert "it is among the first 2 in 100 of 100 samples" in shown
+
+    passing = answer("stability", *NEED, "--gate", "license=CC-BY-*", "--only-passing")
+    assert [dataset["dataset_name"] for dataset in passing["datasets"]] == ["Gamma"]

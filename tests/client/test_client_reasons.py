@@ -83,3 +83,8 @@ async def test_stability_is_a_verdict_for_each_of_the_first(client: AsyncTouchst
     assert (first.dataset_name, first.share, first.verdict, first.worst_rank) == ("Alpha", 1.0, "robust", 1)
     assert first.unknown_ranks is not None
     assert "it ranks first in 20 of 20 samples" in first.sentence
+
+    passing = await client.get_stability(
+        only(datasets), weights=WEIGHTS, gates={"transparency": "declared"}, gate="pass", samples=5
+    )
+    assert (passing.total_count, [dataset.dataset_name for dataset in passing.datasets]) == (1, ["Alpha"])

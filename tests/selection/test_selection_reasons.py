@@ -74,6 +74,30 @@ async def test_the_reversing_weight_reverses_the_ranking(seeded: httpx2.AsyncCli
         assert (ranks[last["id"]] < ranks[first["id"]]) == is_reversed
 
 
+async def test_questions_may_be_about_what_passes_every_gate(seeded: httpx2.AsyncClient) -> None:
+    """With `gate=pass`, ranks and counts are those of the datasets that pass; without it, gates change nothing."""
+    gates = {"transparency": "declared", "year_min": 2005}
+    body: dict[str, Any] = {"weights": WEIGHTS, "gates": gates}
+    passing = await ranking(seeded, "&gate=pass", **body)
+    all_items = await ranking(seeded, weights=WEIGHTS)
+    first, second = passing[:2]
+    passing_ids = {item["id"] for item in passing}
+    failing = next(item for item in all_items if item["id"] not in passing_ids)
+
+    stability = await ask(seeded, "/datasets/stability?gate=pass", k=2, **body)
+    assert stability["total_count"] == len(passing) < len(all_items)
+    assert [dataset["id"] for dataset in stability["datasets"]] == [first["id"], second["id"]]
+    unrestricted = await ask(seeded, "/datasets/stability", k=2, **body)
+    assert unrestricted == await ask(seeded, "/datasets/stability", k=2, weights=WEIGHTS)
+
+    comparison = await ask(seeded, "/datasets/compare?gate=pass", ids=[failing["id"], second["id"]], **body)
+    ranks = {dataset["id"]: dataset["rank"] for dataset in comparison["datasets"]}
+    assert ranks == {second["id"]: 2, failing["id"]: None}
+
+    lifts = await ask(seeded, f"/datasets/{second['id']}/lifts?gate=pass", **body)
+    assert (lifts["rank"], lifts["total_count"]) == (2, len(passing))
+
+
 async def test_a_dataset_outside_the_filters_has_no_rank(seeded: httpx2.AsyncClient) -> None:
     """Filters decide about ranks, and not about what may be compared."""
     items = await ranking(seeded)
@@ -204,7 +228,7 @@ async def test_stability_agrees_with_the_ranking_and_repeats(seeded: httpx2.Asyn
         ({"spread": "x"}, ["body", "spread"]),
         ({"seed": -1}, ["body", "seed"]),
         ({"sed": 1}, ["body", "sed"]),
-        ({"gates": {}}, ["body", "gates"]),
+        ({"gates": {"x": 1}}, ["body", "gates", "x"]),
         ({"weights": [{"criterion_name": "year", "weight": -1}]}, ["body", "weights", 0]),
         ({"profile": "x"}, ["body", "profile"]),
         ([], ["body"]),

@@ -60,6 +60,15 @@ def test_verdicts_follow_the_weights(visit: Visit, view: str) -> None:
         assert page.evaluate(STANDING) == page.evaluate(DRAWN, f"{question}&panel=weights")
 
 
+def test_robustness_is_that_of_the_datasets_shown(visit: Visit) -> None:
+    """If the ranking hides what does not meet every requirement, the ranks are tested among the rest."""
+    page = visit("/app/?gate.transparency=documented&gate=pass&robustness=yes")
+    assert page.locator("#results [data-id]").count() > 10
+    assert page.locator(".robustness").count() == 10
+    first_rows = page.locator("#results [data-id]").all()[:10]
+    assert all(row.locator(".robustness").count() == 1 for row in first_rows)
+
+
 def test_robustness_is_shown_without_scripts(visit: Visit) -> None:
     """The button is a link, and submitting the form keeps what it shows."""
     page = visit("/app/", scripts=False)

@@ -9,7 +9,7 @@ import typer
 
 from touchstone.cli.option_groups import Option, OptionGroup, parse_assignments
 from touchstone.client.evidence_models import AssuranceName
-from touchstone.client.fields import Filters
+from touchstone.client.fields import Filters, Gates, RankingRequirements
 from touchstone.core.attributes import ATTRIBUTES, Attribute, Kind
 
 # The filters of the API have shorter names for these attributes.
@@ -159,33 +159,39 @@ ASSURANCE: Final = OptionGroup((ASSURANCE_OPTION,), build=_parse_assurance, help
 
 @dataclass(frozen=True, slots=True)
 class RankingOptions:
-    """The options that describe a ranking: which datasets, how much each criterion counts, and on which evidence.
+    """The options that describe a ranking: which datasets, how much each criterion counts, and what is required.
 
     Attributes:
         weights: Weights by criterion, or the name of a weight profile; None for the default profile.
-        assurance: The weakest level of evidence that counts; None for the default.
+        requirements: The weakest level of evidence that counts, and the gates.
     """
 
     filters: Filters
     weights: dict[str, float] | str | None
-    assurance: AssuranceName | None
+    requirements: RankingRequirements
 
 
 def _parse_ranking_options(given_options: dict[str, Any]) -> RankingOptions:
     """Return the description of a ranking that the user has given by options.
 
     Raises:
-        typer.BadParameter: Both weights and a profile were given, or a weight is not a number.
+        typer.BadParameter: Both weights and a profile were given, a weight is not a number, or a gate has no value.
     """
     filter_names = {option.name for option in FILTERS.options}
     filters = {name: value for name, value in given_options.items() if name in filter_names}
     return RankingOptions(
         filters=cast(Filters, filters),
         weights=_parse_weights(given_options),
-        assurance=_parse_assurance(given_options),
+        requirements=RankingRequirements(
+            assurance=_parse_assurance(given_options),
+            gates=cast(Gates, parse_gates(given_options)),
+            gate="pass" if given_options.get(ONLY_PASSING_OPTION.name) else "all",
+        ),
     )
 
 
 RANKING: Final = OptionGroup(
-    (*FILTERS.options, *WEIGHTS.options, ASSURANCE_OPTION), build=_parse_ranking_options, help_panel="Ranking"
+    (*FILTERS.options, *WEIGHTS.options, ASSURANCE_OPTION, GATE_OPTION, ONLY_PASSING_OPTION),
+    build=_parse_ranking_options,
+    help_panel="Ranking",
 )

@@ -64,7 +64,7 @@ def compare(
     """
     ids = [_id_or_uuid(dataset) for dataset in datasets]
     comparison = context.client.compare_datasets(
-        ids, filters=ranking.filters, weights=ranking.weights, assurance=ranking.assurance
+        ids, filters=ranking.filters, weights=ranking.weights, **ranking.requirements
     )
     sentences = [pair.sentence for pair in comparison.pairs]
     context.show(comparison, _comparison_table(comparison), *sentences)
@@ -90,7 +90,7 @@ def lifts(
     For example: touchstone lifts 12 --rank 3 --profile ethical
     """
     dataset_lifts = context.client.get_lifts(
-        dataset, rank=rank, filters=ranking.filters, weights=ranking.weights, assurance=ranking.assurance
+        dataset, rank=rank, filters=ranking.filters, weights=ranking.weights, **ranking.requirements
     )
     sentences = [dataset_lifts.sentence] if dataset_lifts.sentence else []
     context.show(dataset_lifts, _lifts_table(dataset_lifts), *sentences)
@@ -116,9 +116,7 @@ def stability(
 
     For example: touchstone stability --domain health --profile balanced --k 5
     """
-    result = context.client.get_stability(
-        ranking.filters, weights=ranking.weights, assurance=ranking.assurance, **options
-    )
+    result = context.client.get_stability(ranking.filters, weights=ranking.weights, **ranking.requirements, **options)
     title = f"The first {result.k} of {result.total_count}, {result.samples} variations by ±{result.spread:.0%}"
     sentences = [dataset.sentence for dataset in result.datasets]
     context.show(result, build_table(STABILITY_COLUMNS, result.datasets, title), *sentences)

@@ -135,6 +135,18 @@ class ScoringOptions(TypedDict, total=False):
     gate: GateChoice | None
 
 
+class RankingRequirements(TypedDict, total=False):
+    """What a ranking requires of its datasets, beside the filters.
+
+    `assurance` is the weakest evidence that counts. The `gates` are requirements that do not affect scores; with
+    `gate="pass"`, only what passes every gate is ranked.
+    """
+
+    assurance: AssuranceName | None
+    gates: Gates | None
+    gate: GateChoice | None
+
+
 class StabilityOptions(TypedDict, total=False):
     """The options of a test whether the first datasets of a ranking keep their ranks under slightly different weights.
 
@@ -148,6 +160,10 @@ class StabilityOptions(TypedDict, total=False):
     spread: float
     seed: int
     unknown_ranks: bool
+
+
+class StabilityParameters(StabilityOptions, RankingRequirements, total=False):
+    """The options of a stability test, and what the ranking requires."""
 
 
 class DatasetAttributes(TypedDict, total=False):

@@ -4,18 +4,17 @@
 - `get_lifts`: how much better would a dataset rank if more were established about it?
 - `get_stability`: would the first datasets keep their ranks if the weights were slightly different?
 
-All three describe the ranking in the same way as `score_datasets`: by its filters, its weights, and the weakest
-evidence that counts (`assurance`).
+All three describe the ranking in the same way as `score_datasets`: by its filters, its weights, the weakest evidence
+that counts (`assurance`), and its gates with `gate="pass"` if the ranking has only the datasets that pass them.
 """
 
 from collections.abc import Sequence
-from typing import Unpack
+from typing import Any, Unpack
 from uuid import UUID
 
 from touchstone.client.call import Call, build_path, read_json, without_none
 from touchstone.client.catalog_calls import Weights, weights_as_json
-from touchstone.client.evidence_models import AssuranceName
-from touchstone.client.fields import Filters, StabilityOptions
+from touchstone.client.fields import Filters, RankingRequirements, StabilityOptions, StabilityParameters
 from touchstone.client.reason_models import Comparison, Lifts, Stability
 
 
@@ -24,21 +23,21 @@ def compare_datasets(
     *,
     weights: Weights = None,
     filters: Filters | None = None,
-    assurance: AssuranceName | None = None,
+    **requirements: Unpack[RankingRequirements],
 ) -> Call[Comparison]:
     """Compare two to five datasets, to learn why one ranks above another and which weights would reverse their order.
 
     The response has every pair of these datasets, with their differences in each criterion. The scores depend on
-    `weights` and `assurance`. The `filters` affect only the ranks: a dataset that does not match them is compared as
-    well, but has no rank.
+    `weights` and `assurance`. The `filters` and the gates affect only the ranks: a dataset that does not match them is
+    compared as well, but has no rank.
     """
     body = {
         "ids": [str(dataset_id) if isinstance(dataset_id, UUID) else dataset_id for dataset_id in ids],
-        "filters": dict(filters or {}),
-        **weights_as_json(weights),
+        **_describe_ranking(filters, weights, requirements),
     }
     path = build_path("datasets", "compare")
-    return Call("POST", path, read_json(Comparison), query={"assurance": assurance}, json=body, read_only=True)
+    query = _query_of(requirements)
+    return Call("POST", path, read_json(Comparison), query=query, json=body, read_only=True)
 
 
 def get_lifts(
@@ -47,7 +46,7 @@ def get_lifts(
     weights: Weights = None,
     filters: Filters | None = None,
     rank: int | None = None,
-    assurance: AssuranceName | None = None,
+    **requirements: Unpack[RankingRequirements],
 ) -> Call[Lifts]:
     """Return the lifts of a dataset: how much better it would rank if more were established about it.
 
@@ -56,21 +55,17 @@ def get_lifts(
     given, the response also has a smallest set of attributes that brings the dataset to this rank, and a sentence about
     them.
     """
-    body = {
-        "filters": dict(filters or {}),
-        **weights_as_json(weights),
-        **without_none(rank=rank),
-    }
+    body = {**_describe_ranking(filters, weights, requirements), **without_none(rank=rank)}
     path = build_path("datasets", dataset_id, "lifts")
-    return Call("POST", path, read_json(Lifts), query={"assurance": assurance}, json=body, read_only=True)
+    query = _query_of(requirements)
+    return Call("POST", path, read_json(Lifts), query=query, json=body, read_only=True)
 
 
 def get_stability(
     filters: Filters | None = None,
     *,
     weights: Weights = None,
-    assurance: AssuranceName | None = None,
-    **options: Unpack[StabilityOptions],
+    **parameters: Unpack[StabilityParameters],
 ) -> Call[Stability]:
     """Test whether the first `k` datasets of a ranking would keep their ranks if the weights were slightly different.
 
@@ -78,10 +73,18 @@ def get_stability(
     the share `spread`. The random numbers start from `seed`, so the same seed gives the same result. With
     `unknown_ranks`, the response also has the best and the worst rank that unknown ethical attributes allow.
     """
-    body = {
-        "filters": dict(filters or {}),
-        **weights_as_json(weights),
-        **options,
-    }
+    options = {name: value for name, value in parameters.items() if name in StabilityOptions.__annotations__}
+    body = {**_describe_ranking(filters, weights, parameters), **options}
     path = build_path("datasets", "stability")
-    return Call("POST", path, read_json(Stability), query={"assurance": assurance}, json=body, read_only=True)
+    return Call("POST", path, read_json(Stability), query=_query_of(parameters), json=body, read_only=True)
+
+
+def _describe_ranking(filters: Filters | None, weights: Weights, requirements: RankingRequirements) -> dict[str, Any]:
+    """Return the members of a body that describe a ranking."""
+    gates = requirements.get("gates") or {}
+    return {"filters": dict(filters or {}), "gates": dict(gates), **weights_as_json(weights)}
+
+
+def _query_of(requirements: RankingRequirements) -> dict[str, str | None]:
+    """Return what a ranking requires as the query of a request."""
+    return {"assurance": requirements.get("assurance"), "gate": requirements.get("gate")}

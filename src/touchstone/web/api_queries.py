@@ -186,9 +186,16 @@ async def load_background(ctx: PageContext, state: RankState, ranking: Ranking |
 
 
 async def fetch_stability(ctx: PageContext, state: RankState) -> Stability:
-    """Return how robust the first ranks are under the weights that a state describes."""
+    """Return how robust the first ranks are, among the datasets and under the weights that a state describes."""
     filters: Any = state.filter_body()
-    return await ctx.api.get_stability(filters, weights=state.weight_body(), assurance=state.assurance)
+    gates: Any = state.gate_body()
+    return await ctx.api.get_stability(
+        filters,
+        weights=state.weight_body(),
+        gates=gates,
+        gate="pass" if state.passing_only else "all",
+        assurance=state.assurance,
+    )
 
 
 async def fetch_lifts(ctx: PageContext, state: RankState, dataset: Dataset) -> Lifts | None:

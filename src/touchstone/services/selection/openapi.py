@@ -29,7 +29,6 @@ from touchstone.services.selection.projects.snapshot_schemas import SnapshotCrea
 from touchstone.services.selection.reasons.requests import (
     COMPARISON_PROPERTIES,
     LIFT_PARAMETERS,
-    RANKING_KEYS,
     STABILITY_PARAMETERS,
 )
 
@@ -164,8 +163,7 @@ def _scoring_request_schema() -> dict[str, Any]:
 
 def _question_schema(own_properties: dict[str, Any], required: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return the schema of the body of a question about a ranking, which has properties of its own."""
-    scoring_properties = _scoring_request_schema()["properties"]
-    ranking_properties = {key: scoring_properties[key] for key in RANKING_KEYS}
+    ranking_properties = _scoring_request_schema()["properties"]
     schema = {"type": "object", "properties": own_properties | ranking_properties, "additionalProperties": False}
     return schema | {"required": list(required)} if required else schema
 

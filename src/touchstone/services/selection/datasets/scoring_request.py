@@ -67,6 +67,8 @@ _GATE: Final = Parameter(
 )
 SCORE_PARAMETERS: Final = ParameterTable(SKIP, _LIMIT, _ENVELOPE, _EXPLAIN, ASSURANCE, _GATE)
 RECOMMENDATION_PARAMETERS: Final = ParameterTable(SKIP, _RECOMMENDATION_LIMIT, ASSURANCE, _GATE)
+QUESTION_PARAMETERS: Final = ParameterTable(ASSURANCE, _GATE)
+"""The query parameters of questions about a ranking, such as how stable it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +146,22 @@ def parse_recommendation_options(query_string: bytes) -> RankingOptions:
         skip=SKIP.integer_in(values),
         limit=_RECOMMENDATION_LIMIT.integer_in(values),
         explain=True,
+        assurance=parse_assurance(values),
+        only_passing=values.get(_GATE.name) == _ONLY_PASSING,
+    )
+
+
+def parse_question_options(query_string: bytes) -> RankingOptions:
+    """Return the options in the query string of a question about a ranking, which is always about the whole ranking.
+
+    Raises:
+        UnknownName, InvalidValue, ConflictingValues: a parameter does not fit.
+    """
+    values = QUESTION_PARAMETERS.parse_query(query_string)
+    return RankingOptions(
+        skip=0,
+        limit=None,
+        explain=False,
         assurance=parse_assurance(values),
         only_passing=values.get(_GATE.name) == _ONLY_PASSING,
     )

@@ -11,11 +11,11 @@ from touchstone.core.errors import IndexBuilding
 from touchstone.core.evidence import Assurance
 from touchstone.ranking.index.word_index import WordsNotIndexed
 from touchstone.ranking.query.predicates import Query
-from touchstone.services.selection.assurance import ASSURANCE_PARAMETERS, merge_assurances, parse_assurance
+from touchstone.services.selection.assurance import merge_assurances
 from touchstone.services.selection.catalog.live_catalog import WORDS_RETRY_SECONDS
-from touchstone.services.selection.catalog_query import build_query
+from touchstone.services.selection.catalog_query import build_ranking_query
 from touchstone.services.selection.context import RequestContext
-from touchstone.services.selection.datasets.scoring_request import ScoringRequest
+from touchstone.services.selection.datasets.scoring_request import ScoringRequest, parse_question_options
 
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
@@ -30,7 +30,8 @@ class RankingInQuestion:
 
     Attributes:
         scoring: The filters and the weights as the request gives them.
-        query: The filters as a query, which finds only datasets that the caller may see.
+        query: The filters as a query, which finds only datasets that the caller may see, and with `?gate=pass` only
+            those that pass every gate.
         assurance: The weakest level of evidence that counts.
         locale: The language, `fr` or `en`.
     """
@@ -48,11 +49,11 @@ class RankingInQuestion:
             UnknownName, InvalidValue: the query string or a filter does not fit.
             ConflictingValues: the query string and the body give different assurances.
         """
-        assurance_in_query = parse_assurance(ASSURANCE_PARAMETERS.parse_query(ctx.query_string))
+        options = parse_question_options(ctx.query_string)
         return cls(
-            assurance=merge_assurances(assurance_in_query, scoring.assurance),
+            assurance=merge_assurances(options.assurance, scoring.assurance),
             scoring=scoring,
-            query=build_query(scoring.filters, ctx.viewer),
+            query=build_ranking_query(scoring, options, ctx.viewer),
             locale=ctx.locale,
         )
 

@@ -1,7 +1,7 @@
 """Parsing of questions about a ranking.
 
-The body of each is like that of a scoring request, which gives the filters and the weights of the ranking, with a few
-more keys for the question itself.
+The body of each is like that of a scoring request, which describes the ranking, with a few more keys for the question
+itself.
 """
 
 from collections.abc import Container, Iterable, Mapping
@@ -13,14 +13,11 @@ from touchstone.core.errors import FieldError, Invalid, InvalidValue
 from touchstone.core.identity import parse_uuid
 from touchstone.http.spelling_suggestions import unknown_name_error
 from touchstone.ranking.reasons.stability import StabilityOptions
-from touchstone.services.selection.datasets.scoring_request import ScoringRequest, parse_scoring_request
+from touchstone.services.selection.datasets.scoring_request import SCORE_KEYS, ScoringRequest, parse_scoring_request
 from touchstone.services.selection.parameters import MAX_REPORTED_NAME, Parameter, ParameterTable, ParameterType
 
 MIN_COMPARED: Final = 2
 MAX_COMPARED: Final = 5
-
-RANKING_KEYS: Final = ("filters", "criteria", "weights", "profile", "assurance")
-"""The keys of a scoring request that every question about a ranking may have."""
 
 _IDS: Final = "ids"
 _TARGET_RANK: Final = Parameter(
@@ -167,7 +164,7 @@ def _require_known_keys(body: object, question_keys: Iterable[str]) -> dict[str,
     if not isinstance(body, dict):
         raise Invalid(FieldError(("body",), "dict_type"))
 
-    known_keys = (*question_keys, *RANKING_KEYS)
+    known_keys = (*question_keys, *SCORE_KEYS)
     for key in body:
         if key not in known_keys:
             raise unknown_name_error(key, known_keys, "body", key[:MAX_REPORTED_NAME])
@@ -180,7 +177,7 @@ def _parse_scoring(members: Mapping[str, Any]) -> ScoringRequest:
     Raises:
         Invalid: it does not fit; subclasses say in which way.
     """
-    return parse_scoring_request(_select(members, RANKING_KEYS))
+    return parse_scoring_request(_select(members, SCORE_KEYS))
 
 
 def _select(members: Mapping[str, Any], keys: Container[str]) -> dict[str, Any]:

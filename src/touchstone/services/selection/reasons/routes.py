@@ -10,8 +10,8 @@ from starlette.responses import Response
 from touchstone.http.json_body import parse_json_allowing_infinity
 from touchstone.http.responses import JsonResponse
 from touchstone.http.routing import strict_router
-from touchstone.services.selection.assurance import ASSURANCE_PARAMETERS
 from touchstone.services.selection.context import DatasetKey, RequestContext
+from touchstone.services.selection.datasets.scoring_request import QUESTION_PARAMETERS
 from touchstone.services.selection.openapi import describe_operation
 from touchstone.services.selection.reasons.answers import answer_comparison, answer_lifts, answer_stability
 from touchstone.services.selection.reasons.evaluation import RankingInQuestion, answer_in_thread
@@ -29,7 +29,7 @@ router = strict_router(prefix="/datasets", tags=["reasons"])
     "/compare",
     summary="Why one dataset is above another",
     response_model=ComparisonView,
-    openapi_extra=describe_operation(ASSURANCE_PARAMETERS, body="ComparisonRequest"),
+    openapi_extra=describe_operation(QUESTION_PARAMETERS, body="ComparisonRequest"),
 )
 async def compare_datasets(request: Request) -> Response:
     """Compare two to five datasets criterion by criterion, in the order of the ranking.
@@ -50,7 +50,7 @@ async def compare_datasets(request: Request) -> Response:
     "/stability",
     summary="How stable the first places of a ranking are",
     response_model=StabilityView,
-    openapi_extra=describe_operation(ASSURANCE_PARAMETERS, body="StabilityRequest"),
+    openapi_extra=describe_operation(QUESTION_PARAMETERS, body="StabilityRequest"),
 )
 async def measure_stability(request: Request) -> Response:
     """Rank by many sets of slightly different weights; return how often each of the first datasets stays among them.
@@ -72,7 +72,7 @@ async def measure_stability(request: Request) -> Response:
     "/{dataset_id}/lifts",
     summary="How far a dataset would rise if its attributes were established",
     response_model=LiftsView,
-    openapi_extra=describe_operation(ASSURANCE_PARAMETERS, body="LiftsRequest"),
+    openapi_extra=describe_operation(QUESTION_PARAMETERS, body="LiftsRequest"),
 )
 async def find_lifts(request: Request, dataset_id: DatasetKey) -> Response:
     """Return the score and rank that a dataset would have if its attributes were established, one by one and together.
