@@ -26,6 +26,7 @@ CALLS: tuple[tuple[str, str, Any], ...] = (
     ("POST", "/snapshots", None),
     ("POST", "/snapshots", {"limit": 0}),
     ("GET", f"/snapshots/{MISSING}", None),
+    ("DELETE", f"/snapshots/{MISSING}", None),
     ("GET", "/snapshots/x/replay", None),
     ("GET", "/report", None),
     ("GET", "/report?format=x", None),

@@ -83,6 +83,8 @@ async def test_a_snapshot_is_replayed(client: AsyncTouchstone, project: Project)
 
     with pytest.raises(TouchstoneError, match="404"):
         await client.get_snapshot(project.id, uuid4())
+    await client.delete_snapshot(project.id, snapshot.id)
+    assert await client.list_snapshots(project.id) == []
 
 
 async def test_a_report_is_a_file_in_the_chosen_format_and_language(client: AsyncTouchstone, project: Project) -> None:

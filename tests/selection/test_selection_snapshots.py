@@ -100,6 +100,22 @@ async def test_snapshots_are_listed_without_their_contents(ada: httpx2.AsyncClie
             assert (missing.status_code, missing.json()["code"]) == (404, "snapshot_not_found")
 
 
+async def test_a_snapshot_is_deleted_alone(ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:
+    """The other snapshots and the choices stay; a deleted snapshot cannot be deleted again, nor by anybody else."""
+    dataset = await created(ada)
+    project = await made(ada, chosen_dataset_id=dataset["id"], choice_reason="It fits.")
+    first, second = await frozen(ada, project, note="first"), await frozen(ada, project, note="second")
+    path = f"/projects/{project['id']}/snapshots"
+    assert (await bob.delete(f"{path}/{first['id']}")).status_code == 404
+
+    assert (await ada.delete(f"{path}/{first['id']}")).status_code == 204
+    assert [snapshot["id"] for snapshot in (await ada.get(path)).json()] == [second["id"]]
+    assert len((await ada.get(f"/projects/{project['id']}/choices")).json()) == 1
+    for snapshot_id in (first["id"], MISSING, "x"):
+        missing = await ada.delete(f"{path}/{snapshot_id}")
+        assert (missing.status_code, missing.json()["code"]) == (404, "snapshot_not_found")
+
+
 @pytest.mark.parametrize("body", [b'{"limit": 0}', b'{"limit": 101}', b'{"nte": "x"}', b"[]", b'{"note": 1}'])
 async def test_what_does_not_fit_a_snapshot_is_refused(ada: httpx2.AsyncClient, body: bytes) -> None:
     """The body is optional, and otherwise as strict as all bodies."""

@@ -101,6 +101,25 @@ def test_a_deleted_dataset_leaves_its_name_and_digest(
     choose(page, records[1]["name"], "The only one left.")
 
 
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_choice_is_taken_back(visit: Visit, api: httpx2.Client, project: str, scripts: bool) -> None:
+    """The project has no choice any more, and its history says since when and why."""
+    page = visit(project, language="en", theme="auto", scripts=scripts)
+    choose(page, "Newer", "The most recent one.")
+    page.get_by_text("Take this choice back").first.click()
+    page.get_by_label("Why? (optional)").fill("Its licence forbids it.")
+    page.get_by_role("button", name="Take this choice back").click()
+
+    expect(page.get_by_role("status")).to_contain_text("The choice has been taken back.")
+    expect(page.get_by_text("Nothing chosen yet")).to_be_visible()
+    latest, earlier = page.locator(".past-choices > li").all()
+    expect(latest).to_contain_text("Choice taken back")
+    expect(latest).to_contain_text("Its licence forbids it.")
+    expect(earlier).to_contain_text("The most recent one.")
+    check_looks(page, thorough=scripts)
+    assert api.get(project.replace("/app", "/api/v1")).json()["chosen_dataset_id"] is None
+
+
 def test_requirements_are_kept_in_the_project_and_in_its_history(
     visit: Visit, api: httpx2.Client, email: str, records: list[dict[str, Any]]
 ) -> None:
@@ -155,6 +174,17 @@ def test_a_snapshot_says_what_has_changed_since(
     expect(page.locator(".replay > li", has_text=records[1]["name"])).to_contain_text("gone")
     page.goto(project)
     expect(page.locator("#snapshots-title ~ .list")).to_contain_text("Before the meeting")
+
+
+def test_a_snapshot_is_deleted_on_its_page(visit: Visit, api: httpx2.Client, project: str) -> None:
+    """After a confirmation, the project no longer lists it."""
+    path = project.replace("/app", "/api/v1") + "/snapshots"
+    snapshot = api.post(path).json()["id"]
+    page = visit(f"{project}/snapshots/{snapshot}", language="en")
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Delete the snapshot").click()
+    expect(page.get_by_role("status")).to_contain_text("The snapshot has been deleted.")
+    assert api.get(path).json() == []
 
 
 def test_a_snapshot_that_was_interrupted_is_shown_again_and_not_taken(

@@ -133,6 +133,7 @@ class AsyncTouchstone:
     list_snapshots = async_method(choice_calls.list_snapshots)
     page_snapshots = async_method(choice_calls.page_snapshots)
     get_snapshot = async_method(choice_calls.get_snapshot)
+    delete_snapshot = async_method(choice_calls.delete_snapshot)
     replay_snapshot = async_method(choice_calls.replay_snapshot)
     get_report = async_method(choice_calls.get_report)
 

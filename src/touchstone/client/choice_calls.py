@@ -6,7 +6,7 @@ with the ranking of a later day, and the report presents all of it to people who
 
 from uuid import UUID
 
-from touchstone.client.call import Call, build_path, read_json, without_none
+from touchstone.client.call import Call, build_path, read_json, read_nothing, without_none
 from touchstone.client.choice_models import Choice, ChoicePage, Replay, Snapshot, SnapshotPage, SnapshotSummary
 from touchstone.client.document_calls import ReportFormat, read_file
 from touchstone.client.models import ExportedFile, Locale
@@ -51,6 +51,11 @@ def page_snapshots(project_id: str | UUID, *, page: int = 1, page_size: int = 12
 def get_snapshot(project_id: str | UUID, snapshot_id: str | UUID) -> Call[Snapshot]:
     """Return a snapshot with its content: the need, the choice, and the ranked datasets as they were."""
     return Call("GET", build_path("projects", project_id, "snapshots", snapshot_id), read_json(Snapshot))
+
+
+def delete_snapshot(project_id: str | UUID, snapshot_id: str | UUID) -> Call[None]:
+    """Delete a snapshot; the choices that were made in the project stay."""
+    return Call("DELETE", build_path("projects", project_id, "snapshots", snapshot_id), read_nothing)
 
 
 def replay_snapshot(project_id: str | UUID, snapshot_id: str | UUID) -> Call[Replay]:

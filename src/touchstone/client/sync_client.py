@@ -134,6 +134,7 @@ class Touchstone:
     list_snapshots = sync_method(choice_calls.list_snapshots)
     page_snapshots = sync_method(choice_calls.page_snapshots)
     get_snapshot = sync_method(choice_calls.get_snapshot)
+    delete_snapshot = sync_method(choice_calls.delete_snapshot)
     replay_snapshot = sync_method(choice_calls.replay_snapshot)
     get_report = sync_method(choice_calls.get_report)
 

@@ -45,6 +45,8 @@ PROJECT_PAGES: Final[Mapping[str, Text]] = {
         "Cochez l’une des propositions ci-dessous et indiquez pourquoi.",
         "Select one of the proposals below and say why.",
     ),
+    "choice_take_back": ("Annuler ce choix", "Take this choice back"),
+    "choice_take_back_reason": ("Pourquoi ? (facultatif)", "Why? (optional)"),
     "choice_withdrawn": (
         "La fiche de « {name} » a été supprimée ou n’est plus visible pour vous. Le projet garde son nom, son "
         "empreinte et ce que l’on en savait.",
@@ -101,6 +103,7 @@ PROJECT_PAGES: Final[Mapping[str, Text]] = {
     ),
     "snapshot_note": ("Note (facultative)", "Note (optional)"),
     "snapshot_note_hint": ("Pourquoi le figer maintenant", "Why freeze it now"),
+    "snapshot_delete": ("Supprimer l’instantané", "Delete the snapshot"),
     "snapshot_take": ("Figer le classement", "Freeze the ranking"),
     "snapshot": ("Instantané", "Snapshot"),
     "snapshot_by": ("Figé par", "Frozen by"),
@@ -197,6 +200,11 @@ PROJECT_PAGES: Final[Mapping[str, Text]] = {
     "event_job_failed": ("En échec :", "Failed:"),
     "event_job_cancelled": ("Annulé :", "Cancelled:"),
     "done_chosen": ("Le choix a été enregistré, avec sa raison.", "The choice has been saved, with its reason."),
+    "done_taken-back": (
+        "Le choix a été annulé. Il reste dans l’historique.",
+        "The choice has been taken back. It stays in the history.",
+    ),
+    "done_snapshot-deleted": ("L’instantané a été supprimé.", "The snapshot has been deleted."),
     "done_snapshot": (
         "Le classement est figé. Cette page dira ce qui change désormais.",
         "The ranking is frozen. This page will say what changes from now on.",

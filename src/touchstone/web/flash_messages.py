@@ -39,7 +39,9 @@ class FlashMessage(StrEnum):
     DATASET_SHOWN = "shown"
     PROJECT_SAVED = "project"
     DATASET_CHOSEN = "chosen"
+    CHOICE_TAKEN_BACK = "taken-back"
     SNAPSHOT_TAKEN = "snapshot"
+    SNAPSHOT_DELETED = "snapshot-deleted"
 
 
 def flash_message(request: Request) -> FlashMessage | None:

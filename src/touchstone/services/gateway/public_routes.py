@@ -167,6 +167,7 @@ PUBLIC_ROUTES: Final[tuple[PublicRoute, ...]] = (
     _project_route("POST", "/projects/{project_id}/snapshots", returns_location=True),
     _project_route("GET", "/projects/{project_id}/snapshots"),
     _project_route("GET", "/projects/{project_id}/snapshots/{snapshot_id}"),
+    _project_route("DELETE", "/projects/{project_id}/snapshots/{snapshot_id}"),
     _project_route("GET", "/projects/{project_id}/snapshots/{snapshot_id}/replay"),
     _project_route("GET", "/projects/{project_id}/report"),
     # Trainings and explanations are rows of one table, so that the training backend can list both for a project.

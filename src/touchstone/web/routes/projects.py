@@ -129,6 +129,23 @@ async def choose_dataset(ctx: PageContext) -> Response:
     return ctx.redirect(_PROJECT.format(project_id=project_id), done=FlashMessage.DATASET_CHOSEN)
 
 
+async def take_choice_back(ctx: PageContext) -> Response:
+    """Save that a project no longer has a chosen dataset, perhaps with a reason, and redirect to the project."""
+    form = await ctx.form()
+    project_id = ctx.path_params["project_id"]
+
+    try:
+        await ctx.require_new_form()
+        reason = text_field(form, "reason") or None
+        await ctx.api.update_project(project_id, chosen_dataset_id=None, choice_reason=reason)
+    except TouchstoneError as error:
+        if error.status != Invalid.status:
+            raise
+        return await _render_project(ctx, project_id, form, error)
+
+    return ctx.redirect(_PROJECT.format(project_id=project_id), done=FlashMessage.CHOICE_TAKEN_BACK)
+
+
 def _require_reason(ctx: PageContext, form: FormData) -> str:
     """Return the reason for the choice of a dataset.
 
@@ -156,6 +173,13 @@ async def take_snapshot(ctx: PageContext) -> Response:
 
     address = _SNAPSHOT.format(project_id=project_id, snapshot_id=snapshot.id)
     return ctx.redirect(address, done=FlashMessage.SNAPSHOT_TAKEN)
+
+
+async def delete_snapshot(ctx: PageContext) -> Response:
+    """Delete a snapshot and redirect to its project."""
+    project_id = ctx.path_params["project_id"]
+    await ctx.api.delete_snapshot(project_id, ctx.path_params["snapshot_id"])
+    return ctx.redirect(_PROJECT.format(project_id=project_id), done=FlashMessage.SNAPSHOT_DELETED)
 
 
 async def delete_project(ctx: PageContext) -> Response:
@@ -271,6 +295,16 @@ ROUTES: Final = (
     ),
     Route(
         f"{_PROJECTS}/{{project_id:str}}/snapshots", page_endpoint(take_snapshot, form_page=_PROJECT), methods=["POST"]
+    ),
+    Route(
+        f"{_PROJECTS}/{{project_id:str}}/take-back",
+        page_endpoint(take_choice_back, form_page=_PROJECT),
+        methods=["POST"],
+    ),
+    Route(
+        f"{_PROJECTS}/{{project_id:str}}/snapshots/{{snapshot_id:str}}/delete",
+        page_endpoint(delete_snapshot, form_page=_PROJECT),
+        methods=["POST"],
     ),
     Route(
         f"{_PROJECTS}/{{project_id:str}}/delete", page_endpoint(delete_project, form_page=_PROJECT), methods=["POST"]

@@ -84,6 +84,18 @@ async def get_snapshot(request: Request, project_id: ProjectKey, snapshot_id: Pr
     return JsonResponse(snapshot_json(snapshot, ctx.services.catalog_tokens, pseudos))
 
 
+@router.delete("/{snapshot_id}", status_code=204, summary="Delete a snapshot")
+async def delete_snapshot(request: Request, project_id: ProjectKey, snapshot_id: ProjectKey) -> Response:
+    """Delete a snapshot of a project of the caller; the choices that were made in the project stay."""
+    ctx = RequestContext(request)
+    owner = ctx.require_owner()
+    project = await ctx.services.projects.load(project_id, owner)
+
+    await ctx.services.snapshots.delete(project, snapshot_id)
+
+    return Response(status_code=204)
+
+
 @router.get("/{snapshot_id}/replay", summary="Compare a snapshot with the present", response_model=ReplayView)
 async def replay_snapshot(request: Request, project_id: ProjectKey, snapshot_id: ProjectKey) -> Response:
     """Rank again as the snapshot did, and return which datasets are new, gone, moved or changed, and why."""

@@ -77,6 +77,14 @@ async def load_snapshot(connection: Reader, project: ProjectRecord, snapshot_id:
     return await connection.first_as(SnapshotRecord, sa.select(project_snapshots).where(is_snapshot))
 
 
+async def delete_snapshot(transaction: Writer, project: ProjectRecord, snapshot_id: UUID) -> bool:
+    """Delete a snapshot of a project, and return whether the project had it."""
+    is_snapshot = (project_snapshots.c.id == snapshot_id) & (project_snapshots.c.project_id == project.id)
+    statement = sa.delete(project_snapshots).where(is_snapshot).returning(project_snapshots.c.id)
+    row = await transaction.returning(statement)
+    return row is not None
+
+
 async def total_snapshot_bytes(connection: Reader, owner: UUID) -> int:
     """Return how many bytes the snapshots of all projects of an owner take."""
     query = sa.select(sa.func.sum(project_snapshots.c.bytes)).join(projects).where(projects.c.user_id == owner)

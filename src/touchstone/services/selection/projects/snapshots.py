@@ -39,7 +39,7 @@ class SnapshotPage(NamedTuple):
 
 
 class SnapshotEditor:
-    """Makes snapshots of the recommendations for projects, and reads them."""
+    """Makes, reads and deletes snapshots of the recommendations for projects."""
 
     def __init__(self, database: Database, catalog: LiveCatalog, *, quota_bytes: int) -> None:
         self._database = database
@@ -108,6 +108,20 @@ class SnapshotEditor:
             raise SnapshotNotFound
 
         return snapshot
+
+    async def delete(self, project: ProjectRecord, snapshot_id: str) -> None:
+        """Delete the snapshot of a project with this id, as it appears in a path.
+
+        Raises:
+            SnapshotNotFound: the id is malformed, or the project has no such snapshot.
+        """
+        uuid = parse_uuid(snapshot_id)
+        if uuid is None:
+            raise SnapshotNotFound
+
+        async with self._database.writing() as transaction:
+            if not await snapshot_store.delete_snapshot(transaction, project, uuid):
+                raise SnapshotNotFound
 
     async def load_pseudos(self, snapshot: SnapshotSummary) -> Pseudos:
         """Return the name of the author of a snapshot, by the id of the author."""
