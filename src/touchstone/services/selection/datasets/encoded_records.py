@@ -1,5 +1,6 @@
 """Dataset records as JSON, encoded once and cached for later readers; and as rows of the catalog in memory."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from hashlib import blake2b
@@ -7,13 +8,17 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
-from touchstone.core.attributes import WORDS
-from touchstone.ranking.columns.segment import CatalogRow, SegmentWriter
-from touchstone.ranking.criteria import COMPOSITES
+from touchstone.core.attributes import BY_NAME, WORDS, Kind
+from touchstone.ranking.columns.segment import CatalogRow
+from touchstone.ranking.criteria import COMPOSITES, CRITERIA
 from touchstone.services.selection.datasets.label_words import label_words
 from touchstone.services.selection.datasets.store import DatasetRecord
 
+_COMPOSITE_CRITERIA: Final = tuple(criterion for criterion in CRITERIA if criterion.name in COMPOSITES)
+_COMPOSITE_FACTS: Final = frozenset(fact for criterion in _COMPOSITE_CRITERIA for fact in criterion.facts)
 CACHE_BYTES: Final = 64 * 1024 * 1024
 
 
@@ -114,12 +119,17 @@ def _composite_scores(records: Sequence[DatasetRecord]) -> list[dict[str, float]
 
     They are computed from these very records and not taken from the catalog in memory, which may be newer or older.
     """
-    writer = SegmentWriter(is_searchable=False)
-    writer.extend([to_catalog_row(record) for record in records])
-    criteria = writer.segment().criteria
-
-    score_columns = [criteria[name].tolist() for name in COMPOSITES]
+    facts = {name: _fact_column(records, name) for name in _COMPOSITE_FACTS}
+    score_columns = [criterion.compute(facts).tolist() for criterion in _COMPOSITE_CRITERIA]
     return [dict(zip(COMPOSITES, scores, strict=True)) for scores in zip(*score_columns, strict=True)]
+
+
+def _fact_column(records: Sequence[DatasetRecord], name: str) -> NDArray[Any]:
+    """Return a flag (-1: not known) or a number (NaN: not known) of each record, as the formulas of criteria expect."""
+    values: list[Any] = [record.attributes[name] for record in records]
+    if BY_NAME[name].kind is Kind.FLAG:
+        return np.array([-1 if value is None else value for value in values], np.int8)
+    return np.array([math.nan if value is None else value for value in values], np.float64)
 
 
 def encode_members(value: msgspec.Struct) -> bytes:
