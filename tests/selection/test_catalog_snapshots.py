@@ -167,3 +167,35 @@ async def test_one_process_renews_the_index_for_all(database: Database, tmp_path
         task.cancel()
     for catalog in catalogs:
         await catalog.close()
+
+
+async def test_a_first_start_and_a_rebuild_do_without_a_file_that_cannot_be_written(
+    database: Database, snapshot: Path, tmp_path: Path
+) -> None:
+    catalog = LiveCatalog(database, LAYOUT, tmp_path / "missing" / "catalog.index")
+    with capture_logs() as logs:
+        await catalog.load()
+        await catalog._index_upkeep._rebuild()
+
+    problems = [entry for entry in logs if entry["event"] == "catalog snapshot not written"]
+    assert len(problems) == 2
+    assert catalog.view.size == 60
+    assert catalog.view.is_indexed
+    await catalog.close()
+
+
+async def test_a_rebuild_is_mapped_from_a_file_that_the_next_start_uses(database: Database, snapshot: Path) -> None:
+    catalog = LiveCatalog(database, LAYOUT, snapshot)
+    await catalog.load()
+    async with catalog.writing() as writer:
+        await writer.insert(draft(61))
+    await catalog._index_upkeep._rebuild()
+    assert is_mapped(catalog)
+    await catalog.close()
+
+    next_catalog = LiveCatalog(database, LAYOUT, snapshot)
+    await next_catalog.load()
+    index = next_catalog._catalog.columns.index
+    assert index is not None
+    assert index.columns.size == 61
+    await next_catalog.close()

@@ -72,6 +72,11 @@ class IndexRebuild:
         self.version = version
         self.index: CatalogIndex | None = None
 
+    @property
+    def is_in_file(self) -> bool:
+        """Whether the index has been built, and is in the snapshot file."""
+        return self.index is not None and self._snapshot_path is not None
+
     def run(self) -> None:
         """Build an index over all records, and store it in `index`; with a path, it is in the snapshot file as well.
 
@@ -118,18 +123,17 @@ class Catalog:
         """
         remaining_rows = iter(rows)
         chunks = iter(lambda: list(islice(remaining_rows, _ROWS_PER_CHUNK)), [])
-        return cls.build_from_batches(map(to_record_batch, chunks), layout, defers_words=defers_words)
+        batches = map(to_record_batch, chunks)
+        return cls.build_large(batches, layout) if defers_words else cls.build_from_batches(batches, layout)
 
     @classmethod
     def build_from_batches(
         cls,
         batches: Iterable[RecordBatch],
         layout: Layout = Layout(),  # noqa: B008
-        *,
-        defers_words: bool = False,
     ) -> "Catalog":
         """Return a catalog of the records in some batches, like `build`."""
-        writer = SegmentWriter(is_searchable=layout.is_searchable and not defers_words)
+        writer = SegmentWriter(is_searchable=layout.is_searchable)
         for batch in batches:
             writer.extend_batch(batch)
 
@@ -138,6 +142,28 @@ class Catalog:
         if catalog.is_rebuild_due:
             catalog.rebuild_index()
         return catalog
+
+    @classmethod
+    def build_large(
+        cls,
+        batches: Iterable[RecordBatch],
+        layout: Layout = Layout(),  # noqa: B008
+        *,
+        version: int = 0,
+        snapshot_path: Path | None = None,
+    ) -> "Catalog":
+        """Return a catalog of many records, all of them behind an index, in little memory if there is a snapshot path.
+
+        The words of the records are left to `begin_word_indexing`. With a path, the index is in the snapshot file there
+        when this method returns, with the caller's `version` of the records, and its arrays are mapped from the file.
+
+        Raises:
+            OSError: the snapshot file cannot be written.
+        """
+        builder = IndexBuilder(layout.leaf_words, snapshot_path, compiled=layout.compiled)
+        for batch in batches:
+            builder.add(batch)
+        return cls.from_index(builder.finish(version), layout) if builder.size else cls(layout)
 
     @classmethod
     def from_index(cls, index: CatalogIndex, layout: Layout = Layout()) -> "Catalog":  # noqa: B008

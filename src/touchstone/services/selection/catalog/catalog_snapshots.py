@@ -30,7 +30,7 @@ class CatalogSnapshots:
 
     def __init__(self, database: Database, path: Path | None) -> None:
         self._database = database
-        self._path = path
+        self.path = path
 
     async def open(self) -> MappedSnapshot | None:
         """Map the file into memory, or return None if there is none of this database.
@@ -39,10 +39,10 @@ class CatalogSnapshots:
         them, perhaps because they are damaged, they are verified first.
         """
         snapshot = await self._map()
-        if self._path is None or snapshot is None:
+        if self.path is None or snapshot is None:
             return None
 
-        marker = _unverified_marker(self._path)
+        marker = _unverified_marker(self.path)
         if marker.exists() and not await self.verify(snapshot):
             return None
 
@@ -67,11 +67,11 @@ class CatalogSnapshots:
 
     async def _map(self) -> MappedSnapshot | None:
         """Map the file into memory, or return None if it is missing, cut short, or not of this database."""
-        if self._path is None or not self._path.exists():
+        if self.path is None or not self.path.exists():
             return None
 
         try:
-            snapshot = await asyncio.to_thread(map_snapshot, self._path)
+            snapshot = await asyncio.to_thread(map_snapshot, self.path)
         except SnapshotError as error:
             log.warning("catalog snapshot refused", problem=str(error))
             return None
@@ -84,7 +84,7 @@ class CatalogSnapshots:
 
     async def verify(self, snapshot: MappedSnapshot) -> bool:
         """Read a whole snapshot, and return whether it is what was written; a damaged file is removed."""
-        assert self._path is not None
+        assert self.path is not None
         is_whole = True
         try:
             await asyncio.to_thread(snapshot.verify)
@@ -93,9 +93,9 @@ class CatalogSnapshots:
             is_whole = False
 
         with suppress(OSError):
-            _unverified_marker(self._path).unlink(missing_ok=True)
+            _unverified_marker(self.path).unlink(missing_ok=True)
             if not is_whole:
-                self._path.unlink(missing_ok=True)
+                self.path.unlink(missing_ok=True)
         return is_whole
 
     async def save(self, index: CatalogIndex, version: int) -> CatalogIndex:
@@ -104,17 +104,25 @@ class CatalogSnapshots:
         The next start can do without the file. If it cannot be written, this is only logged, and the index is returned
         as it is.
         """
-        if self._path is None:
+        if self.path is None:
             return index
 
         try:
-            await asyncio.to_thread(save_index, self._path, index, version)
-            snapshot = await self.list_file(self._path)
+            await asyncio.to_thread(save_index, self.path, index, version)
+            snapshot = await self.list_file(self.path)
         except (OSError, SnapshotError, ServiceError) as error:
             log.warning("catalog snapshot not written", problem=type(error).__name__)
             return index
 
         return snapshot.index
+
+    async def list_written_file(self) -> None:
+        """Let the database know the snapshot file that an index was built in; without this, no start uses it."""
+        assert self.path is not None
+        try:
+            await self.list_file(self.path)
+        except (SnapshotError, ServiceError) as error:
+            log.warning("catalog snapshot not listed", problem=type(error).__name__)
 
     async def list_file(self, path: Path) -> MappedSnapshot:
         """Let the database know a snapshot file that this process has written, and map the file.
@@ -140,10 +148,10 @@ class CatalogSnapshots:
 
     def _open_lock_file(self) -> BinaryIO | None:
         """Open the file by which processes wait for each other, or return None if none can be written."""
-        if self._path is None:
+        if self.path is None:
             return None
         try:
-            return self._path.with_suffix(".lock").open("wb")
+            return self.path.with_suffix(".lock").open("wb")
         except OSError:
             return None
 

@@ -4,7 +4,8 @@ import asyncio
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from typing import Final
+from pathlib import Path
+from typing import Final, NamedTuple
 
 import structlog
 
@@ -24,8 +25,15 @@ LOG_SECONDS: Final = 5.0
 log = structlog.get_logger("touchstone.catalog")
 
 
-async def load_all_rows(database: Database, layout: Layout) -> VersionedCatalog:
-    """Build the catalog in memory, and its index, from every row of the database.
+class FullLoad(NamedTuple):
+    """A catalog that was built from every row, and whether its index is in the snapshot file."""
+
+    catalog: VersionedCatalog
+    is_index_in_file: bool
+
+
+async def load_all_rows(database: Database, layout: Layout, snapshot_path: Path | None) -> FullLoad:
+    """Build the catalog from every row of the database, a large one with its index in the snapshot file.
 
     The version is read before the rows. A row that changes in between is then applied once more, and not missed.
     """
@@ -33,11 +41,17 @@ async def load_all_rows(database: Database, layout: Layout) -> VersionedCatalog:
         version = await change_counters.read_version(connection, change_counters.CATALOG)
         record_count = await store.count_datasets(connection)
 
-    # The words of a large catalog are indexed in the background, because that takes longer than all the rest.
-    defers_words = record_count >= layout.index_from
     batches = log_progress(read_record_batches(database), record_count)
-    columns = await asyncio.to_thread(Catalog.build_from_batches, batches, layout, defers_words=defers_words)
-    return VersionedCatalog(columns, version)
+    if record_count < layout.index_from:
+        columns = await asyncio.to_thread(Catalog.build_from_batches, batches, layout)
+        return FullLoad(VersionedCatalog(columns, version), is_index_in_file=False)
+
+    # The words are indexed in the background, because that takes longer than all the rest.
+    columns = await asyncio.to_thread(
+        Catalog.build_large, batches, layout, version=version, snapshot_path=snapshot_path
+    )
+    is_index_in_file = snapshot_path is not None and columns.index is not None
+    return FullLoad(VersionedCatalog(columns, version), is_index_in_file)
 
 
 def read_record_batches(database: Database) -> Iterator[RecordBatch]:

@@ -80,12 +80,18 @@ class IndexUpkeep:
         await save_index(self.catalog, self._snapshots)
 
     async def _rebuild(self) -> None:
-        """Build a new index in a thread, replace the old one with it, and save it for the next start."""
+        """Build a new index in a thread, in the snapshot file for the next start, and replace the old one with it."""
         columns = self.catalog.columns
-        rebuild = columns.begin_rebuild(self.catalog.version)
-        await asyncio.to_thread(rebuild.run)
-        columns.adopt_rebuild(rebuild)
-        log.info("catalog indexed", records=columns.view.size)
+        rebuild = columns.begin_rebuild(self.catalog.version, self._snapshots.path)
+        try:
+            await asyncio.to_thread(rebuild.run)
+        except OSError as error:
+            log.warning("catalog snapshot not written", problem=type(error).__name__)
+            rebuild = columns.begin_rebuild(self.catalog.version)
+            await asyncio.to_thread(rebuild.run)
 
+        columns.adopt_rebuild(rebuild)
         self.catalog.index_version = rebuild.version
-        await save_index(self.catalog, self._snapshots)
+        log.info("catalog indexed", records=columns.view.size)
+        if rebuild.is_in_file:
+            await self._snapshots.list_written_file()

@@ -3,12 +3,16 @@
 import asyncio
 from dataclasses import dataclass
 
+import structlog
+
 from touchstone.database.engine import Database
 from touchstone.ranking.catalog.catalog import Catalog, Layout
 from touchstone.ranking.index.snapshot_file import MappedSnapshot
 from touchstone.services.selection.catalog.catalog_snapshots import CatalogSnapshots
 from touchstone.services.selection.catalog.full_load import load_all_rows
 from touchstone.services.selection.catalog.versioned_catalog import VersionedCatalog
+
+log = structlog.get_logger("touchstone.catalog")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +37,22 @@ async def load_catalog(database: Database, snapshots: CatalogSnapshots, layout: 
         if loaded is not None:
             return loaded
 
-        catalog = await load_all_rows(database, layout)
-        await save_index(catalog, snapshots)
-        return LoadedCatalog(catalog)
+        return LoadedCatalog(await _build_catalog(database, snapshots, layout))
+
+
+async def _build_catalog(database: Database, snapshots: CatalogSnapshots, layout: Layout) -> VersionedCatalog:
+    """Build the catalog from every row, a large one with its index in the snapshot file if that can be written."""
+    try:
+        load = await load_all_rows(database, layout, snapshots.path)
+    except OSError as error:
+        if snapshots.path is None:
+            raise
+        log.warning("catalog snapshot not written", problem=type(error).__name__)
+        load = await load_all_rows(database, layout, None)
+
+    if load.is_index_in_file:
+        await snapshots.list_written_file()
+    return load.catalog
 
 
 async def load_from_snapshot(snapshots: CatalogSnapshots, layout: Layout) -> LoadedCatalog | None:
