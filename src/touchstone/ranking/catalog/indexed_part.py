@@ -19,12 +19,11 @@ from touchstone.ranking.catalog.repeated_rankings import MatchingRecords, Pooled
 from touchstone.ranking.catalog.results import NO_MATCHES, PartRanking, SortedWindow
 from touchstone.ranking.catalog.sorted_pages import SortedPages
 from touchstone.ranking.catalog.ties import count_in_ranking, count_in_unordered
-from touchstone.ranking.column_types import Bools, Floats, Ints
+from touchstone.ranking.column_types import Floats, Ints
 from touchstone.ranking.columns.bitmaps import clear_bits, count_bits_by_leaf, pack_bits, read_bit, read_bits
 from touchstone.ranking.columns.segment import KNOWN_ETHICAL
 from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.index.facet_counts import count_index, warm_up_facets
-from touchstone.ranking.index.index_columns import PUBLIC_PLANE
 from touchstone.ranking.index.lru_cache import LruCache
 from touchstone.ranking.index.query_translator import TranslatedQuery
 from touchstone.ranking.index.text_search import warm_up_search
@@ -342,11 +341,6 @@ class IndexedPart:
         bits.list_set_bits(matches, positions)
         return positions
 
-    def match_at(self, query: Query, positions: Ints) -> Bools:
-        """Return whether the records at some positions are alive and match."""
-        matches, _ = self._find_matches(query)
-        return read_bits(matches, positions)
-
     def count_before(self, name_and_id: NameAndId, positions: Ints) -> int:
         """Return how many of the records at some positions come before a folded name and an id in the alphabet."""
 
@@ -363,13 +357,18 @@ class IndexedPart:
 
     @cached_property
     def _public_records(self) -> PublicRecords:
-        """The live and public records; counting them takes a pass over all."""
-        bitmap = self.index.plane(PUBLIC_PLANE) & self._alive.bitmap
-        return PublicRecords.from_bitmap(bitmap, self._columns.searchable_words().lengths)
+        """The live and public records."""
+        return PublicRecords.of_index(self.index, self._alive.bitmap)
 
-    def name_positions(self, prefix: str) -> Ints:
-        """Return the positions of the records, dead ones too, with a word in their name that begins with a text."""
-        return self._columns.searchable_words().name_positions(prefix)
+    def most_cited_names(self, prefixes: Sequence[str], query: Query, limit: int) -> Ints:
+        """Return the first `limit` records that match and whose names have a word for each of some prefixes."""
+        word_index, word_count = self._columns.searchable_words(), self._columns.word_count
+        matches, _ = self._find_matches(query)
+        for prefix in prefixes:
+            matches = matches & word_index.contain_in_name(prefix, word_count)
+
+        match_count = int(np.bitwise_count(matches).sum(dtype=np.int64))
+        return self._pages.read(matches, match_count, PageRequest("popularity_score", True, skip=0, limit=limit))
 
     def sort_value(self, column: str, position: int) -> Any:
         """Return the value by which one record is sorted, texts folded; None if it has no value."""

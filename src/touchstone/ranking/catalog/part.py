@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from touchstone.core.text import fold
 from touchstone.ranking.catalog.results import PartRanking, SortedWindow
-from touchstone.ranking.column_types import Bools, Floats, Ints
+from touchstone.ranking.column_types import Floats, Ints
 from touchstone.ranking.query.facets import FacetCounter
 from touchstone.ranking.query.predicates import Query
 from touchstone.ranking.query.sort_order import PageRequest
@@ -70,9 +70,6 @@ class CatalogPart(Protocol):
     def matching_positions(self, query: Query) -> Ints:
         """Return the positions of the live records that match, ascending."""
 
-    def match_at(self, query: Query, positions: Ints) -> Bools:
-        """Return whether the records at some positions are alive and match."""
-
     def find_position(self, dataset_id: int) -> int | None:
         """Return the position of the live record with an integer id; None if there is none."""
 
@@ -85,8 +82,11 @@ class CatalogPart(Protocol):
         Their positions are in ascending order.
         """
 
-    def name_positions(self, prefix: str) -> Ints:
-        """Return the positions of the records, dead ones too, with a word in their name that begins with a text."""
+    def most_cited_names(self, prefixes: Sequence[str], query: Query, limit: int) -> Ints:
+        """Return the first `limit` records that match and whose names have a word for each of some prefixes.
+
+        Returns their positions, the most cited records first, ties by id.
+        """
 
     def ids(self, positions: NDArray[Any]) -> Ints:
         """Return the integer ids of the records at some positions."""

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from touchstone.ranking.catalog.part import PartSearch
 from touchstone.ranking.column_types import Ints
+from touchstone.ranking.columns.bitmaps import list_bits
 from touchstone.ranking.index.catalog_index import CatalogIndex
+from touchstone.ranking.index.index_columns import PUBLIC_PLANE
 from touchstone.ranking.kernels.bits import Words
 from touchstone.ranking.text.query_words import QueryWord
 from touchstone.ranking.text.relevance import WordStatistics
@@ -29,11 +30,14 @@ class PublicRecords:
     total_length: int
 
     @classmethod
-    def from_bitmap(cls, bitmap: Words, lengths: NDArray[np.uint16]) -> "PublicRecords":
-        """Count the records of a bitmap, given the length of each record of the index."""
-        is_public = np.unpackbits(bitmap.view(np.uint8), count=len(lengths), bitorder="little").view(np.bool_)
-        public_lengths = lengths[is_public]
-        return cls(bitmap, len(public_lengths), int(public_lengths.sum(dtype=np.int64)))
+    def of_index(cls, index: CatalogIndex, alive: Words) -> "PublicRecords":
+        """Return the public records of an index that are alive; only the dead ones are read one by one."""
+        public = index.plane(PUBLIC_PLANE)
+        bitmap, dead = public & alive, public & ~alive
+        dead_lengths = index.columns.searchable_words().lengths[list_bits(dead)]
+        count = int(np.bitwise_count(bitmap).sum(dtype=np.int64))
+        total_length = index.statistics.public_length() - int(dead_lengths.sum(dtype=np.int64))
+        return cls(bitmap, count, total_length)
 
     def search(self, index: CatalogIndex, query_words: Sequence[QueryWord], positions: Ints) -> PartSearch:
         """Return what the relevance of the records at some positions of an index depends on."""

@@ -2,16 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import Final, NamedTuple
-
-import numpy as np
 
 from touchstone.core.text import fold
 from touchstone.ranking.catalog.part import CatalogPart
 from touchstone.ranking.query.facets import Facets
 from touchstone.ranking.query.predicates import Query
-from touchstone.ranking.query.sort_order import select_window
 from touchstone.ranking.text.words import name_words, split_words
 
 _TERM_COLUMNS: Final = ("domain", "task")
@@ -87,17 +83,12 @@ def _suggest_names(
 
 def _named_records(part: CatalogPart, prefixes: Sequence[str], visible: Query) -> list[_NamedRecord]:
     """Return the most cited visible records of a part whose names fit."""
-    positions = reduce(np.intersect1d, (part.name_positions(prefix) for prefix in prefixes))
-    if not len(positions):
-        return []
-
-    positions = positions[part.match_at(visible, positions)]
-    popularity = part.criterion("popularity_score", positions)
-    most_cited = select_window((-popularity, positions), skip=0, limit=_NAMES_PER_PART)
-    names = part.texts("dataset_name", positions[most_cited])
+    positions = part.most_cited_names(prefixes, visible, _NAMES_PER_PART)
+    popularity = part.criterion("popularity_score", positions).tolist()
+    names = part.texts("dataset_name", positions)
     return [
         _NamedRecord(name, value)
-        for name, value in zip(names, popularity[most_cited].tolist(), strict=True)
+        for name, value in zip(names, popularity, strict=True)
         if name is not None and _begin_words(prefixes, name_words(name))
     ]
 

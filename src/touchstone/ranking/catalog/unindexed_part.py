@@ -1,7 +1,7 @@
 """Records without an index, which every query scans: a small catalog, or the tail of a large one."""
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -131,10 +131,6 @@ class UnindexedPart:
         """Return the positions of the live records that match, ascending."""
         return self._find_matches(query)
 
-    def match_at(self, query: Query, positions: Ints) -> Bools:
-        """Return whether the records at some positions are alive and match."""
-        return self._evaluate(query, positions)
-
     def find_position(self, dataset_id: int) -> int | None:
         """Return the position of the live record with an integer id; None if there is none."""
         has_id = self._alive & (self._segment.columns["id"] == dataset_id)
@@ -162,10 +158,14 @@ class UnindexedPart:
         weights = [word_matches.weights_at(positions) for word_matches in matches]
         return PartSearch(count_words(matches, lengths, is_public), weights, lengths[positions])
 
-    def name_positions(self, prefix: str) -> Ints:
-        """Return the positions of the records, dead ones too, with a word in their name that begins with a text."""
+    def most_cited_names(self, prefixes: Sequence[str], query: Query, limit: int) -> Ints:
+        """Return the first `limit` records that match and whose names have a word for each of some prefixes."""
         assert self._segment.words is not None
-        return self._segment.words.name_positions(prefix)
+        positions = reduce(np.intersect1d, map(self._segment.words.name_positions, prefixes))
+        positions = positions[self._evaluate(query, positions)]
+
+        keys = (-self.criterion("popularity_score", positions), self.ids(positions))
+        return np.asarray(positions[select_window(keys, skip=0, limit=limit)])
 
     def sort_value(self, column: str, position: int) -> Any:
         """Return the value by which one record is sorted; None if it has no value.

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.ranking.column_types import Bools, Ints
+from touchstone.ranking.kernels import bits
 from touchstone.ranking.kernels.bits import BITS_PER_WORD, Words
 
 
@@ -41,6 +42,13 @@ def clear_bits(words: Words, positions: Ints) -> None:
     """Clear the bits of a bitmap at some positions, in place."""
     bit_masks = np.uint64(1) << (positions & 63).astype(np.uint64)
     np.bitwise_and.at(words, positions >> 6, ~bit_masks)
+
+
+def list_bits(words: Words) -> Ints:
+    """Return the positions of the bits that are set in a bitmap, ascending."""
+    positions = np.empty(int(np.bitwise_count(words).sum(dtype=np.int64)), np.int64)
+    bits.list_set_bits(words, positions)
+    return positions
 
 
 def complement(words: Words, record_count: int) -> Words:

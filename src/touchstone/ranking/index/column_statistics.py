@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from touchstone.core.vocabulary import comparison_key
 from touchstone.ranking.column_types import Ints
+from touchstone.ranking.columns.bitmaps import list_bits
 from touchstone.ranking.columns.text_pool import TextPool
-from touchstone.ranking.index.index_columns import IndexColumns, decode_words
+from touchstone.ranking.index.index_columns import PUBLIC_PLANE, IndexColumns, decode_words
 from touchstone.ranking.kernels.count_kernels import NO_CODE
 
 
@@ -63,6 +64,7 @@ class ColumnStatistics:
         self._total_counts: dict[str, Ints] = {}
         self._leaf_codes: dict[str, LeafCodes] = {}
         self._spellings: dict[str, Spellings] = {}
+        self._public_length: int | None = None
 
     def total_counts(self, column: str, codes: NDArray[Any], code_count: int) -> Ints:
         """Return how many records of the index, dead ones too, have each code of a column."""
@@ -88,6 +90,15 @@ class ColumnStatistics:
         beyond_all = np.iinfo(codes.dtype).max
         lowest = np.minimum.reduceat(np.where(codes == 0, beyond_all, codes), leaf_starts).astype(np.int64)
         return LeafCodes(np.where(highest == 0, NO_CODE, lowest), highest)
+
+    def public_length(self) -> int:
+        """Return the sum of the lengths of the public records, dead ones too."""
+        if self._public_length is None:
+            planes = self._columns.planes
+            public_positions = list_bits(planes.bitmaps[planes.rows[PUBLIC_PLANE]])
+            lengths = self._columns.searchable_words().lengths[public_positions]
+            self._public_length = int(lengths.sum(dtype=np.int64))
+        return self._public_length
 
     def spellings(self, column: str) -> Spellings:
         """Return the words of a column of word lists."""

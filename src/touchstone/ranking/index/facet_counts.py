@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from touchstone.core.attributes import ETHICAL, FLAGS, NUMBERS
 from touchstone.ranking.column_types import Ints
-from touchstone.ranking.columns.bitmaps import complement, count_bits_by_leaf
+from touchstone.ranking.columns.bitmaps import complement, count_bits_by_leaf, list_bits
 from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.index.column_statistics import LeafCodes
 from touchstone.ranking.index.index_columns import PUBLIC_PLANE, at_least_plane, decode_words, ethical_plane, flag_plane
-from touchstone.ranking.kernels import bits, count_kernels
+from touchstone.ranking.kernels import count_kernels
 from touchstone.ranking.kernels.bits import BITS_PER_WORD, Words
 from touchstone.ranking.kernels.constants import TECHNICAL_SCORE
 from touchstone.ranking.kernels.count_kernels import SelectedRecords
@@ -79,12 +79,6 @@ class _Matches:
         """Whether reading them takes less time than statistics of whole columns, which may not have been computed."""
         return self.count <= self.index.columns.leaf_size
 
-    def positions(self) -> Ints:
-        """Return the positions of the matches."""
-        positions = np.empty(self.count, np.int64)
-        bits.list_set_bits(self.bitmap, positions)
-        return positions
-
     def count_codes(self, column: str, codes: NDArray[Any], code_count: int) -> Ints:
         """Return for each of `code_count` codes of a column how many of the matches have it."""
         record_count = self.index.columns.size
@@ -100,7 +94,7 @@ class _Matches:
         """Return the lowest and the highest code above 0 of a number column; none if no match has a number."""
         codes = self.index.columns.numbers[column].codes
         if self.are_few:
-            codes_of_matches = codes[self.positions()]
+            codes_of_matches = codes[list_bits(self.bitmap)]
             known_codes = codes_of_matches[codes_of_matches > 0]
             return [int(known_codes.min()), int(known_codes.max())] if len(known_codes) else []
 

@@ -1,6 +1,5 @@
 """The records of each word of a large catalog: arrays that never change and can be mapped from a file."""
 
-import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -12,8 +11,8 @@ from numpy.typing import NDArray
 
 from touchstone.ranking.column_types import Ints
 from touchstone.ranking.columns.text_pool import TextPool
-from touchstone.ranking.kernels import bits, posting_kernels
-from touchstone.ranking.kernels.bits import BITS_PER_WORD, Words
+from touchstone.ranking.kernels import posting_kernels
+from touchstone.ranking.kernels.bits import Words
 from touchstone.ranking.kernels.posting_kernels import WEIGHT_LIMIT, RecordPostings, WordPostings
 from touchstone.ranking.kernels.radix_sort import sort_by_key
 from touchstone.ranking.text.query_words import QueryWord, WordHits, collect_hits
@@ -176,15 +175,12 @@ class WordIndex:
             posting_kernels.mark_records(self.postings, self.starts, (word, word + 1), 0, bitmap)
         return bitmap
 
-    def name_positions(self, prefix: str) -> Ints:
-        """Return the records that have a word in their name that begins with a text."""
-        bitmap = np.zeros(math.ceil(len(self.lengths) / BITS_PER_WORD), np.uint64)
+    def contain_in_name(self, prefix: str, word_count: int) -> Words:
+        """Return a bitmap, `word_count` integers of 64 bits, of the records with a name with a word that begins so."""
+        bitmap = np.zeros(word_count, np.uint64)
         words = bisect_left(self.words, prefix), bisect_left(self.words, _after(prefix))
         posting_kernels.mark_records(self.postings, self.starts, words, IN_NAME, bitmap)
-
-        positions = np.empty(int(np.bitwise_count(bitmap).sum()), np.int64)
-        bits.list_set_bits(bitmap, positions)
-        return positions
+        return bitmap
 
     def decode(self, positions: Ints) -> DecodedWords:
         """Return the words of the records at some positions, in ascending order, for another layout."""
