@@ -4,9 +4,22 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
+from touchstone.core.attributes import INT32_MAX
 from touchstone.database.engine import Reader
 from touchstone.database.tables import dataset_deletions, datasets
 from touchstone.services.selection.datasets.store import COLUMNS_WITHOUT_METADATA, DatasetRecord, to_records
+
+
+class ChangePlace(NamedTuple):
+    """A place in the order of all changes: by the version at which a record last changed, then by its id."""
+
+    version: int
+    id: int
+
+    @classmethod
+    def end_of(cls, version: int) -> "ChangePlace":
+        """Return the place behind all records of a version."""
+        return cls(version, INT32_MAX)
 
 
 class PrivateRecord(NamedTuple):
@@ -16,20 +29,15 @@ class PrivateRecord(NamedTuple):
     version: int
 
 
-async def records_changed_since(connection: Reader, version: int, limit: int) -> list[DatasetRecord]:
-    """Return the records that changed after a version of the catalog, without `metadata`, the oldest changes first.
+async def records_changed_after(connection: Reader, place: ChangePlace, limit: int) -> list[DatasetRecord]:
+    """Return the records that changed after a place, without `metadata`, in the order of their changes.
 
     At most `limit` records are returned.
     """
-    query = sa.select(*COLUMNS_WITHOUT_METADATA).where(datasets.c.changed_at_version > version)
-    rows = await connection.all(query.order_by(datasets.c.changed_at_version).limit(limit))
-    return to_records(rows)
-
-
-async def records_changed_at(connection: Reader, version: int) -> list[DatasetRecord]:
-    """Return the records that last changed at a version of the catalog, without `metadata`."""
-    query = sa.select(*COLUMNS_WITHOUT_METADATA).where(datasets.c.changed_at_version == version)
-    return to_records(await connection.all(query))
+    version, id_ = datasets.c.changed_at_version, datasets.c.id
+    is_after = (version > place.version) | (id_ > place.id)
+    query = sa.select(*COLUMNS_WITHOUT_METADATA).where(version >= place.version, is_after)
+    return to_records(await connection.all(query.order_by(version, id_).limit(limit)))
 
 
 async def records_deleted_since(connection: Reader, version: int) -> list[int]:

@@ -7,9 +7,9 @@ from touchstone.database import change_counters
 from touchstone.database.engine import Reader
 from touchstone.ranking.catalog.catalog import Catalog
 from touchstone.services.selection.catalog.changes_store import (
+    ChangePlace,
     private_records_changed_since,
-    records_changed_at,
-    records_changed_since,
+    records_changed_after,
     records_deleted_since,
 )
 from touchstone.services.selection.datasets.encoded_records import to_catalog_row
@@ -39,6 +39,8 @@ class VersionedCatalog:
         self.columns = columns
         self.version = version
         self.index_version = version
+        # The changes of others have been applied up to here, which may be in the midst of the next version.
+        self._place = ChangePlace.end_of(version)
         # All records that were deleted or made private up to this version have been removed or applied.
         self._removals_version = version
         # Versions of this process that were applied while an older one, of another process, was still missing.
@@ -52,14 +54,18 @@ class VersionedCatalog:
         """
         current_version = await change_counters.read_version(connection, change_counters.CATALOG)
         removed_ids = await self._read_removed_ids(connection)
-        changes = await _read_changes(connection, self.version, current_version)
+        place = max(self._place, ChangePlace.end_of(self.version))
+        records = await records_changed_after(connection, place, CHANGE_BATCH)
 
-        self._apply(changes.records, removed_ids)
+        self._apply(records, removed_ids)
         self._removals_version = current_version
-        self._advance_to(changes.version)
+        is_last = len(records) < CHANGE_BATCH
+        self._place = ChangePlace.end_of(current_version) if is_last else _place_of(records[-1])
 
-        changed_ids = [record.id for record in changes.records]
-        return AppliedBatch([*changed_ids, *removed_ids], is_last=changes.version == current_version)
+        # More records of the last version may follow in the next batch.
+        complete_version = current_version if is_last else self._place.version - 1
+        self._advance_to(max(self.version, min(complete_version, current_version)))
+        return AppliedBatch([*(record.id for record in records), *removed_ids], is_last)
 
     async def _read_removed_ids(self, connection: Reader) -> list[int]:
         """Return the ids of the records that were deleted or made private since removals were last applied.
@@ -98,28 +104,6 @@ class VersionedCatalog:
         self._versions_ahead = {ahead for ahead in self._versions_ahead if ahead > last_version}
 
 
-class _Changes(NamedTuple):
-    """Changed records, which include all changes up to a version."""
-
-    records: list[DatasetRecord]
-    version: int
-
-
-async def _read_changes(connection: Reader, version: int, current_version: int) -> _Changes:
-    """Return the next batch of records that changed after a version of the database, which is at `current_version`.
-
-    A batch holds complete versions only. All records of one version are read together, even if they are more than
-    usual.
-    """
-    records = await records_changed_since(connection, version, CHANGE_BATCH)
-    if len(records) < CHANGE_BATCH:
-        return _Changes(records, current_version)
-
-    # The records of the last version may go on behind the batch.
-    last_version = records[-1].changed_at_version
-    complete_records = [record for record in records if record.changed_at_version < last_version]
-    if complete_records:
-        return _Changes(complete_records, min(last_version - 1, current_version))
-
-    records = await records_changed_at(connection, last_version)
-    return _Changes(records, min(last_version, current_version))
+def _place_of(record: DatasetRecord) -> ChangePlace:
+    """Return the place of a record in the order of all changes."""
+    return ChangePlace(record.changed_at_version, record.id)
