@@ -385,7 +385,12 @@ class JobEvent(Struct, frozen=True, kw_only=True):
 
 
 class Health(Struct, frozen=True, kw_only=True):
-    """The state of the service, and of each of its resources by name."""
+    """The state of the service, and of each of its resources by name.
+
+    While the catalog is being loaded, `records` of `total_records` have been read.
+    """
 
     status: str
     resources: dict[str, str] = {}
+    records: int | None = None
+    total_records: int | None = None

@@ -260,9 +260,6 @@ class TooLarge(ServiceError):
 
     status, code = 413, "too_large"
 
-    def __init__(self, *, limit: int) -> None:
-        super().__init__(limit=limit)
-
 
 class QuotaExceeded(TooLarge):
     """The user's uploads together are larger than allowed."""
@@ -461,6 +458,12 @@ class Overloaded(Unavailable):
     code = "overloaded"
 
 
+class CatalogLoading(Unavailable):
+    """The catalog is being loaded into memory at the start of the service."""
+
+    code = "catalog_loading"
+
+
 class IndexBuilding(Unavailable):
     """The text index is being built, so words cannot be searched yet."""
 
@@ -477,9 +480,6 @@ class UpstreamTimeout(ServiceError):
     """A backend was too slow."""
 
     status, code = 504, "upstream_timeout"
-
-    def __init__(self, *, backend: str) -> None:
-        super().__init__(backend=backend)
 
 
 class StorageFull(ServiceError):

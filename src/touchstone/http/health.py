@@ -1,7 +1,7 @@
 """Health routes: `/health/live` for the process, `/health/ready` for the resources that it needs."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,6 +9,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from touchstone.core.errors import CatalogLoading
 from touchstone.http.error_responses import ERROR_RESPONSES
 from touchstone.http.responses import JsonResponse
 from touchstone.http.stop_event import stop_event
@@ -24,22 +25,18 @@ class Resource:
     ping: Callable[[], Awaitable[None]]
 
 
-async def check_resources(resources: tuple[Resource, ...]) -> Mapping[str, bool]:
-    """Ping all resources at once, and return for each of them, by name, whether it responds within three seconds."""
+async def check_resources(resources: tuple[Resource, ...]) -> Mapping[str, BaseException | None]:
+    """Ping all resources at once, and return by name why a resource did not respond within three seconds, or None."""
     pings = [asyncio.wait_for(resource.ping(), PING_SECONDS) for resource in resources]
     outcomes = await asyncio.gather(*pings, return_exceptions=True)  # None, or the exception that a ping raised
-
-    return {
-        resource.name: not isinstance(outcome, BaseException)
-        for resource, outcome in zip(resources, outcomes, strict=True)
-    }
+    return {resource.name: outcome for resource, outcome in zip(resources, outcomes, strict=True)}
 
 
 def health_router(resources: tuple[Resource, ...]) -> APIRouter:
     """Return the routes by which load balancers learn whether this process can serve requests.
 
     `/health/live` responds as long as the process runs. `/health/ready` reports the state of each resource, with status
-    503 if one of them does not respond or if the server is stopping.
+    503 if one of them does not respond, if the catalog is still being loaded, or if the server is stopping.
     """
     router = APIRouter(prefix="/health", tags=["health"], responses=ERROR_RESPONSES)
 
@@ -53,11 +50,30 @@ def health_router(resources: tuple[Resource, ...]) -> APIRouter:
         if stopping is not None and stopping.is_set():
             return JsonResponse({"status": "stopping", "resources": {}}, status_code=503)
 
-        is_up_by_name = await check_resources(resources)
-        states = {name: "ok" if is_up else "down" for name, is_up in is_up_by_name.items()}
+        problems = await check_resources(resources)
+        states = {name: _describe_state(problem) for name, problem in problems.items()}
 
-        if all(is_up_by_name.values()):
+        if set(states.values()) <= {"ok"}:
             return JsonResponse({"status": "ready", "resources": states})
-        return JsonResponse({"status": "not ready", "resources": states}, status_code=503)
+        if "down" in states.values():
+            return JsonResponse({"status": "not ready", "resources": states}, status_code=503)
+
+        progress = _find_progress(problems.values())
+        return JsonResponse({"status": "loading", "resources": states, **progress}, status_code=503)
 
     return router
+
+
+def _describe_state(problem: BaseException | None) -> str:
+    """Return the state of a resource in one word."""
+    if problem is None:
+        return "ok"
+    return "loading" if isinstance(problem, CatalogLoading) else "down"
+
+
+def _find_progress(problems: Iterable[BaseException | None]) -> dict[str, int]:
+    """Return how many records of the catalog have been loaded."""
+    for problem in problems:
+        if isinstance(problem, CatalogLoading):
+            return dict(problem.facts)
+    return {}

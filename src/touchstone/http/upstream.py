@@ -1,7 +1,7 @@
 """The interface between the gateway and a backend, which is an ASGI app in this process or an HTTP server elsewhere."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Final, Protocol
 from urllib.parse import quote
 
@@ -9,7 +9,7 @@ import aiohttp
 from starlette.types import ASGIApp, Receive, Scope, Send
 from yarl import URL
 
-from touchstone.core.errors import BackendUnavailable, UpstreamTimeout
+from touchstone.core.errors import BackendUnavailable, CatalogLoading, UpstreamTimeout
 from touchstone.http.stop_event import stop_event
 
 CONNECT_SECONDS: Final = 2.0
@@ -37,15 +37,19 @@ class Upstream(Protocol):
 class InProcessBackend:
     """A backend in this process; requests and responses pass through without being copied."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, check_ready: Callable[[], None] | None = None) -> None:
+        """Keep the app of a backend, and the function that raises an error while it is not ready yet."""
         self.app = app
+        self._check_ready = check_ready
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Call the backend's app."""
         return self.app(scope, receive, send)
 
     async def ping(self) -> None:
-        """Do nothing: the part that opened the backend's resources checks them."""
+        """Check that the backend itself is ready; the part that opened its resources checks those."""
+        if self._check_ready is not None:
+            self._check_ready()
 
 
 class AbsentBackend:
@@ -137,11 +141,17 @@ class RemoteBackend:
         """Ask the backend whether it is ready.
 
         Raises:
+            CatalogLoading: it is loading the catalog.
             BackendUnavailable: it says that it is not.
         """
         async with self._session.get(URL(f"{self._base_url}/health/ready")) as response:
-            if response.status != 200:
-                raise BackendUnavailable(backend=self.name)
+            if response.status == 200:
+                return
+
+            health = await response.json()
+            if health["status"] == "loading":
+                raise CatalogLoading(records=health["records"], total_records=health["total_records"])
+            raise BackendUnavailable(backend=self.name)
 
     async def close(self) -> None:
         """Close the pooled connections."""

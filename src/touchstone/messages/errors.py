@@ -154,6 +154,10 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
         "The {backend} service is not available at the moment",
     ),
     "overloaded": ("Trop de requêtes en cours ; réessayez", "Too many requests at once; try again"),
+    "catalog_loading": (
+        "Le catalogue est en cours de chargement : {records} jeux de données sur {total_records}",
+        "The catalog is being loaded: {records} of {total_records} datasets",
+    ),
     "index_building": (
         "L’index de la recherche est en construction ; réessayez dans quelques instants",
         "The search index is being built; try again in a moment",

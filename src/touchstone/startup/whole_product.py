@@ -60,7 +60,7 @@ async def _open_all_backends(settings: Settings, database: Database, services: O
     `services` closes the backends when the process ends.
     """
     selection = await services.add(Selection.open(settings, database, tokens=None))
-    selection_upstream = InProcessBackend(selection.app)
+    selection_upstream = InProcessBackend(selection.app, check_ready=selection.services.catalog.check_loaded)
     backends: dict[str, Upstream] = {"selection": selection_upstream}
 
     # The other backends read datasets from the selection backend, and share one pool of worker processes for jobs.

@@ -57,7 +57,7 @@ class Selection:
         With `tokens`, only requests of the gateway are accepted.
         """
         self.services = services
-        self.resources = (Resource("database", database.ping),)
+        self.resources = (Resource("database", database.ping), Resource("catalog", services.catalog.ping))
 
         routers = (
             import_routes.router,
@@ -93,12 +93,13 @@ class Selection:
     async def open(cls, settings: Settings, database: Database, tokens: InternalTokens | None) -> Self:
         """Open the backend: load the catalog into memory, create the services, and start to follow the database.
 
+        A large catalog may go on loading afterwards; requests that need it are then refused until it is complete.
         If the settings ask for the demo, its records are first inserted into a catalog that has never been written.
         """
         if settings.demo:
             await load_demo(database)
         catalog = LiveCatalog(database, snapshot_path=settings.index_file)
-        await catalog.load()
+        await catalog.open()
         catalog_tokens = await CatalogTokens.load(database)
 
         data_files = DataFiles(settings, database)

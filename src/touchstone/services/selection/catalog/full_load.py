@@ -1,13 +1,10 @@
 """Loading of the catalog from every row of the database, when there is no snapshot of it."""
 
 import asyncio
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Final, NamedTuple
-
-import structlog
+from typing import NamedTuple
 
 from touchstone.core.prefetch import prefetch
 from touchstone.database import change_counters
@@ -15,14 +12,10 @@ from touchstone.database.columnar import stream_columns
 from touchstone.database.engine import Database
 from touchstone.ranking.catalog.catalog import Catalog, Layout
 from touchstone.ranking.columns.record_batch import RecordBatch
+from touchstone.services.selection.catalog.load_progress import LoadProgress
 from touchstone.services.selection.catalog.versioned_catalog import VersionedCatalog
 from touchstone.services.selection.datasets import store
 from touchstone.services.selection.datasets.record_batches import RowConverter
-
-# How often the progress of a long load is logged.
-LOG_SECONDS: Final = 5.0
-
-log = structlog.get_logger("touchstone.catalog")
 
 
 class FullLoad(NamedTuple):
@@ -32,7 +25,9 @@ class FullLoad(NamedTuple):
     is_index_in_file: bool
 
 
-async def load_all_rows(database: Database, layout: Layout, snapshot_path: Path | None) -> FullLoad:
+async def load_all_rows(
+    database: Database, layout: Layout, snapshot_path: Path | None, progress: LoadProgress
+) -> FullLoad:
     """Build the catalog from every row of the database, a large one with its index in the snapshot file.
 
     The version is read before the rows. A row that changes in between is then applied once more, and not missed.
@@ -41,7 +36,8 @@ async def load_all_rows(database: Database, layout: Layout, snapshot_path: Path 
         version = await change_counters.read_version(connection, change_counters.CATALOG)
         record_count = await store.count_datasets(connection)
 
-    batches = log_progress(read_record_batches(database), record_count)
+    progress.begin(record_count)
+    batches = progress.track(read_record_batches(database))
     if record_count < layout.index_from:
         columns = await asyncio.to_thread(Catalog.build_from_batches, batches, layout)
         return FullLoad(VersionedCatalog(columns, version), is_index_in_file=False)
@@ -62,15 +58,3 @@ def read_record_batches(database: Database) -> Iterator[RecordBatch]:
     with closing(RowConverter()) as converter:
         for rows in prefetch(stream_columns(database.url, store.CATALOG_QUERY)):
             yield converter.convert(rows)
-
-
-def log_progress(batches: Iterable[RecordBatch], record_count: int) -> Iterator[RecordBatch]:
-    """Yield batches, and log every few seconds how many of all records they held so far."""
-    loaded_count = 0
-    last_log_time = time.monotonic()
-    for batch in batches:
-        yield batch
-        loaded_count += batch.size
-        if time.monotonic() - last_log_time >= LOG_SECONDS:
-            last_log_time = time.monotonic()
-            log.info("catalog loading", records=loaded_count, of=record_count)

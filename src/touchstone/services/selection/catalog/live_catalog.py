@@ -34,12 +34,15 @@ from touchstone.ranking.query.predicates import Contains, FullText, Query
 from touchstone.ranking.query.sort_order import RELEVANCE
 from touchstone.services.selection.catalog.catalog_snapshots import CatalogSnapshots
 from touchstone.services.selection.catalog.index_upkeep import IndexUpkeep
+from touchstone.services.selection.catalog.load_progress import LoadProgress
 from touchstone.services.selection.catalog.loading import load_catalog
 from touchstone.services.selection.catalog.record_reader import RecordReader
 from touchstone.services.selection.catalog.versioned_catalog import VersionedCatalog
 from touchstone.services.selection.catalog_writer import CatalogWriter
 from touchstone.services.selection.datasets.encoded_records import encode_records
 
+# How long the start of the process waits for the catalog before it answers requests.
+OPEN_SECONDS: Final = 2.0
 POLL_SECONDS: Final = 0.3
 # A client sends a long import as several requests; the catalog counts as growing for so long after each of them.
 GROWTH_PAUSE_SECONDS: Final = 5.0
@@ -107,12 +110,21 @@ class LiveCatalog:
         self._growth_count = 0
         self._grown_at = -math.inf
 
+        # The load at the start of the process, which may go on while requests arrive already.
+        self._progress: LoadProgress | None = None
+        self._load_task: asyncio.Task[None] | None = None
+
         # Changes are applied one after the other, in the order of their versions.
         self._apply_lock = asyncio.Lock()
 
     @property
     def view(self) -> View:
-        """The current state of the columns; a view never changes."""
+        """The current state of the columns; a view never changes.
+
+        Raises:
+            CatalogLoading: the catalog is being loaded.
+        """
+        self.check_loaded()
         return self._catalog.columns.view
 
     @property
@@ -122,17 +134,39 @@ class LiveCatalog:
 
     # Starting and following
 
+    async def open(self) -> None:
+        """Load the catalog; if that takes long, return before, so that the process can answer that it is loading.
+
+        Until the catalog is loaded, queries and writes raise `CatalogLoading`. `follow` waits for it.
+        """
+        self._load_task = asyncio.ensure_future(self.load())
+        await asyncio.wait([self._load_task], timeout=OPEN_SECONDS)
+        if self._load_task.done():
+            self._load_task.result()
+            self._load_task = None
+
+    def check_loaded(self) -> None:
+        """Raise `CatalogLoading` if the catalog is being loaded."""
+        if self._progress is not None:
+            raise self._progress.to_error()
+
+    async def ping(self) -> None:
+        """Check that the catalog is loaded, like `check_loaded`, for the health of the process."""
+        self.check_loaded()
+
     async def load(self) -> None:
         """Fill the catalog in memory at the start of the process.
 
         If the last run has saved a snapshot, only the rows that have changed since are read from the database: all that
         must not be shown any more, and the first of the others. `refresh` or `follow` then applies the rest.
         """
-        loaded = await load_catalog(self._database, self._snapshots, self._layout)
+        self._progress = LoadProgress()
+        loaded = await load_catalog(self._database, self._snapshots, self._layout, self._progress)
         async with self._apply_lock:
             self._replace_catalog(loaded.catalog)
             await self._apply_next_changes()
 
+        self._progress = None
         if loaded.unverified_snapshot is not None:
             self._verification = asyncio.ensure_future(self._verify(loaded.unverified_snapshot))
 
@@ -149,6 +183,7 @@ class LiveCatalog:
 
     async def follow(self) -> None:
         """Refresh several times a second until cancelled; errors are logged and the refresh is tried again."""
+        await self._wait_until_loaded()
         while True:
             if self.is_up_to_date:
                 await asyncio.sleep(POLL_SECONDS)
@@ -163,7 +198,12 @@ class LiveCatalog:
                 await asyncio.sleep(POLL_SECONDS)
 
     async def close(self) -> None:
-        """Abandon an index that is being built, and the verification of a snapshot."""
+        """Abandon a load, an index that is being built, and the verification of a snapshot."""
+        if self._progress is not None:
+            self._progress.abandon()
+        if self._load_task is not None:
+            self._load_task.cancel()
+            await asyncio.wait([self._load_task])
         await self._index_upkeep.close()
         if self._verification is not None:
             self._verification.cancel()
@@ -190,7 +230,18 @@ class LiveCatalog:
 
         self.records.forget_changed(batch.ids)
         self.is_up_to_date = batch.is_last
-        CATALOG_RECORDS.set(self.view.size)
+        CATALOG_RECORDS.set(self._catalog.columns.view.size)
+
+    async def _wait_until_loaded(self) -> None:
+        """Wait for a load that `open` has begun; if it fails, try again."""
+        while self._load_task is not None:
+            try:
+                await self._load_task
+                self._load_task = None
+            except Exception as error:  # noqa: BLE001 - the process would wait for ever
+                log.warning("catalog not loaded", problem=type(error).__name__)
+                await asyncio.sleep(POLL_SECONDS)
+                self._load_task = asyncio.ensure_future(self.load())
 
     async def _verify(self, snapshot: MappedSnapshot) -> None:
         """Verify a snapshot that is in use, and load the catalog from the database if it is damaged."""
@@ -198,7 +249,7 @@ class LiveCatalog:
             return
 
         await self._index_upkeep.close()
-        loaded = await load_catalog(self._database, self._snapshots, self._layout)
+        loaded = await load_catalog(self._database, self._snapshots, self._layout, LoadProgress())
         await self._catch_up_with(loaded.catalog)
         log.info("catalog loaded again", records=self.view.size)
 
@@ -232,7 +283,11 @@ class LiveCatalog:
         in memory changes in the same order as the database. With `even_if_disk_full`, the transaction may use the disk
         space that the database holds in reserve. The records of a bulk import (`is_bulk`) are not encoded for readers
         in advance, because few of them are read soon.
+
+        Raises:
+            CatalogLoading: the catalog is being loaded.
         """
+        self.check_loaded()
         async with self._apply_lock:
             async with self._database.writing(even_if_disk_full=even_if_disk_full) as transaction:
                 version = await change_counters.increment_version(transaction, change_counters.CATALOG)

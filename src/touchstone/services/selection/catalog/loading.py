@@ -10,6 +10,7 @@ from touchstone.ranking.catalog.catalog import Catalog, Layout
 from touchstone.ranking.index.snapshot_file import MappedSnapshot
 from touchstone.services.selection.catalog.catalog_snapshots import CatalogSnapshots
 from touchstone.services.selection.catalog.full_load import load_all_rows
+from touchstone.services.selection.catalog.load_progress import LoadProgress
 from touchstone.services.selection.catalog.versioned_catalog import VersionedCatalog
 
 log = structlog.get_logger("touchstone.catalog")
@@ -23,7 +24,9 @@ class LoadedCatalog:
     unverified_snapshot: MappedSnapshot | None = None
 
 
-async def load_catalog(database: Database, snapshots: CatalogSnapshots, layout: Layout) -> LoadedCatalog:
+async def load_catalog(
+    database: Database, snapshots: CatalogSnapshots, layout: Layout, progress: LoadProgress
+) -> LoadedCatalog:
     """Load the catalog from the snapshot of the last run, or else from every row, and save it then.
 
     If several processes start at once, the first one reads the rows and the others wait for its snapshot.
@@ -37,18 +40,20 @@ async def load_catalog(database: Database, snapshots: CatalogSnapshots, layout: 
         if loaded is not None:
             return loaded
 
-        return LoadedCatalog(await _build_catalog(database, snapshots, layout))
+        return LoadedCatalog(await _build_catalog(database, snapshots, layout, progress))
 
 
-async def _build_catalog(database: Database, snapshots: CatalogSnapshots, layout: Layout) -> VersionedCatalog:
+async def _build_catalog(
+    database: Database, snapshots: CatalogSnapshots, layout: Layout, progress: LoadProgress
+) -> VersionedCatalog:
     """Build the catalog from every row, a large one with its index in the snapshot file if that can be written."""
     try:
-        load = await load_all_rows(database, layout, snapshots.path)
+        load = await load_all_rows(database, layout, snapshots.path, progress)
     except OSError as error:
         if snapshots.path is None:
             raise
         log.warning("catalog snapshot not written", problem=type(error).__name__)
-        load = await load_all_rows(database, layout, None)
+        load = await load_all_rows(database, layout, None, progress)
 
     if load.is_index_in_file:
         await snapshots.list_written_file()

@@ -1,0 +1,93 @@
+"""The answers of a process while its catalog is being loaded."""
+
+import asyncio
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx2
+import pytest
+
+from tests.selection.conftest import FOUR, client_of
+from tests.selection.seeded import random_rows, seed
+from touchstone.core.settings import Settings
+from touchstone.database.engine import Database
+from touchstone.ranking.columns.row_batches import to_record_batch
+from touchstone.services.selection.app import Selection
+from touchstone.services.selection.catalog import live_catalog
+from touchstone.services.selection.catalog.load_progress import LoadAbandoned, LoadProgress
+
+
+@contextmanager
+def building_elsewhere(settings: Settings) -> Iterator[None]:
+    """Let another process build the index, which this one then waits for, until the end of the block."""
+    settings.index_file.parent.mkdir(parents=True, exist_ok=True)
+    with settings.index_file.with_suffix(".lock").open("wb") as lock_file:
+        fcntl.flock(lock_file, fcntl.LOCK_EX)
+        yield
+
+
+async def wait_until_ready(client: httpx2.AsyncClient) -> None:
+    """Wait until the process is ready."""
+    while (await client.get("/health/ready")).status_code != 200:
+        await asyncio.sleep(0.05)
+
+
+async def test_requests_while_the_catalog_is_loading(
+    settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that is loading its catalog says so, refuses what needs the catalog, and then answers."""
+    monkeypatch.setattr(live_catalog, "OPEN_SECONDS", 0.01)
+    await seed(database, random_rows(seed=3, count=20))
+
+    with building_elsewhere(settings):
+        selection = await Selection.open(settings, database, None)
+        async with client_of(selection) as client:
+            ready = await client.get("/health/ready")
+            refusals = [await client.get("/datasets/"), await client.post("/datasets/", json=FOUR)]
+
+    assert ready.status_code == 503
+    assert ready.json() == {
+        "status": "loading",
+        "resources": {"database": "ok", "catalog": "loading"},
+        "records": 0,
+        "total_records": 0,
+    }
+    for refusal in refusals:
+        assert refusal.status_code == 503
+        assert refusal.json()["code"] == "catalog_loading"
+        assert refusal.headers["Retry-After"] == "5"
+
+    async with client_of(selection) as client:
+        await wait_until_ready(client)
+        records = await client.get("/datasets/")
+        created = await client.post("/datasets/", json=FOUR)
+    await selection.close()
+
+    assert int(records.headers["X-Total-Count"]) > 0
+    assert created.status_code == 201
+
+
+async def test_stop_while_the_catalog_is_loading(
+    settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process can be stopped while it waits for its catalog."""
+    monkeypatch.setattr(live_catalog, "OPEN_SECONDS", 0.01)
+    with building_elsewhere(settings):
+        selection = await Selection.open(settings, database, None)
+        await selection.close()
+
+
+def test_progress_of_a_load() -> None:
+    """Records count as loaded once they have been used, and an abandoned load ends at the next batch."""
+    batches = [to_record_batch(random_rows(seed=3, count=count)) for count in (5, 7, 9)]
+    progress = LoadProgress()
+    tracked_batches = progress.track(batches)
+
+    next(tracked_batches)
+    next(tracked_batches)
+    assert progress.records == 5
+    progress.abandon()
+    with pytest.raises(LoadAbandoned):
+        next(tracked_batches)
+    assert progress.records == 12
