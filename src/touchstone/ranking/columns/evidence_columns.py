@@ -6,7 +6,7 @@ records are unknown in every attribute about which there are claims.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,39 +153,56 @@ def encode_evidence(evidence_by_row: Sequence[EvidenceByAttribute | None]) -> Ev
 
     positions = [position for position, evidence in enumerate(evidence_by_row) if evidence]
     entries = [evidence for evidence in evidence_by_row if evidence]
+    evidence_by_attribute = _group_by_attribute(entries)
     return EvidenceColumns(
         positions=np.array(positions, np.int64),
         values={
-            assurance: {name: _encode_values(entries, name, assurance) for name in CLAIMED_ATTRIBUTES}
+            assurance: {
+                name: _encode_values(evidence, name, assurance, len(entries))
+                for name, evidence in evidence_by_attribute.items()
+            }
             for assurance in STRICTER_ASSURANCES
         },
-        shown_levels=_encode_levels(entries, Assurance.DECLARED),
-        stricter_levels=_encode_levels(entries, Assurance.DOCUMENTED),
+        shown_levels=_encode_levels(evidence_by_attribute, Assurance.DECLARED, len(entries)),
+        stricter_levels=_encode_levels(evidence_by_attribute, Assurance.DOCUMENTED, len(entries)),
     )
 
 
-def _encode_values(entries: Sequence[EvidenceByAttribute], attribute: str, assurance: Assurance) -> NDArray[Any]:
+class _AttributeEntries(NamedTuple):
+    """The evidence about one attribute, and the places of the records that it is about."""
+
+    places: list[int]
+    evidence: list[AttributeEvidence]
+
+
+def _group_by_attribute(entries: Sequence[EvidenceByAttribute]) -> dict[str, _AttributeEntries]:
+    """Return the evidence about some records by attribute; most records have evidence about few attributes."""
+    groups = {name: _AttributeEntries([], []) for name in CLAIMED_ATTRIBUTES}
+    for place, evidence_by_name in enumerate(entries):
+        for name, evidence in evidence_by_name.items():
+            groups[name].places.append(place)
+            groups[name].evidence.append(evidence)
+    return groups
+
+
+def _encode_values(entries: _AttributeEntries, attribute: str, assurance: Assurance, size: int) -> NDArray[Any]:
     """Return what is known about an attribute of some records at an assurance above `declared`, as a column."""
     unknown_value = UNKNOWN_VALUES[attribute]
-    values = (_value_at(evidence.get(attribute), assurance) for evidence in entries)
-    encoded_values = (unknown_value if value is None else value for value in values)
-    return np.fromiter(encoded_values, CLAIM_TYPES[attribute], len(entries))
+    values = (evidence.value_at(assurance, shown_value=None) for evidence in entries.evidence)
+    column = np.full(size, unknown_value, CLAIM_TYPES[attribute])
+    column[entries.places] = [unknown_value if value is None else value for value in values]
+    return column
 
 
-def _value_at(evidence: AttributeEvidence | None, assurance: Assurance) -> float | None:
-    """Return the value of an attribute at an assurance above `declared`; None if it is not known."""
-    return None if evidence is None else evidence.value_at(assurance, shown_value=None)
-
-
-def _encode_levels(entries: Sequence[EvidenceByAttribute], assurance: Assurance) -> NDArray[np.uint64]:
+def _encode_levels(
+    evidence_by_attribute: Mapping[str, _AttributeEntries], assurance: Assurance, size: int
+) -> NDArray[np.uint64]:
     """Return the levels of the evidence about some records at an assurance, packed."""
     strengths: dict[str, Ints] = {}
-    for name in CLAIMED_ATTRIBUTES:
-        levels = (
-            evidence[name].level_at(assurance) if name in evidence else EvidenceLevel.DECLARED for evidence in entries
-        )
-        strengths[name] = np.fromiter(map(_STRENGTHS.__getitem__, levels), np.int64, len(entries))
-    return pack_levels(strengths, len(entries))
+    for name, entries in evidence_by_attribute.items():
+        strengths[name] = np.zeros(size, np.int64)  # that of `declared`, of which the others are
+        strengths[name][entries.places] = [_STRENGTHS[evidence.level_at(assurance)] for evidence in entries.evidence]
+    return pack_levels(strengths, size)
 
 
 class EvidenceWriter:
