@@ -15,6 +15,8 @@ from touchstone.ranking.kernels.text_kernels import MARKED_BYTES, EncodedTexts, 
 from touchstone.ranking.kernels.two_threads import run_in_halves
 
 _FIRST_BYTE_BEYOND_ASCII: Final = 128
+_BYTES_AT_A_TIME: Final = 2**24
+_TEXTS_AT_A_TIME: Final = 100_000
 
 
 class AccentedTexts(NamedTuple):
@@ -53,7 +55,7 @@ class TextSearch:
             return self._given_accented
 
         indices = _find_accented(self._pool)
-        return AccentedTexts(indices, TextPool.from_texts(map(fold, self._pool.take(indices))))
+        return AccentedTexts(indices, _fold_texts(self._pool, indices))
 
 
 def warm_up_search(pool: TextPool, text_count: int) -> None:
@@ -64,8 +66,24 @@ def warm_up_search(pool: TextPool, text_count: int) -> None:
 
 def _find_accented(pool: TextPool) -> Ints:
     """Return the indices of the texts of a pool that are not plain ASCII."""
-    accented_bytes = np.flatnonzero(pool.data >= _FIRST_BYTE_BEYOND_ASCII)
-    return np.unique(np.searchsorted(pool.offsets, accented_bytes, side="right") - 1)
+    indices = [np.empty(0, np.int64)]
+    for start in range(0, len(pool.data), _BYTES_AT_A_TIME):
+        data = pool.data[start : start + _BYTES_AT_A_TIME]
+        accented_bytes = start + np.flatnonzero(data >= _FIRST_BYTE_BEYOND_ASCII)
+        indices.append(np.unique(np.searchsorted(pool.offsets, accented_bytes, side="right") - 1))
+    return np.unique(np.concatenate(indices))
+
+
+def _fold_texts(pool: TextPool, indices: Ints) -> TextPool:
+    """Return a pool of some texts of a pool, folded; few of them are Python objects at the same time."""
+    folded_data = [np.empty(0, np.uint8)]
+    lengths = [np.zeros(1, np.int64)]
+    for start in range(0, len(indices), _TEXTS_AT_A_TIME):
+        folded = TextPool.from_texts(map(fold, pool.take(indices[start : start + _TEXTS_AT_A_TIME])))
+        folded_data.append(folded.data)
+        offsets: Ints = folded.offsets.astype(np.int64)
+        lengths.append(offsets[1:] - offsets[:-1])
+    return TextPool(np.concatenate(folded_data), np.cumsum(np.concatenate(lengths)))
 
 
 def _search(pool: TextPool, folded_substring: str) -> Bools:
