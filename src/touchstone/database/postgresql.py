@@ -14,6 +14,8 @@ CONNECTION_OPTIONS: Final = {
     "keepalives_count": 3,
     "tcp_user_timeout": 10_000,
 }
+# A list of the texts of a JSON array.
+TEXT_LIST: Final = "(SELECT json_array_elements_text(CAST({array} AS JSON)))"
 # The number is arbitrary, but every process must use the same one.
 _ADVISORY_LOCK: Final = 7_368_273
 

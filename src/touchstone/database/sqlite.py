@@ -18,6 +18,8 @@ _PRAGMAS: Final = (
     "foreign_keys=ON",
     "temp_store=MEMORY",
 )
+# A list of the texts of a JSON array.
+TEXT_LIST: Final = "(SELECT value FROM json_each({array}))"
 _DAMAGE_CODES: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 

@@ -40,6 +40,7 @@ WORD_COLUMNS: Final = (*WORDS, "tags", "license", "language", "source", "trainab
 INTEGER_COLUMNS: Final = ("id", "created_at", "updated_at")
 _CODED_COLUMNS: Final = (*TEXT_COLUMNS, *WORD_COLUMNS, "owner")
 _ROW_COLUMNS: Final = (*NUMBERS, *FLAGS, *INTEGER_COLUMNS, *_CODED_COLUMNS)
+_FLAG_CODES: Final = {None: -1, False: 0, True: 1}
 _LOW_HALF: Final = 2**64 - 1
 
 KNOWN_ETHICAL: Final = "known_ethical"
@@ -245,10 +246,10 @@ class SegmentWriter:
         if name in self._vocabularies:
             return np.fromiter(map(self._vocabularies[name].encode, values), np.int32, len(rows))
         if name in FLAGS:
-            return np.fromiter((-1 if value is None else value for value in values), np.int8, len(rows))
+            return np.array([_FLAG_CODES[value] for value in values], np.int8)
         if name in INTEGER_COLUMNS:
-            return np.fromiter(values, np.int64, len(rows))
-        return np.fromiter((np.nan if value is None else value for value in values), np.float64, len(rows))
+            return np.array(values, np.int64)
+        return np.array(values, np.float64)  # None becomes NaN
 
     def extend_decoded(self, records: DecodedColumns) -> None:
         """Append records of another segment or index.

@@ -16,6 +16,8 @@ from touchstone.services.selection.datasets.store import DatasetDraft, DatasetRe
 from touchstone.services.selection.evidence.record_claims import RecordClaims
 from touchstone.services.selection.files.measurement import Measurement
 
+# More than the records of one batch can take; the JSON of a record is a few times as long as its line at most.
+_MAX_BATCH_BYTES: Final = 32 * 1024 * 1024
 # How often a batch is written again because somebody else has inserted a record with one of its keys meanwhile.
 _MAX_ATTEMPTS: Final = 5
 
@@ -105,10 +107,10 @@ class BatchWriter:
             if stored is None:
                 digest = line.source_digests[0] if line.source_digests else None
                 draft = line.record.new_draft(self._owner, digest, now)
-                added_bytes = content_size(draft)
+                added_bytes = content_size(draft) if free_bytes is not None else 0
             else:
                 draft = line.record.changed_draft(stored, now)
-                added_bytes = content_size(draft) - stored.content_bytes
+                added_bytes = content_size(draft) - stored.content_bytes if free_bytes is not None else 0
 
             is_over_quota = free_bytes is not None and added_bytes > 0 and free_bytes < added_bytes
             if is_over_quota:
@@ -126,10 +128,14 @@ class BatchWriter:
         return len(new_drafts), len(changes), lines_over_quota
 
     async def _read_free_bytes(self, transaction: Reader) -> int | None:
-        """Return how many bytes are left of the owner's quota; None if there is no owner, and therefore no quota."""
+        """Return how many bytes are left of the owner's quota; None if one batch cannot use them up.
+
+        Records without an owner have no quota.
+        """
         if self._owner is None:
             return None
-        return self._quota_bytes - await record_usage_store.read_bytes(transaction, self._owner)
+        free_bytes = self._quota_bytes - await record_usage_store.read_bytes(transaction, self._owner)
+        return free_bytes if free_bytes < _MAX_BATCH_BYTES else None
 
 
 async def _find_stored(connection: Reader, lines: Sequence[RecordLine]) -> dict[int, DatasetRecord]:

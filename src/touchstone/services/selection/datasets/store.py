@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias
 from uuid import UUID
 
 import msgspec
@@ -12,9 +12,9 @@ from touchstone.core.attributes import ATTRIBUTES, Kind
 from touchstone.core.evidence import AttributeEvidence, ClaimValue, EvidenceByAttribute
 from touchstone.database.engine import Reader, Writer
 from touchstone.database.tables import dataset_deletions, datasets, users
+from touchstone.database.text_list import is_one_of
 from touchstone.services.selection.datasets import record_usage_store
 
-Value = TypeVar("Value")
 AttributeValue: TypeAlias = str | int | float | bool | list[str] | None
 
 ATTRIBUTE_NAMES: Final = tuple(attribute.name for attribute in ATTRIBUTES)
@@ -255,12 +255,8 @@ async def dataset_from_source(connection: Reader, source_digest: str) -> Dataset
 
 async def datasets_from_sources(connection: Reader, source_digests: Sequence[str]) -> list[DatasetRecord]:
     """Return the records that were imported with these sources, in no particular order, without owners' names."""
-    records: list[DatasetRecord] = []
-    for batch in _batches(source_digests):
-        query = sa.select(datasets).where(datasets.c.source_digest.in_(batch))
-        records += to_records(await connection.all(query))
-
-    return records
+    query = sa.select(datasets).where(is_one_of(datasets.c.source_digest, source_digests))
+    return to_records(await connection.all(query))
 
 
 async def visible_datasets(connection: Reader, ids: Sequence[int], viewer: UUID | None) -> list[DatasetRecord]:
@@ -363,10 +359,10 @@ async def _with_owner_pseudo(transaction: Writer, record: DatasetRecord) -> Data
     return msgspec.structs.replace(record, owner_pseudo=pseudo)
 
 
-def _batches(values: Sequence[Value]) -> Iterator[Sequence[Value]]:
-    """Yield slices of ids, or of other values, that are short enough for the IN list of one query."""
-    for start in range(0, len(values), _IDS_PER_QUERY):
-        yield values[start : start + _IDS_PER_QUERY]
+def _batches(ids: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Yield slices of the ids that are short enough for the IN list of one query."""
+    for start in range(0, len(ids), _IDS_PER_QUERY):
+        yield ids[start : start + _IDS_PER_QUERY]
 
 
 def _column_values(draft: DatasetDraft, version: int) -> dict[str, Any]:
@@ -419,14 +415,27 @@ def content_size(draft: DatasetDraft) -> int:
 
 def _as_stored(draft: DatasetDraft, row: Mapping[str, Any]) -> DatasetRecord:
     """Return a draft that has been inserted as a row of the table as a record."""
-    members = {name: getattr(draft, name) for name in DatasetDraft.__struct_fields__}
-    members |= {
-        "id": row["id"],
-        "labels": RecordLabels.from_metadata(draft.metadata),
-        "changed_at_version": row["changed_at_version"],
-        "content_bytes": row["bytes"],
-    }
-    return DatasetRecord(**members)
+    return DatasetRecord(
+        id=row["id"],
+        labels=RecordLabels.from_metadata(draft.metadata),
+        dataset_id=draft.dataset_id,
+        owner=draft.owner,
+        visibility=draft.visibility,
+        description=draft.description,
+        file_path=draft.file_path,
+        file_type=draft.file_type,
+        attributes=draft.attributes,
+        metadata=draft.metadata,
+        measured_attributes=draft.measured_attributes,
+        attribute_evidence=draft.attribute_evidence,
+        is_hidden=draft.is_hidden,
+        hidden_reason=draft.hidden_reason,
+        source_digest=draft.source_digest,
+        created_at=draft.created_at,
+        updated_at=draft.updated_at,
+        changed_at_version=row["changed_at_version"],
+        content_bytes=row["bytes"],
+    )
 
 
 def to_records(rows: Sequence[sa.RowMapping]) -> list[DatasetRecord]:
