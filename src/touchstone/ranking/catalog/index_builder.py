@@ -134,5 +134,4 @@ def _decode_words(parts: Sequence[UnindexedPart | IndexedPart]) -> DecodedWords 
         words = part.decode_words()
         assert words is not None
         writer.extend_decoded(words)
-    all_words = writer.record_words()
-    return all_words.decode(np.arange(all_words.record_count))
+    return writer.record_words().decode_all()

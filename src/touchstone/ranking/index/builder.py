@@ -309,7 +309,9 @@ def _encode_integers(integers: Ints) -> IntegerColumn:
     Indices pay where each integer occurs several times, as the times of an import do. Otherwise the difference from the
     smallest integer is stored.
     """
-    distinct_integers = np.unique(integers)
+    sorted_integers = np.sort(integers)
+    is_new = np.diff(sorted_integers, prepend=sorted_integers[0] - 1) > 0
+    distinct_integers = sorted_integers[is_new]
     if 1 < len(distinct_integers) < len(integers) / 3:
         indices = np.searchsorted(distinct_integers, integers)
         return IntegerColumn(distinct_integers, to_smallest_unsigned(indices))

@@ -89,10 +89,20 @@ def _copy_texts(texts: SpooledTexts, numbers: Ints) -> Iterator[Bytes]:
     """Yield the bytes of the texts with some numbers, many texts at a time."""
     for start in range(0, len(numbers), _TEXTS_PER_PIECE):
         piece_numbers = numbers[start : start + _TEXTS_PER_PIECE]
+        first, last = piece_numbers[0], piece_numbers[-1]
+        if _is_ascending(piece_numbers) and last - first == len(piece_numbers) - 1:
+            yield texts.data[texts.offsets[first] : texts.offsets[last + 1]]  # they follow one another already
+            continue
+
         byte_counts = texts.offsets[piece_numbers + 1] - texts.offsets[piece_numbers]
         piece = np.empty(int(byte_counts.sum()), np.uint8)
         text_sort_kernels.copy_texts(texts.data, texts.offsets, piece_numbers, piece)
         yield piece
+
+
+def _is_ascending(numbers: Ints) -> bool:
+    """Return whether each of some numbers is larger than the one before it."""
+    return bool(np.all(numbers[1:] > numbers[:-1]))
 
 
 def build_names(

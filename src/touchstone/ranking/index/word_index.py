@@ -4,7 +4,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,8 @@ from touchstone.ranking.text.query_words import QueryWord, WordHits, collect_hit
 from touchstone.ranking.text.record_words import DecodedWords
 from touchstone.ranking.text.word_forms import Likeness, inflected_forms, is_one_error_apart, word_spellings
 from touchstone.ranking.text.words import IN_NAME
+
+_NUMBERS_PER_PIECE: Final = 1 << 22
 
 
 class WordsNotIndexed(Exception):
@@ -90,7 +92,7 @@ class WordIndex:
 
         `order` holds for each position the number of the record among those in `records`.
         """
-        counts_by_number = np.bincount(records.numbers, minlength=len(records.words))
+        counts_by_number = _count_numbers(records)
         used_numbers = np.flatnonzero(counts_by_number).tolist()
         used_numbers.sort(key=records.words.__getitem__)
         words = [records.words[number] for number in used_numbers]
@@ -206,6 +208,15 @@ class WordIndex:
         )
         posting_kernels.unpack_postings(self.postings, self.starts, postings)
         return postings
+
+
+def _count_numbers(records: DecodedWords) -> Ints:
+    """Return for each word in how many records it is; a piece at a time, because NumPy widens what it counts."""
+    counts = np.zeros(len(records.words), np.int64)
+    for start in range(0, len(records.numbers), _NUMBERS_PER_PIECE):
+        piece = records.numbers[start : start + _NUMBERS_PER_PIECE]
+        counts += np.bincount(piece, minlength=len(records.words))
+    return counts
 
 
 def _list_postings(

@@ -30,8 +30,7 @@ class WordIndexing:
             positions = np.arange(start, min(start + _RECORDS_PER_CHUNK, size))
             writer.extend(self._weigh_words(positions))
 
-        every_position = np.arange(size)
-        self.word_index = WordIndex.build(writer.record_words().decode(every_position), every_position)
+        self.word_index = WordIndex.build(writer.record_words().decode_all(), np.arange(size))
 
     def _weigh_words(self, positions: NDArray[np.int64]) -> Iterator[dict[str, int]]:
         """Yield the words of the records at some positions, with their weights."""

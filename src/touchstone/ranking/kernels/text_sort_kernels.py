@@ -88,6 +88,9 @@ def measure_common_beginnings(
 
 def common_length(texts: ComparedTexts, first: int, second: int, depth: int) -> int:
     """Return how many bytes two texts have in common, at least `depth`; SAME_TEXT if they do not differ."""
+    if texts.accented_numbers[first] == 0 and texts.accented_numbers[second] == 0:
+        return common_plain_length(texts, first, second, depth)
+
     index = depth
     byte = byte_at(texts, first, index)
     while byte == byte_at(texts, second, index):
@@ -96,6 +99,23 @@ def common_length(texts: ComparedTexts, first: int, second: int, depth: int) -> 
         index += 1
         byte = byte_at(texts, first, index)
     return index
+
+
+def common_plain_length(texts: ComparedTexts, first: int, second: int, depth: int) -> int:
+    """Return the same as `common_length` for two texts that are both compared as they are stored, in less time."""
+    data, byte_map = texts.data, texts.byte_map
+    place, end = texts.offsets[first] + depth, texts.offsets[first + 1]
+    other_place, other_end = texts.offsets[second] + depth, texts.offsets[second + 1]
+
+    while place < end and other_place < other_end:
+        if data[place] != data[other_place] and byte_map[data[place]] != byte_map[data[other_place]]:
+            break
+        place += 1
+        other_place += 1
+
+    if place == end and other_place == other_end:
+        return SAME_TEXT
+    return int(place - texts.offsets[first])
 
 
 def copy_texts(

@@ -130,6 +130,12 @@ class RecordWords:
         words = self._lists.table.words[: self._lists.table_size]
         return DecodedWords(words, counts, self._lists.numbers[places], self._lists.weights[places])
 
+    def decode_all(self) -> DecodedWords:
+        """Return the words of all records for another layout; nothing is copied."""
+        lists = self._lists
+        counts = np.diff(lists.ends, prepend=0)
+        return DecodedWords(lists.table.words[: lists.table_size], counts, lists.numbers, lists.weights)
+
 
 class RecordWordsWriter:
     """The words of a growing number of records; what `record_words` returned stays valid while the writer goes on.
