@@ -129,6 +129,17 @@ async def test_a_snapshot_is_verified_first_if_the_last_process_ended_before_tha
     await catalog.close()
 
 
+async def test_a_process_that_is_stopped_before_it_has_verified_its_snapshot_leaves_no_doubt(
+    database: Database, snapshot: Path
+) -> None:
+    """The next start is as quick as the first one."""
+    catalog = LiveCatalog(database, LAYOUT, snapshot)
+    await catalog.load()
+    assert snapshot.with_suffix(".unverified").exists()
+    await catalog.close()
+    assert not snapshot.with_suffix(".unverified").exists()
+
+
 async def test_processes_that_start_at_once_share_one_file(database: Database, snapshot: Path) -> None:
     """The first one builds the index, and the others map it; none of them keeps the arrays in its own memory."""
     snapshot.unlink()

@@ -85,18 +85,21 @@ class CatalogSnapshots:
     async def verify(self, snapshot: MappedSnapshot) -> bool:
         """Read a whole snapshot, and return whether it is what was written; a damaged file is removed."""
         assert self.path is not None
-        is_whole = True
         try:
             await asyncio.to_thread(snapshot.verify)
         except SnapshotError as error:
             log.error("catalog snapshot damaged", problem=str(error))
-            is_whole = False
+            _remove(self.path)
+            return False
+        finally:
+            self.abandon_verification()
 
-        with suppress(OSError):
-            _unverified_marker(self.path).unlink(missing_ok=True)
-            if not is_whole:
-                self.path.unlink(missing_ok=True)
-        return is_whole
+        return True
+
+    def abandon_verification(self) -> None:
+        """Remove the mark of a snapshot that is not verified yet, because the process has not failed on it."""
+        if self.path is not None:
+            _remove(_unverified_marker(self.path))
 
     async def save(self, index: CatalogIndex, version: int) -> CatalogIndex:
         """Save an index with the version of its records, and return the same index, but mapped from the file.
@@ -159,6 +162,12 @@ class CatalogSnapshots:
 def _unverified_marker(snapshot_path: Path) -> Path:
     """Return the path of the file that exists while a process uses a snapshot that it has not verified yet."""
     return snapshot_path.with_suffix(".unverified")
+
+
+def _remove(path: Path) -> None:
+    """Remove a file that may be missing, if the folder is not read-only."""
+    with suppress(OSError):
+        path.unlink(missing_ok=True)
 
 
 async def _lock(lock_file: BinaryIO) -> None:

@@ -208,6 +208,7 @@ class LiveCatalog:
         if self._verification is not None:
             self._verification.cancel()
             await asyncio.wait([self._verification])
+            self._snapshots.abandon_verification()
 
     async def _refresh_once(self) -> None:
         """Apply at most one batch of the changes that other processes have written to the database."""
