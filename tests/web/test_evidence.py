@@ -118,6 +118,8 @@ def test_proposals_are_reviewed_with_the_keyboard(
     page = visit("/app/review", language="en", theme="auto")
     expect(page.locator("#proposal")).to_be_focused()
     expect(page.locator(".context mark")).to_have_text(QUOTE)
+    # A screen reader must not read the source's words as if they were in the language of the page.
+    expect(page.locator(".context")).to_have_attribute("lang", "")
     expect(page.locator("#proposal")).to_contain_text("1 of 2")
     check_looks(page)
 
