@@ -26,7 +26,7 @@ from touchstone.database.sqlite import BUSY_TIMEOUT_MS, sqlite_path
 from touchstone.database.utc_datetime import UtcDateTime
 
 # PostgreSQL's driver fills a batch up to a size; rows of SQLite are counted.
-BATCH_BYTES: Final = 32 * 1024 * 1024
+BATCH_BYTES: Final = 8 * 1024 * 1024
 BATCH_ROWS: Final = 16_384
 
 # Without placeholders of a driver, a percent sign is not doubled.
