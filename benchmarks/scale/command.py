@@ -1,6 +1,7 @@
 """The command line of the benchmark of scale."""
 
 import argparse
+import fcntl
 import os
 import platform
 import shutil
@@ -128,17 +129,23 @@ def main() -> None:
     signal.signal(signal.SIGTERM, _interrupt)
 
     options.folder.mkdir(parents=True, exist_ok=True)
-    try:
-        with _server_url(options.database, options.folder) as server_url:
-            run = ScaleRun(options.folder, server_url, int(options.records), int(options.bulk_records))
-            _print_machine()
-            failures = [part for part in options.part or PARTS if not _measure_part(run, part)]
-    finally:
-        if not options.keep:
-            shutil.rmtree(options.folder)
+    with _locked(options.folder):
+        try:
+            failed_parts = _measure_parts(options)
+        finally:
+            if not options.keep:
+                shutil.rmtree(options.folder)
 
-    if failures:
-        raise SystemExit(f"failed: {', '.join(failures)}")
+    if failed_parts:
+        raise SystemExit(f"failed: {', '.join(failed_parts)}")
+
+
+def _measure_parts(options: argparse.Namespace) -> list[str]:
+    """Measure the parts that the options name, or all of them, and return those for which that was not possible."""
+    _print_machine()
+    with _server_url(options.database, options.folder) as server_url:
+        run = ScaleRun(options.folder, server_url, int(options.records), int(options.bulk_records))
+        return [part for part in options.part or PARTS if not _measure_part(run, part)]
 
 
 def _interrupt(*_: object) -> None:
@@ -177,6 +184,17 @@ def _parse_options() -> argparse.Namespace:
     parser.add_argument("--keep", action="store_true", help="keep the folder for the next run, which is then quicker")
     parser.add_argument("--part", nargs="+", choices=list(PARTS), help="only these parts")
     return parser.parse_args()
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold the folder until the end of the block, so that two runs do not use it at the same time."""
+    with (folder / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise SystemExit(f"another run uses {folder}") from None
+        yield
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from psycopg import sql
 
 from benchmarks.scale.catalog_database import CATALOG_VERSION, INDEXED_COLUMNS
 from benchmarks.scale.record_generator import BATCH_RECORDS, RecordGenerator
-from touchstone.database.tables import datasets, metadata
+from touchstone.database.tables import datasets
 
 _PROCESSES: Final = 2
 _RECORDS_PER_TASK: Final = 10 * BATCH_RECORDS
@@ -26,7 +26,7 @@ _OTHER_INDEXES: Final = """
     WHERE tablename = 'datasets'
       AND indexname NOT IN (SELECT conname FROM pg_constraint WHERE conrelid = 'datasets'::regclass)"""
 _SUM_OWNERS: Final = """
-    INSERT INTO owner_usage (owner, bytes)
+    INSERT INTO record_usage (owner, bytes)
     SELECT owner, SUM(bytes) FROM datasets WHERE owner IS NOT NULL GROUP BY owner"""
 
 
@@ -109,9 +109,8 @@ class PostgresCatalog:
         """Set what the product maintains beside the records, and update the statistics of the planner."""
         connection.execute("INSERT INTO versions (name, version) VALUES ('catalog', %s)", [CATALOG_VERSION])
         connection.execute("SELECT setval(pg_get_serial_sequence('datasets', 'id'), %s)", [record_count])
-        if "owner_usage" in metadata.tables:
-            connection.execute("TRUNCATE owner_usage")
-            connection.execute(_SUM_OWNERS)
+        connection.execute("TRUNCATE record_usage")
+        connection.execute(_SUM_OWNERS)
         connection.execute("VACUUM ANALYZE datasets")
 
 

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from benchmarks.scale.catalog_database import CATALOG_VERSION, INDEXED_COLUMNS
 from benchmarks.scale.record_generator import RecordGenerator
-from touchstone.database.tables import datasets, metadata
+from touchstone.database.tables import datasets
 
 _ROWS_PER_READ: Final = 10_000
 _COLUMN_NAMES: Final = tuple(column.name for column in datasets.c)
@@ -20,7 +20,7 @@ _INDEXES: Final = (
     "SELECT name, sql FROM sqlite_master WHERE tbl_name = 'datasets' AND type = 'index' AND sql IS NOT NULL"
 )
 _SUM_OWNERS: Final = """
-    INSERT INTO owner_usage (owner, bytes)
+    INSERT INTO record_usage (owner, bytes)
     SELECT owner, SUM(bytes) FROM datasets WHERE owner IS NOT NULL GROUP BY owner"""
 
 
@@ -112,9 +112,8 @@ class SqliteCatalog:
 def _finish(connection: sqlite3.Connection) -> None:
     """Set what the product maintains beside the records, and update the statistics of the planner."""
     connection.execute("INSERT INTO versions (name, version) VALUES ('catalog', ?)", [CATALOG_VERSION])
-    if "owner_usage" in metadata.tables:
-        connection.execute("DELETE FROM owner_usage")
-        connection.execute(_SUM_OWNERS)
+    connection.execute("DELETE FROM record_usage")
+    connection.execute(_SUM_OWNERS)
     connection.execute("ANALYZE")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
