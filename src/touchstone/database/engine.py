@@ -16,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from touchstone.core.disk_reserve import DiskReserve
 from touchstone.core.errors import StorageFull
 from touchstone.core.outage_log import OutageLog
+from touchstone.database import postgresql, sqlite
 from touchstone.database.bulk_insert import insert_rows, reserve_ids
 from touchstone.database.failures import is_busy, is_disk_full, is_unavailable, translate_failures
 from touchstone.database.postgresql import create_postgresql_engine, take_advisory_lock
@@ -94,6 +95,7 @@ class Database:
     Attributes:
         url: where the database is, and how to connect to it.
         path: the file of an SQLite database, None for PostgreSQL.
+        measured_records: the size up to which catalogs have been measured in a database of this kind.
 
     Raises:
         Unavailable: an SQLite file cannot be opened.
@@ -107,6 +109,7 @@ class Database:
         """
         self.url = url
         self.path = sqlite_path(url)
+        self.measured_records = postgresql.MEASURED_RECORDS if self.path is None else sqlite.MEASURED_RECORDS
         self._disk_reserve: DiskReserve | None = None
         self._reading_engine = _create_engine(url, POOL_SIZE)
 

@@ -20,6 +20,8 @@ _DISK_FULL_MESSAGES: Final = (
     "could not extend file",
     "disk I/O error",
 )
+# PostgreSQL refuses writes with this code on a standby server, and on a primary that has become one.
+_READ_ONLY_TRANSACTION: Final = "25006"
 _CONNECTION_FAILURES: Final = (
     OperationalError,
     sqlite3.OperationalError,
@@ -60,13 +62,20 @@ def is_disk_full(failure: BaseException) -> bool:
 
 
 def is_unavailable(failure: BaseException) -> bool:
-    """Return whether an exception means that the database is busy, damaged, or cannot be reached."""
+    """Return whether an exception means that the database is busy, damaged, read-only, or cannot be reached."""
     # A violated constraint shows that the database works.
     if isinstance(failure, IntegrityError):
         return False
 
     is_connection_lost = isinstance(failure, DBAPIError) and failure.connection_invalidated
-    return is_connection_lost or isinstance(failure, _CONNECTION_FAILURES) or is_damaged(failure)
+    is_connection_failure = is_connection_lost or isinstance(failure, _CONNECTION_FAILURES)
+    return is_connection_failure or is_damaged(failure) or _is_read_only(failure)
+
+
+def _is_read_only(failure: BaseException) -> bool:
+    """Return whether an exception means that the server allows no writes, as a standby server does."""
+    driver_error = getattr(failure, "orig", failure)
+    return getattr(driver_error, "sqlstate", None) == _READ_ONLY_TRANSACTION
 
 
 def is_busy(failure: BaseException) -> bool:

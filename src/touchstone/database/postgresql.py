@@ -16,6 +16,8 @@ CONNECTION_OPTIONS: Final = {
 }
 # A list of the texts of a JSON array.
 TEXT_LIST: Final = "(SELECT json_array_elements_text(CAST({array} AS JSON)))"
+# The size up to which catalogs in PostgreSQL have been measured.
+MEASURED_RECORDS: Final = 10_000_000
 # The number is arbitrary, but every process must use the same one.
 _ADVISORY_LOCK: Final = 7_368_273
 

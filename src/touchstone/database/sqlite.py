@@ -11,6 +11,8 @@ from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 BUSY_TIMEOUT_MS: Final = 10_000
+# The size up to which catalogs in SQLite have been measured.
+MEASURED_RECORDS: Final = 3_000_000
 _PRAGMAS: Final = (
     f"busy_timeout={BUSY_TIMEOUT_MS}",
     "journal_mode=WAL",

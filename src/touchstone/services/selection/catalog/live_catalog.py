@@ -37,6 +37,7 @@ from touchstone.services.selection.catalog.index_upkeep import IndexUpkeep
 from touchstone.services.selection.catalog.load_progress import LoadProgress
 from touchstone.services.selection.catalog.loading import load_catalog
 from touchstone.services.selection.catalog.record_reader import RecordReader
+from touchstone.services.selection.catalog.size_warning import warn_if_larger_than_measured
 from touchstone.services.selection.catalog.versioned_catalog import VersionedCatalog
 from touchstone.services.selection.catalog_writer import CatalogWriter
 from touchstone.services.selection.datasets.encoded_records import encode_records
@@ -167,6 +168,7 @@ class LiveCatalog:
             await self._apply_next_changes()
 
         self._progress = None
+        warn_if_larger_than_measured(self._database, self.view.size)
         if loaded.unverified_snapshot is not None:
             self._verification = asyncio.ensure_future(self._verify(loaded.unverified_snapshot))
 
