@@ -1,6 +1,7 @@
 """A generated catalog with the data folder of the product that serves it."""
 
 import asyncio
+import fcntl
 import json
 import subprocess
 import time
@@ -88,14 +89,21 @@ class MeasuredCatalog:
 
     @contextmanager
     def serving(self) -> Iterator[ServerProcess]:
-        """Serve the catalog, ready and with its words indexed, until the end of the block."""
+        """Serve the catalog, with its words indexed and its index saved, until the end of the block."""
         server = self.launch()
         try:
             server.wait_until_ready(READY_PATH, START_SECONDS)
-            wait_for_words(server, sign_in(server))
+            wait_for_words(server)
+            self.wait_for_snapshot()
             yield server
         finally:
             stop(server)
+
+    def wait_for_snapshot(self) -> None:
+        """Wait until no process builds or saves the index, for which it holds a lock beside the file."""
+        for lock_file in self.data_dir.glob("catalog-*.lock"):
+            with lock_file.open("rb") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
 
 
 def stop(server: ServerProcess) -> None:
@@ -113,8 +121,9 @@ def sign_in(server: ServerProcess) -> User:
     return register_user(server.address, f"bench-{time.time_ns()}@example.org")
 
 
-def wait_for_words(server: ServerProcess, user: User) -> None:
+def wait_for_words(server: ServerProcess) -> None:
     """Wait until words can be searched, which is the last thing that a first start prepares."""
+    user = sign_in(server)
     deadline = time.monotonic() + WORDS_SECONDS
     while time.monotonic() < deadline:
         with suppress(httpx2.HTTPError):

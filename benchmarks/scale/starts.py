@@ -9,16 +9,15 @@ from benchmarks.scale.measured_catalog import (
     READY_PATH,
     START_SECONDS,
     MeasuredCatalog,
-    sign_in,
     stop,
     wait_for_words,
 )
-from benchmarks.scale.memory import peak_resident_bytes, sampled_peak
+from benchmarks.scale.memory import PeakSampler, peak_resident_bytes, sampled_peak
 from benchmarks.scale.report import MEGABYTE, Figure, Target, print_figure, print_heading
 
 _SNAPSHOT_STARTS: Final = 5
 _CHANGED_RECORDS: Final = 10_000
-_COPIES_PER_START: Final = 3.0
+_READINGS_PER_START: Final = 3.0
 _PEAK_BYTES_PER_RECORD: Final = 250
 _PEAK_FIXED_BYTES: Final = 300 * MEGABYTE
 _SNAPSHOT_SECONDS: Final = 3.0
@@ -28,8 +27,7 @@ _SNAPSHOT_GROWTH: Final = 1.2
 def measure_first_start(catalog: MeasuredCatalog) -> None:
     """Print how long the first start takes and how much memory it needs, next to reading the same columns."""
     print_heading(f"First start, {catalog.label}")
-    copy_seconds = _measure_reading(catalog)
-    peak_target = Target((_PEAK_BYTES_PER_RECORD * catalog.record_count + _PEAK_FIXED_BYTES) / MEGABYTE)
+    reading_seconds = _measure_reading(catalog)
 
     catalog.forget_index()
     began_at = time.perf_counter()
@@ -38,25 +36,25 @@ def measure_first_start(catalog: MeasuredCatalog) -> None:
         with sampled_peak(server.process.pid) as peak:
             server.wait_until_ready(READY_PATH, START_SECONDS)
             start_seconds = time.perf_counter() - began_at
-            print_figure(
-                Figure(
-                    "until it is ready",
-                    start_seconds,
-                    "s",
-                    f"the database reads the columns in {copy_seconds:.3g} s",
-                    Target(_COPIES_PER_START * copy_seconds),
-                )
-            )
-            print_figure(Figure("peak of private memory", peak.peak / MEGABYTE, "MB", "", peak_target))
+            beside = f"the database reads the columns in {reading_seconds:.3g} s"
+            target = Target(_READINGS_PER_START * reading_seconds)
+            print_figure(Figure("until it is ready", start_seconds, "s", beside, target))
+            _print_peak("peak of private memory", peak, catalog)
             resident_bytes = peak_resident_bytes(server.process.pid)
-            print_figure(Figure("peak with pages of mapped files", resident_bytes / MEGABYTE, "MB"))
+            print_figure(Figure("the same with pages of mapped files", resident_bytes / MEGABYTE, "MB"))
 
-            wait_for_words(server, sign_in(server))
-            words_seconds = time.perf_counter() - began_at
-            print_figure(Figure("until words can be searched", words_seconds, "s"))
-            print_figure(Figure("peak of private memory until then", peak.peak / MEGABYTE, "MB", "", peak_target))
+            wait_for_words(server)
+            print_figure(Figure("until words can be searched", time.perf_counter() - began_at, "s"))
+            catalog.wait_for_snapshot()
+            _print_peak("peak of private memory until they are saved", peak, catalog)
     finally:
         stop(server)
+
+
+def _print_peak(name: str, sampler: PeakSampler, catalog: MeasuredCatalog) -> None:
+    """Print the peak of private memory so far."""
+    target = Target((_PEAK_BYTES_PER_RECORD * catalog.record_count + _PEAK_FIXED_BYTES) / MEGABYTE)
+    print_figure(Figure(name, sampler.peak / MEGABYTE, "MB", "", target))
 
 
 def _measure_reading(catalog: MeasuredCatalog) -> float:
