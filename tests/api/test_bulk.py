@@ -1,8 +1,12 @@
 """Bulk import through the gateway, in one process and with the selection backend behind HTTP."""
 
+import io
 import json
 from collections.abc import AsyncIterator
 from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 LINES = {"Content-Type": "application/x-ndjson"}
 RECORD = {"description": "d" * 2000, "file_path": "none.csv", "file_type": "csv"}
@@ -37,3 +41,22 @@ async def test_a_body_of_any_length_is_imported(service: Any) -> None:
 
     async with service.client() as guest:
         assert (await guest.post("/api/v1/datasets/bulk", content=content[:100], headers=LINES)).status_code == 401
+
+
+async def test_a_parquet_file_is_imported(service: Any) -> None:
+    """The file passes through the gateway, may be larger than other bodies, and is refused if it is none."""
+    records = [json.loads(record_line(number)) for number in range(2500)]
+    buffer = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(records), buffer, compression="none", use_dictionary=False)
+    content = buffer.getvalue()
+    assert len(content) > service.settings.body_max_bytes
+
+    async with await service.register("parquet@example.org") as client:
+        parquet = {"Content-Type": "application/vnd.apache.parquet"}
+        answer = await client.post("/api/v1/datasets/bulk", content=content, headers=parquet)
+        assert answer.status_code == 200, answer.text
+        totals = json.loads(answer.text.splitlines()[-1])
+        assert (totals["done"], totals["made"], totals["refused"]) == (True, 2500, 0)
+
+        broken = await client.post("/api/v1/datasets/bulk", content=content[:-1], headers=parquet)
+        assert (broken.status_code, broken.json()["code"]) == (422, "invalid_value")

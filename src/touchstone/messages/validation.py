@@ -169,6 +169,10 @@ VALIDATION: Final[Mapping[str, Text]] = {
         "seul un utilisateur connecté peut garder une fiche privée ; « public » est attendu",
         "only a user who is signed in can keep a record private; “public” is expected",
     ),
+    "unreadable_parquet": (
+        "un fichier Parquet lisible est attendu : complet, non chiffré et d’au plus {max_rows} lignes",
+        "a readable Parquet file is expected: complete, not encrypted, and of at most {max_rows} rows",
+    ),
     "file_type": (
         "le nom du fichier doit finir par {endings}",
         "the name of the file must end in {endings}",

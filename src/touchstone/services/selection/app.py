@@ -13,6 +13,7 @@ from touchstone.http.health import Resource
 from touchstone.http.routing import AllowedMethodsMiddleware, FastPathMiddleware, TrailingSlashMiddleware
 from touchstone.services.selection.bulk import routes as bulk_routes
 from touchstone.services.selection.bulk.bulk_import import BulkImporter, BulkLimits
+from touchstone.services.selection.bulk.parquet_body import ParquetBodies
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.catalog_tokens import CatalogTokens
 from touchstone.services.selection.context import SelectionServices
@@ -120,6 +121,7 @@ class Selection:
             uploads=Uploads(settings, database),
             imports=DocumentImports(settings, database, catalog),
             bulk=BulkImporter(database, catalog, bulk_limits),
+            parquet_bodies=ParquetBodies(settings, database),
             response_cache=ResponseCache(),
             reports=ReportReader(database, catalog, evidence),
             pdf_renderer=PdfRenderer(),

@@ -18,6 +18,7 @@ from touchstone.http.error_responses import request_locale
 from touchstone.http.json_body import parse_json
 from touchstone.http.request_models import RequestModel
 from touchstone.services.selection.bulk.bulk_import import BulkImporter
+from touchstone.services.selection.bulk.parquet_body import ParquetBodies
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.catalog_tokens import CatalogTokens
 from touchstone.services.selection.datasets.catalog_export import CatalogExport
@@ -62,6 +63,7 @@ class SelectionServices:
     uploads: Uploads
     imports: DocumentImports
     bulk: BulkImporter
+    parquet_bodies: ParquetBodies
     response_cache: ResponseCache
     reports: ReportReader
     pdf_renderer: PdfRenderer

@@ -1,1 +1,1 @@
-"""Bulk import: records as a stream of JSON Lines of any length, stored in transactions of a bounded size."""
+"""Bulk import: records as JSON Lines of any length or as a Parquet file, stored in transactions of a bounded size."""

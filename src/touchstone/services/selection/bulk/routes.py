@@ -1,6 +1,6 @@
 """The route that imports records in bulk."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Final
 
 from starlette.requests import ClientDisconnect, Request
@@ -11,16 +11,20 @@ from touchstone.core.errors import UnsupportedMedia
 from touchstone.http.responses import BINARY_CONTENT, OCTET_STREAM
 from touchstone.http.routing import strict_router
 from touchstone.services.selection.context import RequestContext
-from touchstone.services.selection.datasets.catalog_export_routes import JSON_LINES
+from touchstone.services.selection.datasets.catalog_export_routes import JSON_LINES, PARQUET
 from touchstone.services.selection.openapi import describe_operation
 
 router = strict_router(prefix="/datasets", tags=["datasets"])
 
 MEDIA_TYPES: Final = (JSON_LINES, "application/jsonl", "application/json-lines", OCTET_STREAM)
-# Generators of clients know no media type of JSON Lines, so the document describes the body as bytes.
+PARQUET_MEDIA_TYPES: Final = (PARQUET, "application/x-parquet")
+# Generators of clients know neither media type, so the document describes the body as bytes.
 _BODY: Final[dict[str, Any]] = {
     "required": True,
-    "description": f"JSON Lines, one record per line, as `{JSON_LINES}` or as bytes.",
+    "description": (
+        f"JSON Lines, one record per line, as `{JSON_LINES}` or as bytes, or a Parquet file, one record per row, as "
+        f"`{PARQUET}`. The size of a Parquet file is limited like that of an upload."
+    ),
     "content": BINARY_CONTENT,
 }
 _CONTENT: Final[dict[str, Any]] = BINARY_CONTENT | {JSON_LINES: BINARY_CONTENT[OCTET_STREAM]}
@@ -32,9 +36,18 @@ class ReportResponse(StreamingResponse):
     Unlike Starlette's own streams, this one does not receive messages itself, because they are the request's body.
     """
 
+    def __init__(self, lines: AsyncIterator[bytes], close: Callable[[], Awaitable[None]] | None = None) -> None:
+        """Prepare to send the lines of a report; `close` is called when they have been sent, or cannot be."""
+        super().__init__(lines, media_type=JSON_LINES)
+        self._close = close
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the response."""
-        await self.stream_response(send)
+        try:
+            await self.stream_response(send)
+        finally:
+            if self._close is not None:
+                await self._close()
 
 
 @router.post(
@@ -45,19 +58,22 @@ class ReportResponse(StreamingResponse):
     openapi_extra=describe_operation() | {"requestBody": _BODY},
 )
 async def import_records(request: Request) -> Response:
-    """Make or update the records of a stream of JSON Lines of any length; a repeated key updates its record."""
+    """Make or update the records of JSON Lines of any length or a Parquet file; a repeated key updates its record."""
     ctx = RequestContext(request)
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type in PARQUET_MEDIA_TYPES:
+        parquet_body = await ctx.services.parquet_bodies.receive(request)
+        return ReportResponse(_report_lines(ctx, parquet_body.lines()), parquet_body.close)
     if media_type not in MEDIA_TYPES:
-        raise UnsupportedMedia(expected=JSON_LINES)
+        raise UnsupportedMedia(expected=f"{JSON_LINES}, {PARQUET}")
 
-    return ReportResponse(_report_lines(ctx), media_type=JSON_LINES)
+    return ReportResponse(_report_lines(ctx, request.stream()))
 
 
-async def _report_lines(ctx: RequestContext) -> AsyncIterator[bytes]:
-    """Import the body of a request, and yield the lines of the report, unless the client goes away."""
+async def _report_lines(ctx: RequestContext, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Import the lines of a body, and yield the lines of the report, unless the client goes away."""
     try:
-        lines = await ctx.services.bulk.run(ctx.request.stream(), ctx.viewer, ctx.locale)
+        lines = await ctx.services.bulk.run(chunks, ctx.viewer, ctx.locale)
     except ClientDisconnect:
         return
 

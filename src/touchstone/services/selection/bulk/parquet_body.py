@@ -1,0 +1,138 @@
+"""Parquet files as bodies of bulk imports: spooled to the disk, and read row by row in a confined process."""
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from starlette.requests import Request
+
+from touchstone.core.confined_process import ProcessLimits
+from touchstone.core.errors import FieldError, InvalidValue, Overloaded, TooLarge
+from touchstone.core.settings import Settings
+from touchstone.database.engine import Database
+from touchstone.database.failures import translate_failures
+from touchstone.datafiles.parquet_rows import ParquetRows, UnreadableRows
+from touchstone.services.selection.datasets.schemas import FIELDS_OF_SERVICE
+from touchstone.services.selection.files.uploads import SizeLimit, enforce_limit
+
+# Few bytes of a Parquet file can stand for any number of equal rows.
+MAX_ROWS: Final = 10_000_000
+# A file of that many rows takes less than half of this time; most of it, the reader waits for the database.
+_CPU_SECONDS: Final = 900
+_WALL_SECONDS: Final = 3600.0
+_CONCURRENT_READINGS: Final = 2
+_MAX_WAIT_SECONDS: Final = 5.0
+_BUFFER_BYTES: Final = 1024 * 1024
+
+
+class ParquetBody:
+    """A Parquet file that has been received, and is read while its rows are imported; it has to be closed."""
+
+    def __init__(self, rows: ParquetRows, slots: asyncio.Semaphore) -> None:
+        """Take over the rows of the file, and one of the slots for readings."""
+        self._rows = rows
+        self._slots = slots
+
+    async def lines(self) -> AsyncIterator[bytes]:
+        """Yield one line of JSON for each row, in chunks that need not end where lines end.
+
+        Raises:
+            InvalidValue: the file is damaged.
+        """
+        try:
+            async for chunk in self._rows.chunks():
+                yield chunk
+        except UnreadableRows:
+            raise _unreadable_parquet() from None
+
+    async def close(self) -> None:
+        """Stop reading the file."""
+        self._slots.release()
+        await self._rows.close()
+
+
+class ParquetBodies:
+    """Receives the Parquet files of this process, and reads at most two of them at a time."""
+
+    def __init__(self, settings: Settings, database: Database) -> None:
+        self._database = database
+        self._folder = settings.uploads_dir
+        self._max_bytes = settings.upload_max_bytes
+        self._limits = ProcessLimits(
+            memory_bytes=settings.profile_memory_bytes, cpu_seconds=_CPU_SECONDS, wall_seconds=_WALL_SECONDS
+        )
+        self._slots = asyncio.Semaphore(_CONCURRENT_READINGS)
+
+    async def receive(self, request: Request) -> ParquetBody:
+        """Receive the file in the body of a request, and begin to read it.
+
+        Raises:
+            TooLarge: the file is larger than an upload may be.
+            StorageFull: the disk is full.
+            InvalidValue: the body is not a Parquet file.
+            Overloaded: other imports keep the readers busy.
+        """
+        declared_length = request.headers.get("content-length", "")
+        expected_bytes = int(declared_length) if declared_length.isdigit() else 0
+        size_limit = SizeLimit(self._max_bytes, TooLarge(limit=self._max_bytes))
+        if expected_bytes > self._max_bytes:
+            raise size_limit.error
+        self._database.prepare_for_file(expected_bytes)
+
+        with translate_failures():
+            file = await asyncio.to_thread(_create_spool_file, self._folder)
+        with file:
+            with translate_failures():
+                await _spool(enforce_limit(request.stream(), size_limit), file)
+            return await self._open(file)
+
+    async def _open(self, file: BinaryIO) -> ParquetBody:
+        """Begin to read a file, which may be closed afterwards, because the reader has inherited it.
+
+        Raises:
+            InvalidValue: it is not a Parquet file.
+            Overloaded: no reader becomes free in time.
+        """
+        try:
+            async with asyncio.timeout(_MAX_WAIT_SECONDS):
+                await self._slots.acquire()
+        except TimeoutError:
+            raise Overloaded(retry_after=5) from None
+
+        try:
+            rows = await ParquetRows.open(
+                file, ignored_columns=sorted(FIELDS_OF_SERVICE), max_rows=MAX_ROWS, limits=self._limits
+            )
+        except UnreadableRows:
+            self._slots.release()
+            raise _unreadable_parquet() from None
+        except BaseException:
+            self._slots.release()
+            raise
+        return ParquetBody(rows, self._slots)
+
+
+def _create_spool_file(folder: Path) -> BinaryIO:
+    """Return a new file without a name, which disappears with its last descriptor."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return tempfile.TemporaryFile(dir=folder)
+
+
+async def _spool(chunks: AsyncIterator[bytes], file: BinaryIO) -> None:
+    """Write the chunks of a body to a file, a megabyte at a time."""
+    buffer = bytearray()
+    async for chunk in chunks:
+        buffer += chunk
+        if len(buffer) >= _BUFFER_BYTES:
+            await asyncio.to_thread(file.write, bytes(buffer))
+            buffer.clear()
+
+    file.write(buffer)
+    await asyncio.to_thread(file.flush)
+
+
+def _unreadable_parquet() -> InvalidValue:
+    """Return the error for a file that cannot be read."""
+    return InvalidValue(FieldError(("body",), "unreadable_parquet", {"max_rows": MAX_ROWS}))
