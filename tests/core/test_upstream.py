@@ -6,10 +6,11 @@ from collections.abc import AsyncIterator
 import aiohttp
 import pytest
 from starlette.requests import Request
-from starlette.responses import StreamingResponse
+from starlette.responses import Response, StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from tests.listening import listening
+from touchstone.core.errors import UpstreamTimeout
 from touchstone.http.responses import ContentStream
 from touchstone.http.upstream import RemoteBackend
 
@@ -84,3 +85,40 @@ async def test_a_response_that_breaks_does_not_look_complete() -> None:
         await upstream.close()
 
     assert not client.is_complete
+
+
+class SlowClient(Client):
+    """A client that pauses before each part of its body."""
+
+    def __init__(self, *, parts: int) -> None:
+        super().__init__(leaves_after=1000)
+        self.remaining_parts = parts
+
+    async def receive(self) -> Message:
+        if self.remaining_parts == 0:
+            return await super().receive()
+        await asyncio.sleep(0.4)
+        self.remaining_parts -= 1
+        return {"type": "http.request", "body": b"x", "more_body": self.remaining_parts > 0}
+
+
+async def _respond_to_long_bodies(scope: Scope, receive: Receive, send: Send) -> None:
+    """Respond to a body of several parts, and never to a shorter one."""
+    if await Request(scope, receive).body() == b"x":
+        await receive()
+    else:
+        await Response()(scope, receive, send)
+
+
+async def test_the_wait_for_a_response_begins_after_the_body() -> None:
+    """A body may take longer than the response, which is due soon after the last part of it."""
+    scope = {**SCOPE, "method": "POST"}
+    slow, unanswered = SlowClient(parts=4), SlowClient(parts=1)
+    async with listening(_respond_to_long_bodies) as address:
+        upstream = RemoteBackend("selection", address, timeout=1)
+        await upstream(scope, slow.receive, slow.send)
+        assert slow.is_complete
+
+        with pytest.raises(UpstreamTimeout):
+            await upstream(scope, unanswered.receive, unanswered.send)
+        await upstream.close()

@@ -1,7 +1,8 @@
 """The interface between the gateway and a backend, which is an ASGI app in this process or an HTTP server elsewhere."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final, Protocol
 from urllib.parse import quote
 
@@ -72,7 +73,7 @@ class RemoteBackend:
     def __init__(self, name: str, url: str, *, timeout: float) -> None:
         self.name = name
         self.url = url.rstrip("/")
-        self.timeout = timeout  # seconds until the response has to begin
+        self.timeout = timeout  # seconds until the response has to begin, after the last part of the request
         self._is_unix_socket = url.startswith(UNIX_PREFIX)
         self._base_url = "http://backend" if self._is_unix_socket else self.url
         self._lazy_session: aiohttp.ClientSession | None = None
@@ -107,7 +108,7 @@ class RemoteBackend:
 
         Raises:
             BackendUnavailable: the backend cannot be reached, or closed the connection before its response began.
-            UpstreamTimeout: the response did not begin in time.
+            UpstreamTimeout: the response did not begin in time after the last part of the request.
         """
         headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
         request_body = _RequestBody(receive, is_complete=not _may_have_body(scope))
@@ -117,7 +118,9 @@ class RemoteBackend:
         )
 
         try:
-            response = await asyncio.wait_for(pending_response, self.timeout)
+            async with asyncio.timeout(self.timeout) as deadline:
+                with request_body.postponing(deadline, self.timeout):
+                    response = await pending_response
         except TimeoutError as error:
             raise UpstreamTimeout(backend=self.name) from error
         except (aiohttp.ClientError, OSError) as error:
@@ -169,6 +172,18 @@ class _RequestBody:
         self.receive = receive
         self.is_complete = is_complete
         self.error: Exception | None = None
+        self._deadline: asyncio.Timeout | None = None
+        self._seconds_per_part = 0.0
+
+    @contextmanager
+    def postponing(self, deadline: asyncio.Timeout, seconds: float) -> Iterator[None]:
+        """Postpone a deadline by some seconds with each part of the body that arrives during the block."""
+        self._deadline = deadline
+        self._seconds_per_part = seconds
+        try:
+            yield
+        finally:
+            self._deadline = None
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """Yield the parts of the body as the client sends them, and remember the error if that fails.
@@ -184,12 +199,18 @@ class _RequestBody:
                     raise ConnectionResetError("the client disconnected")
 
                 self.is_complete = not message.get("more_body", False)
+                self._postpone_deadline()
                 chunk = message.get("body", b"")
                 if chunk:
                     yield chunk
         except Exception as error:
             self.error = error
             raise
+
+    def _postpone_deadline(self) -> None:
+        """Move the deadline, if there is one that has not passed."""
+        if self._deadline is not None and not self._deadline.expired():
+            self._deadline.reschedule(asyncio.get_running_loop().time() + self._seconds_per_part)
 
     async def wait_for_disconnect(self) -> None:
         """Return once the client has disconnected, and drop what it sends until then."""
