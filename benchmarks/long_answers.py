@@ -33,10 +33,10 @@ from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.ranking.index.snapshot_file import map_snapshot
 from touchstone.ranking.index.snapshot_writer import save_index
 from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
+from touchstone.services.selection.datasets.dataset_record import ATTRIBUTE_NAMES, DatasetRecord, RecordLabels
 from touchstone.services.selection.datasets.encoded_records import to_catalog_row
 from touchstone.services.selection.datasets.ranking_response import RankingResult, encode_response
 from touchstone.services.selection.datasets.scoring_request import RankingOptions
-from touchstone.services.selection.datasets.store import ATTRIBUTE_NAMES, DatasetRecord, RecordLabels
 
 BLOCK_ROWS: Final = 10_000
 MEMORY_TARGET: Final = 0.1

@@ -14,8 +14,8 @@ from touchstone.demo.packaged_records import PackagedRecord, read_records
 from touchstone.ranking.catalog.catalog import Catalog
 from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.ranking.query.predicates import FullText
+from touchstone.services.selection.datasets.dataset_record import RecordLabels
 from touchstone.services.selection.datasets.label_words import label_words
-from touchstone.services.selection.datasets.store import RecordLabels
 
 _FOLDER: Final = Path(__file__).parent
 _NEEDS: Final = _FOLDER / "needs.json"

@@ -10,7 +10,7 @@ from touchstone.core.attributes import ATTRIBUTES, WORDS
 from touchstone.database.engine import Database
 from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.services.selection.datasets import store
-from touchstone.services.selection.datasets.store import DatasetDraft
+from touchstone.services.selection.datasets.dataset_record import DatasetDraft
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -18,7 +18,7 @@ from touchstone.ranking.catalog.catalog import Layout
 from touchstone.ranking.query.predicates import Contains, FullText, Visible
 from touchstone.services.selection.catalog import versioned_catalog
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
-from touchstone.services.selection.datasets.store import DatasetDraft
+from touchstone.services.selection.datasets.dataset_record import DatasetDraft
 
 LAYOUT = Layout(index_from=50, leaf_words=1, is_searchable=False, compiled=False)
 OWNER = UUID(int=7)

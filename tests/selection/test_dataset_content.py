@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from touchstone.core.evidence import EvidenceLevel
 from touchstone.database.engine import Database
 from touchstone.services.selection.datasets import store
-from touchstone.services.selection.datasets.store import ATTRIBUTE_NAMES, DatasetDraft
+from touchstone.services.selection.datasets.dataset_record import ATTRIBUTE_NAMES, DatasetDraft
 from touchstone.services.selection.evidence.ledger import insert_records
 from touchstone.services.selection.evidence.records import ClaimDraft, ClaimSource, ClaimStatus
 from touchstone.services.selection.projects.dataset_content import DatasetContent, content_changes, read_contents

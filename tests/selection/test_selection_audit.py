@@ -17,7 +17,7 @@ from touchstone.core.evidence import EvidenceLevel
 from touchstone.core.settings import Settings
 from touchstone.database import change_counters
 from touchstone.database.engine import Database
-from touchstone.services.selection.datasets.store import ATTRIBUTE_NAMES, DatasetDraft
+from touchstone.services.selection.datasets.dataset_record import ATTRIBUTE_NAMES, DatasetDraft
 from touchstone.services.selection.demo_loader import load_demo
 from touchstone.services.selection.evidence import store
 from touchstone.services.selection.evidence.audit import EvidenceAudit, audit_catalog

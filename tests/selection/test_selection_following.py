@@ -21,7 +21,7 @@ from touchstone.ranking.query.predicates import Contains
 from touchstone.services.selection.app import Selection
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.datasets import store
-from touchstone.services.selection.datasets.store import DatasetDraft
+from touchstone.services.selection.datasets.dataset_record import DatasetDraft
 
 
 @asynccontextmanager

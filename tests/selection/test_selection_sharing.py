@@ -22,7 +22,7 @@ from touchstone.ranking.catalog.catalog import Layout
 from touchstone.ranking.catalog.indexed_part import PlanThresholds
 from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
-from touchstone.services.selection.datasets.store import DatasetDraft
+from touchstone.services.selection.datasets.dataset_record import DatasetDraft
 
 CASES = int(os.environ.get("SHARING_CASES", "60"))
 INDEXED = Layout(index_from=40, leaf_words=1, plans=PlanThresholds(gather_up_to=10))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from touchstone.database.engine import Writer
 from touchstone.services.selection.datasets import store
-from touchstone.services.selection.datasets.store import DatasetDraft, DatasetRecord
+from touchstone.services.selection.datasets.dataset_record import DatasetDraft, DatasetRecord
 
 
 class CatalogWriter:

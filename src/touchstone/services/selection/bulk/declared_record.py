@@ -10,14 +10,14 @@ import msgspec
 from msgspec.structs import replace
 
 from touchstone.core.evidence import CLAIMED_ATTRIBUTES
-from touchstone.services.selection.datasets.measured_record import DataFile, with_measurement
-from touchstone.services.selection.datasets.schemas import DatasetCreateBody
-from touchstone.services.selection.datasets.store import (
+from touchstone.services.selection.datasets.dataset_record import (
     ATTRIBUTE_NAMES,
     AttributeValue,
     DatasetDraft,
     DatasetRecord,
 )
+from touchstone.services.selection.datasets.measured_record import DataFile, with_measurement
+from touchstone.services.selection.datasets.schemas import DatasetCreateBody
 from touchstone.services.selection.files.measurement import Measurement
 from touchstone.services.selection.json_fields import SERVICE_KEYS
 

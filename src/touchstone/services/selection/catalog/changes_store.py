@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from touchstone.core.attributes import INT32_MAX
 from touchstone.database.engine import Reader
 from touchstone.database.tables import dataset_deletions, datasets
-from touchstone.services.selection.datasets.store import COLUMNS_WITHOUT_METADATA, DatasetRecord, to_records
+from touchstone.services.selection.datasets.dataset_record import COLUMNS_WITHOUT_METADATA, DatasetRecord, to_records
 
 
 class ChangePlace(NamedTuple):

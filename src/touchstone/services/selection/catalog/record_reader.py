@@ -6,13 +6,13 @@ from uuid import UUID
 from touchstone.database.engine import Database
 from touchstone.services.selection.byte_budget import ByteBudget
 from touchstone.services.selection.datasets import store
+from touchstone.services.selection.datasets.dataset_record import DatasetRecord
 from touchstone.services.selection.datasets.encoded_records import (
     EncodedRecord,
     RecordCache,
     encode_records,
     encode_records_without_metadata,
 )
-from touchstone.services.selection.datasets.store import DatasetRecord
 
 
 class RecordReader:

@@ -12,8 +12,8 @@ from touchstone.services.selection.catalog.changes_store import (
     records_changed_after,
     records_deleted_since,
 )
+from touchstone.services.selection.datasets.dataset_record import DatasetRecord
 from touchstone.services.selection.datasets.encoded_records import to_catalog_row
-from touchstone.services.selection.datasets.store import DatasetRecord
 
 # How many changed records are applied at a time; requests are answered between two batches.
 CHANGE_BATCH: Final = 1000

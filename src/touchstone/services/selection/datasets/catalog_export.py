@@ -14,9 +14,9 @@ from touchstone.ranking.column_types import Ints
 from touchstone.ranking.query.predicates import Query
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog, SortOrder
 from touchstone.services.selection.datasets import store
+from touchstone.services.selection.datasets.dataset_record import DatasetRecord
 from touchstone.services.selection.datasets.encoded_records import record_objects
 from touchstone.services.selection.datasets.parquet_writer import ParquetRecordWriter
-from touchstone.services.selection.datasets.store import DatasetRecord
 
 # Converting this many rows takes a few milliseconds, during which other requests wait.
 RECORDS_PER_BATCH: Final = 250

@@ -20,6 +20,7 @@ from touchstone.database.engine import Writer
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.catalog_writer import CatalogWriter
 from touchstone.services.selection.datasets import store
+from touchstone.services.selection.datasets.dataset_record import ATTRIBUTE_NAMES, DatasetDraft, DatasetRecord
 from touchstone.services.selection.datasets.encoded_records import EncodedRecord, encode_records
 from touchstone.services.selection.datasets.measured_record import (
     DataFile,
@@ -29,7 +30,6 @@ from touchstone.services.selection.datasets.measured_record import (
 )
 from touchstone.services.selection.datasets.record_quota import check_record_quota
 from touchstone.services.selection.datasets.schemas import DatasetChangeBody, DatasetCreateBody
-from touchstone.services.selection.datasets.store import ATTRIBUTE_NAMES, DatasetDraft, DatasetRecord
 from touchstone.services.selection.evidence.administrator_changes import with_claims_of_administrator
 from touchstone.services.selection.evidence.ledger import insert_record
 from touchstone.services.selection.evidence.record_claims import RecordClaims, measured_claims

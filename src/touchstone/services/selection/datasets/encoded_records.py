@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from touchstone.core.attributes import BY_NAME, WORDS, Kind
 from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.ranking.criteria import COMPOSITES, CRITERIA
+from touchstone.services.selection.datasets.dataset_record import DatasetRecord
 from touchstone.services.selection.datasets.label_words import label_words
-from touchstone.services.selection.datasets.store import DatasetRecord
 
 _COMPOSITE_CRITERIA: Final = tuple(criterion for criterion in CRITERIA if criterion.name in COMPOSITES)
 _COMPOSITE_FACTS: Final = frozenset(fact for criterion in _COMPOSITE_CRITERIA for fact in criterion.facts)

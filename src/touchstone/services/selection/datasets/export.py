@@ -8,7 +8,7 @@ import msgspec
 from touchstone.metadata.documents import Scope
 from touchstone.metadata.exported_dataset import ClaimSource, ExportedClaim, ExportedDataset
 from touchstone.metadata.writers.formats import FORMATS, ExportedFile
-from touchstone.services.selection.datasets.store import DatasetRecord
+from touchstone.services.selection.datasets.dataset_record import DatasetRecord
 from touchstone.services.selection.evidence.editor import RecordEvidence
 from touchstone.services.selection.evidence.records import ClaimRecord, ClaimStatus
 from touchstone.services.selection.parameters import Parameter, ParameterTable, ParameterType

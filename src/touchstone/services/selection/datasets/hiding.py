@@ -9,7 +9,7 @@ from touchstone.core.identity import Caller
 from touchstone.database.engine import Database
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.datasets import store
-from touchstone.services.selection.datasets.store import DatasetRecord
+from touchstone.services.selection.datasets.dataset_record import DatasetRecord
 
 
 class HidingEditor:

@@ -11,8 +11,8 @@ from touchstone.core.identity import parse_uuid
 from touchstone.http.responses import JsonResponse
 from touchstone.http.routing import strict_router
 from touchstone.services.selection.context import DatasetKey, RequestContext, parse_row_id
+from touchstone.services.selection.datasets.dataset_record import DatasetRecord
 from touchstone.services.selection.datasets.schemas import HiddenDatasetPageView, HiddenDatasetView, HidingChange
-from touchstone.services.selection.datasets.store import DatasetRecord
 from touchstone.services.selection.openapi import describe_operation
 from touchstone.services.selection.paging import PAGE_FORM_PARAMETERS, parse_page
 from touchstone.services.selection.people_store import person_json

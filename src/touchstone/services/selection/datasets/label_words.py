@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TypedDict
 
 from touchstone.metadata.licences import UNKNOWN_LICENCE, combine_licences, licence_alternatives
-from touchstone.services.selection.datasets.store import RecordLabels
+from touchstone.services.selection.datasets.dataset_record import RecordLabels
 
 
 class LabelWords(TypedDict):

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 from msgspec.structs import replace
 
-from touchstone.services.selection.datasets.store import DatasetDraft
+from touchstone.services.selection.datasets.dataset_record import DatasetDraft
 from touchstone.services.selection.files.measurement import MEASUREMENT_KEYS, Measurement
 
 Draft = TypeVar("Draft", bound=DatasetDraft)

@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from touchstone.core.evidence import CLAIMED_ATTRIBUTES, ClaimValue
-from touchstone.services.selection.datasets.store import DatasetDraft, DatasetRecord
+from touchstone.services.selection.datasets.dataset_record import DatasetDraft, DatasetRecord
 from touchstone.services.selection.evidence.records import OPEN_STATUSES, ClaimRecord
 
 # How often the same value can be declared again after its declaration was rejected or withdrawn.

@@ -16,7 +16,7 @@ from touchstone.database.engine import Database, Reader
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.catalog_writer import CatalogWriter
 from touchstone.services.selection.datasets import store as dataset_store
-from touchstone.services.selection.datasets.store import DatasetRecord
+from touchstone.services.selection.datasets.dataset_record import DatasetRecord
 from touchstone.services.selection.evidence import store
 from touchstone.services.selection.evidence.declarations import declarations, is_declaration, without_declaration
 from touchstone.services.selection.evidence.ledger import store_resolution, withdraw_expired_claims

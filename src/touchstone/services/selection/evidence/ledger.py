@@ -15,7 +15,7 @@ from touchstone.database.engine import Writer
 from touchstone.metadata.documents import Claim as DocumentClaim
 from touchstone.services.selection.catalog_writer import CatalogWriter
 from touchstone.services.selection.datasets import store as dataset_store
-from touchstone.services.selection.datasets.store import DatasetDraft, DatasetRecord
+from touchstone.services.selection.datasets.dataset_record import DatasetDraft, DatasetRecord
 from touchstone.services.selection.evidence import store
 from touchstone.services.selection.evidence.record_claims import (
     RecordClaims,

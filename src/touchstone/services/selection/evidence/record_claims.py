@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from touchstone.core.evidence import AttributeEvidence, ClaimValue, EvidenceLevel
 from touchstone.database.engine import Reader, Writer
-from touchstone.services.selection.datasets.store import AttributeValue, DatasetDraft
+from touchstone.services.selection.datasets.dataset_record import AttributeValue, DatasetDraft
 from touchstone.services.selection.evidence import store
 from touchstone.services.selection.evidence.records import OPEN_STATUSES, ClaimDraft, ClaimRecord, ClaimStatus
 from touchstone.services.selection.evidence.resolution import resolve_attribute

@@ -18,10 +18,10 @@ from touchstone.metadata.reading_protocol import ReadDataset
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.catalog_writer import CatalogWriter
 from touchstone.services.selection.datasets import store
+from touchstone.services.selection.datasets.dataset_record import ATTRIBUTE_NAMES, DatasetDraft, DatasetRecord
 from touchstone.services.selection.datasets.measured_record import DataFile, target_of, with_measurement
 from touchstone.services.selection.datasets.record_quota import check_record_quota
 from touchstone.services.selection.datasets.schemas import DatasetCreate, DatasetCreateBody
-from touchstone.services.selection.datasets.store import ATTRIBUTE_NAMES, DatasetDraft, DatasetRecord
 from touchstone.services.selection.evidence import store as claim_store
 from touchstone.services.selection.evidence.record_claims import with_resolution
 from touchstone.services.selection.evidence.records import ClaimRecord, ClaimSource, ClaimStatus

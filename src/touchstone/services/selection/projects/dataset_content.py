@@ -16,7 +16,7 @@ from touchstone.core.canonical_json import canonical_digest, canonical_json
 from touchstone.core.evidence import ClaimValue, EvidenceLevel
 from touchstone.database.engine import Reader
 from touchstone.services.selection.datasets import store as dataset_store
-from touchstone.services.selection.datasets.store import DatasetRecord
+from touchstone.services.selection.datasets.dataset_record import DatasetRecord
 from touchstone.services.selection.evidence import store as evidence_store
 from touchstone.services.selection.evidence.declarations import declarations
 from touchstone.services.selection.evidence.records import ClaimRecord, ClaimSource, ClaimStatus

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from touchstone.core.evidence import Assurance, AttributeEvidence, ClaimValue, EvidenceLevel
-from touchstone.services.selection.datasets.store import DatasetRecord
+from touchstone.services.selection.datasets.dataset_record import DatasetRecord
 from touchstone.services.selection.evidence.editor import RecordEvidence
 from touchstone.services.selection.evidence.records import ClaimRecord
 from touchstone.services.selection.evidence.states import AttributeState, attribute_states

@@ -1,0 +1,254 @@
+"""Dataset records, and their conversion to and from rows of the table `datasets`."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, TypeAlias
+from uuid import UUID
+
+import msgspec
+
+from touchstone.core.attributes import ATTRIBUTES, Kind
+from touchstone.core.evidence import AttributeEvidence, ClaimValue, EvidenceByAttribute
+from touchstone.database.tables import datasets
+
+AttributeValue: TypeAlias = str | int | float | bool | list[str] | None
+
+ATTRIBUTE_NAMES: Final = tuple(attribute.name for attribute in ATTRIBUTES)
+_PERCENTAGES: Final = tuple(attribute.name for attribute in ATTRIBUTES if attribute.kind is Kind.PERCENTAGE)
+# The members of `metadata` that the columns in memory need, by the prefix under which queries select them.
+_LABEL_PREFIX: Final = "label_"
+_LABEL_COLUMNS: Final = (
+    datasets.c.metadata["licence"].label(f"{_LABEL_PREFIX}licence"),
+    datasets.c.metadata["language"].label(f"{_LABEL_PREFIX}language"),
+    datasets.c.metadata["tags"].label(f"{_LABEL_PREFIX}tags"),
+    datasets.c.metadata[("source", "name")].label(f"{_LABEL_PREFIX}source"),
+    datasets.c.metadata[("measured", "rows")].label(f"{_LABEL_PREFIX}measured_rows"),
+)
+# Everything except the JSON columns that can be large and that the columns in memory do not need as a whole.
+COLUMNS_WITHOUT_METADATA: Final = (
+    *(column for column in datasets.c if column.name not in ("metadata", "measured_attributes")),
+    *_LABEL_COLUMNS,
+)
+
+
+class DatasetDraft(msgspec.Struct, frozen=True, kw_only=True):
+    """A dataset record to be written.
+
+    Attributes:
+        id: the number of the record; None lets the database assign the next one.
+        attributes: the value that the record shows for each of `core.attributes`, by name; None is "not known".
+        metadata: what else is known, as JSON.
+        measured_attributes: the attributes that were filled in from the data file and not declared by anybody.
+        attribute_evidence: what the claims about an attribute amount to; an attribute without an entry is merely
+            declared by the creator of the record.
+        is_hidden: whether an administrator has hidden the record from everybody but its owner.
+        hidden_reason: why it is hidden, for the owner.
+        source_digest: identifies the owner, the source and the key in the source of an imported record.
+    """
+
+    id: int | None = None
+    dataset_id: UUID
+    owner: UUID | None
+    visibility: str
+    description: str
+    file_path: str
+    file_type: str
+    attributes: Mapping[str, AttributeValue]
+    metadata: dict[str, Any] | None
+    measured_attributes: list[str] | None
+    attribute_evidence: EvidenceByAttribute | None = None
+    is_hidden: bool = False
+    hidden_reason: str | None = None
+    source_digest: str | None = None
+    created_at: datetime
+    updated_at: datetime
+
+    def declared_value(self, attribute: str) -> ClaimValue:
+        """Return what the creator of the record declares about a flag or a number, even if the record shows another."""
+        evidence = (self.attribute_evidence or {}).get(attribute)
+        if evidence is not None:
+            return evidence.declared
+
+        shown_value = self.attributes[attribute]
+        assert not isinstance(shown_value, (str, list))
+        return shown_value
+
+
+class RecordLabels(msgspec.Struct, frozen=True, kw_only=True):
+    """What the `metadata` of a record says about its licence, language, source and tags, however it is written.
+
+    Attributes:
+        measured_rows: the number of rows of its data file, if the file was a readable table.
+    """
+
+    licence: Any = None
+    language: Any = None
+    tags: Any = None
+    source: Any = None
+    measured_rows: Any = None
+
+    @classmethod
+    def from_metadata(cls, metadata: Mapping[str, Any] | None) -> "RecordLabels":
+        """Return what the `metadata` of a record says."""
+        metadata = metadata or {}
+        source, measured = metadata.get("source"), metadata.get("measured")
+        return cls(
+            licence=metadata.get("licence"),
+            language=metadata.get("language"),
+            tags=metadata.get("tags"),
+            source=source.get("name") if isinstance(source, dict) else None,
+            measured_rows=measured.get("rows") if isinstance(measured, dict) else None,
+        )
+
+
+class DatasetRecord(DatasetDraft, frozen=True, kw_only=True):
+    """A dataset record as it is stored.
+
+    Attributes:
+        labels: what its metadata says about licence, language, source and tags, even if it was read without metadata.
+        changed_at_version: the version of the catalog at which the record last changed.
+        content_bytes: the size of its content as JSON, which counts towards the owner's quota.
+        owner_pseudo: the name that the owner has chosen; None if there is none, or if it was not asked for.
+    """
+
+    id: int
+    labels: RecordLabels
+    changed_at_version: int
+    content_bytes: int
+    owner_pseudo: str | None = None
+
+    @property
+    def is_public(self) -> bool:
+        """Whether everybody sees the record; otherwise its owner alone does."""
+        return self.visibility == "public" and not self.is_hidden
+
+
+def column_values(draft: DatasetDraft, version: int) -> dict[str, Any]:
+    """Return the values of all columns of a record that is about to be written, by the name of the column.
+
+    `version` is the version of the catalog that the write creates. The id is included only if the draft has one.
+    """
+    content = _content_of(draft)
+    values = {
+        **content,
+        "dataset_id": draft.dataset_id,
+        "owner": draft.owner,
+        "visibility": draft.visibility,
+        "attribute_evidence": draft.attribute_evidence or None,
+        "is_hidden": draft.is_hidden,
+        "hidden_reason": draft.hidden_reason,
+        "source_digest": draft.source_digest,
+        "created_at": draft.created_at,
+        "updated_at": draft.updated_at,
+        "changed_at_version": version,
+        "bytes": _size_of(content),
+    }
+    if draft.id is not None:
+        values["id"] = draft.id
+
+    return values
+
+
+def _content_of(draft: DatasetDraft) -> dict[str, Any]:
+    """Return the columns of a record whose size counts towards the quota of its owner."""
+    return {
+        "description": draft.description,
+        "file_path": draft.file_path,
+        "file_type": draft.file_type,
+        "metadata": draft.metadata,
+        "measured_attributes": draft.measured_attributes,
+        **draft.attributes,
+    }
+
+
+def _size_of(content: Mapping[str, Any]) -> int:
+    """Return the size of the content of a record; it includes the names of the attributes, so no record is empty."""
+    return len(msgspec.json.encode(content))
+
+
+def content_size(draft: DatasetDraft) -> int:
+    """Return the size of a record as JSON, which counts towards the quota of its owner."""
+    return _size_of(_content_of(draft))
+
+
+def to_written_record(draft: DatasetDraft, row: Mapping[str, Any]) -> DatasetRecord:
+    """Return a draft that has been inserted as a row of the table as a record."""
+    return DatasetRecord(
+        id=row["id"],
+        labels=RecordLabels.from_metadata(draft.metadata),
+        dataset_id=draft.dataset_id,
+        owner=draft.owner,
+        visibility=draft.visibility,
+        description=draft.description,
+        file_path=draft.file_path,
+        file_type=draft.file_type,
+        attributes=draft.attributes,
+        metadata=draft.metadata,
+        measured_attributes=draft.measured_attributes,
+        attribute_evidence=draft.attribute_evidence,
+        is_hidden=draft.is_hidden,
+        hidden_reason=draft.hidden_reason,
+        source_digest=draft.source_digest,
+        created_at=draft.created_at,
+        updated_at=draft.updated_at,
+        changed_at_version=row["changed_at_version"],
+        content_bytes=row["bytes"],
+    )
+
+
+def to_records(rows: Sequence[Mapping[Any, Any]]) -> list[DatasetRecord]:
+    """Return rows of the table as records."""
+    return [to_record(row) for row in rows]
+
+
+def to_record(row: Mapping[Any, Any]) -> DatasetRecord:
+    """Return the record that a row of the table describes; JSON columns that were not selected are None.
+
+    A RETURNING clause may return a percentage as an integer that a query returns as a float. Both become floats here,
+    so that the JSON of a record, and the entity tag that is derived from it, are always the same.
+    """
+    # Looking values up in a plain dictionary is several times faster than in a RowMapping.
+    values = {str(name): value for name, value in row.items()}
+
+    attributes = {name: values[name] for name in ATTRIBUTE_NAMES}
+    for name in _PERCENTAGES:
+        if attributes[name] is not None:
+            attributes[name] = float(attributes[name])
+
+    return DatasetRecord(
+        id=values["id"],
+        labels=_to_labels(values),
+        dataset_id=values["dataset_id"],
+        owner=values["owner"],
+        visibility=values["visibility"],
+        description=values["description"],
+        file_path=values["file_path"],
+        file_type=values["file_type"],
+        attributes=attributes,
+        metadata=values.get("metadata"),
+        measured_attributes=values.get("measured_attributes"),
+        attribute_evidence=_to_evidence(values["attribute_evidence"]),
+        is_hidden=values["is_hidden"],
+        hidden_reason=values["hidden_reason"],
+        source_digest=values["source_digest"],
+        created_at=values["created_at"],
+        updated_at=values["updated_at"],
+        changed_at_version=values["changed_at_version"],
+        content_bytes=values["bytes"],
+        owner_pseudo=values.get("owner_pseudo"),
+    )
+
+
+def _to_evidence(stored_evidence: Mapping[str, Any] | None) -> EvidenceByAttribute | None:
+    """Return the evidence about the attributes of a record from its JSON column."""
+    if stored_evidence is None:
+        return None
+    return msgspec.convert(stored_evidence, dict[str, AttributeEvidence])
+
+
+def _to_labels(values: Mapping[str, Any]) -> RecordLabels:
+    """Return the labels of a row, which was read either with its metadata or with the members that labels need."""
+    if "metadata" in values:
+        return RecordLabels.from_metadata(values["metadata"])
+
+    return RecordLabels(**{name: values[_LABEL_PREFIX + name] for name in RecordLabels.__struct_fields__})
