@@ -1,19 +1,19 @@
-"""`touchstone import --bulk`: records in any number, which the command can go on with after an interruption."""
+"""`touchstone import --bulk`: import any number of records, and say where to continue if the import is interrupted."""
 
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
-import pyarrow as pa
+import msgspec
 import typer
 
-from touchstone.cli.bulk_records import open_bulk_file
+from touchstone.cli.bulk_records import BulkFile, open_bulk_file
 from touchstone.cli.command_context import CommandContext, progress_bar
 from touchstone.cli.command_runner import ExitStatus, error_message, exit_status_of, exit_with_error
 from touchstone.client import BulkBatch, RefusedLine, TouchstoneError
 
-# A file of the wrong form may have millions of refused lines.
+# If all lines of a large file are refused, the report of the command lists only the first ones.
 MAX_REPORTED_LINES: Final = 1000
 MAX_SHOWN_LINES: Final = 20
 
@@ -23,63 +23,92 @@ class BulkSummary:
     """What an import has done so far.
 
     Attributes:
-        next_line: The line at which the import has to go on: all lines before it are stored or refused.
-        refusals: The first of the refused lines, with reasons.
+        skipped_lines: The number of lines at the beginning of the file that the user wants to skip.
+        imported_lines: The number of lines after these that were stored or refused.
+        refusals: The first refused lines, with their numbers in the file.
     """
 
-    next_line: int
+    skipped_lines: int
+    imported_lines: int = 0
     created: int = 0
     updated: int = 0
     unchanged: int = 0
     refused: int = 0
     refusals: list[RefusedLine] = field(default_factory=list)
 
+    @property
+    def completed_lines(self) -> int:
+        """The number of lines at the beginning of the file that need not be imported any more."""
+        return self.skipped_lines + self.imported_lines
+
+    @property
+    def next_line(self) -> int:
+        """The number of the line at which the import can be continued."""
+        return self.completed_lines + 1
+
+    def add(self, batch: BulkBatch) -> None:
+        """Add the results of a batch, in which lines are counted without the skipped ones."""
+        self.imported_lines = batch.last_line
+        self.created += batch.created
+        self.updated += batch.updated
+        self.unchanged += batch.unchanged
+        self.refused += len(batch.refused)
+
+        for refused in batch.refused:
+            if len(self.refusals) < MAX_REPORTED_LINES:
+                line_in_file = self.skipped_lines + refused.line
+                self.refusals.append(msgspec.structs.replace(refused, line=line_in_file))
+
 
 def import_in_bulk(file: Path, first_line: int, context: CommandContext) -> None:
-    """Import the records of a file from a line on, and report what was done; exit with status 1 if any was refused."""
-    summary = BulkSummary(next_line=first_line)
+    """Import the records of a file from line `first_line` to its end, and show what was done.
+
+    The exit status is 1 if a line was refused.
+    """
+    summary = BulkSummary(skipped_lines=first_line - 1)
     try:
-        _import_with_progress(file, summary, context)
-    except TouchstoneError as error:
-        advice = ""
-        if summary.next_line > first_line:
-            advice = f" The lines before {summary.next_line} are done: go on with --from-line {summary.next_line}."
-        exit_with_error(error_message(error) + advice, exit_status_of(error))
-    except (OSError, pa.ArrowInvalid) as error:
-        exit_with_error(f"{file}: {getattr(error, 'strerror', None) or error}", ExitStatus.USAGE)
+        with open_bulk_file(file) as bulk_file:
+            _import_records(bulk_file, summary, context)
+    except OSError as error:
+        # Errors of decompression have a message, but no error number.
+        exit_with_error(f"{file}: {error.strerror or error}", ExitStatus.USAGE)
 
     _show_summary(summary, context)
     if summary.refused:
         raise typer.Exit(ExitStatus.REFUSED)
 
 
-def _import_with_progress(file: Path, summary: BulkSummary, context: CommandContext) -> None:
-    """Import the records of a file behind a progress bar, and add what each batch has done to the summary."""
-    first_line = summary.next_line
-    with open_bulk_file(file) as bulk_file, progress_bar("Importing", bulk_file.record_count) as (progress, task_id):
-        remaining_records = islice(bulk_file.records, first_line - 1, None)
-        for batch in context.client.import_bulk(remaining_records):
-            _add_batch(summary, batch, first_line)
-            progress.update(task_id, completed=summary.next_line - 1)
+def _import_records(bulk_file: BulkFile, summary: BulkSummary, context: CommandContext) -> None:
+    """Import the records of an open file behind a progress bar, and add the results of each batch to the summary.
+
+    If the service does not take all records, the command ends with an error message that says where to continue.
+    """
+    records = islice(bulk_file.records, summary.skipped_lines, None)
+    with progress_bar("Importing", bulk_file.record_count) as (progress, task_id):
+        try:
+            for batch in context.client.import_bulk(records):
+                summary.add(batch)
+                progress.update(task_id, completed=summary.completed_lines)
+        except TouchstoneError as error:
+            exit_with_error(error_message(error) + _resume_advice(summary), exit_status_of(error))
 
 
-def _add_batch(summary: BulkSummary, batch: BulkBatch, first_line: int) -> None:
-    """Add what a batch has done to the summary of an import, whose lines are counted from `first_line`."""
-    offset = first_line - 1
-    summary.next_line = batch.last_line + offset + 1
-    summary.created += batch.created
-    summary.updated += batch.updated
-    summary.unchanged += batch.unchanged
-    summary.refused += len(batch.refused)
-
-    for refused in batch.refused[: MAX_REPORTED_LINES - len(summary.refusals)]:
-        line = refused.line + offset
-        summary.refusals.append(RefusedLine(line=line, code=refused.code, detail=refused.detail))
+def _resume_advice(summary: BulkSummary) -> str:
+    """Return the sentence that tells the user how to continue the import; empty if nothing was imported."""
+    if summary.imported_lines == 0:
+        return ""
+    line = summary.next_line
+    return f" All lines before line {line} have been imported; to continue, add --from-line {line}."
 
 
 def _show_summary(summary: BulkSummary, context: CommandContext) -> None:
     """Show how many records were created, updated, left unchanged and refused, and why lines were refused."""
-    counts = {name: getattr(summary, name) for name in ("created", "updated", "unchanged", "refused")}
+    counts = {
+        "created": summary.created,
+        "updated": summary.updated,
+        "unchanged": summary.unchanged,
+        "refused": summary.refused,
+    }
     count_lines = [f"{status}: {count}" for status, count in counts.items()]
 
     refusal_lines = [f"  line {refused.line}: {refused.detail}" for refused in summary.refusals[:MAX_SHOWN_LINES]]

@@ -1,4 +1,4 @@
-"""Records in files for a bulk import: JSON Lines, compressed or not, and Parquet, read a small part at a time."""
+"""Files of records for bulk imports: JSON Lines, which may be compressed, and Parquet; both are read in small parts."""
 
 import io
 import sys
@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from touchstone.client.bulk_calls import BulkRecord
-from touchstone.client.record_files import COLUMNS, check_field_names
+from touchstone.client.record_files import COLUMNS, RecordError, check_field_names
 
 STANDARD_INPUT: Final = Path("-")
 PARQUET_SUFFIX: Final = ".parquet"
-RECORDS_PER_BATCH: Final = 2000
+ROWS_PER_BATCH: Final = 2000
 READ_BUFFER_BYTES: Final = 2**20
 
 
@@ -26,8 +26,8 @@ class BulkFile:
     """An open file of records.
 
     Attributes:
-        records: The records in the order of the file, read while they are iterated over.
-        record_count: How many there are; None if only reading the whole file would tell.
+        records: The records in the order of the file, which is read while the caller iterates.
+        record_count: How many records the file has; None if this is unknown until the whole file has been read.
     """
 
     records: Iterator[BulkRecord]
@@ -36,20 +36,23 @@ class BulkFile:
 
 @contextmanager
 def open_bulk_file(file: Path) -> Iterator[BulkFile]:
-    """Open a Parquet file, a JSON Lines file, or JSON Lines on the standard input for `-`, until the end of the block.
+    """Open a file of records until the end of the block; `-` stands for JSON Lines on the standard input.
 
-    The suffixes .gz, .bz2 and .zst say that JSON Lines are compressed.
+    A file with the suffix .parquet is a Parquet file, and all others are JSON Lines. These are decompressed if the
+    suffix is .gz, .bz2 or .zst.
 
     Raises:
         OSError: The file cannot be read.
-        pyarrow.ArrowInvalid: The file is not a Parquet file, although its name says so.
-        RecordError: A column of a Parquet file is unknown.
+        RecordError: A file with the suffix .parquet is not a Parquet file, or one of its columns is unknown.
     """
     if file == STANDARD_INPUT:
         yield BulkFile(iter(sys.stdin.buffer), record_count=None)
     elif file.suffix.lower() == PARQUET_SUFFIX:
-        with pq.ParquetFile(file) as parquet_file:
-            yield BulkFile(_parquet_records(parquet_file), parquet_file.metadata.num_rows)
+        try:
+            with pq.ParquetFile(file) as parquet_file:
+                yield BulkFile(_parquet_records(parquet_file), parquet_file.metadata.num_rows)
+        except pa.ArrowInvalid as error:
+            raise RecordError(f"{file}: {error}") from error
     else:
         with pa.input_stream(str(file), compression="detect") as stream:
             lines = io.BufferedReader(stream, READ_BUFFER_BYTES)
@@ -57,7 +60,7 @@ def open_bulk_file(file: Path) -> Iterator[BulkFile]:
 
 
 def _parquet_records(file: pq.ParquetFile) -> Iterator[BulkRecord]:
-    """Yield the records of a Parquet file, without the columns that the service determines.
+    """Yield the records of a Parquet file, without the columns that only the service sets.
 
     Raises:
         RecordError: A column is unknown.
@@ -66,13 +69,16 @@ def _parquet_records(file: pq.ParquetFile) -> Iterator[BulkRecord]:
     check_field_names(column_names, location="the first row")
     record_columns = [name for name in column_names if name in COLUMNS]
 
-    for batch in file.iter_batches(batch_size=RECORDS_PER_BATCH, columns=record_columns):
+    for batch in file.iter_batches(batch_size=ROWS_PER_BATCH, columns=record_columns):
         for row in batch.to_pylist():
             yield _to_record(row)
 
 
 def _to_record(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row of a Parquet file as a record without unknown values; metadata may be an object or a JSON text."""
+    """Return a row of a Parquet file as a record, in which unknown values are left out.
+
+    The column `metadata` may contain objects or JSON texts.
+    """
     record = {name: value for name, value in row.items() if value is not None}
     metadata = record.get("metadata")
     if isinstance(metadata, str):

@@ -228,8 +228,12 @@ def export(
     file_format = _file_format(file, format_name, EXPORT_FORMATS)
     if file_format == PARQUET:
         _export_parquet(file, context, filters)
-        return
+    else:
+        _export_text(file, file_format, context, filters)
 
+
+def _export_text(file: Path, file_format: str, context: CommandContext, filters: Filters) -> None:
+    """Write the datasets that match to a text file behind a progress bar; `file_format` is csv or jsonl."""
     write_records = WRITERS[file_format]
     first_page = context.client.page_datasets(page_size=1, **filters)
     datasets = context.client.export_records(**filters)
@@ -244,7 +248,7 @@ def export(
 
 
 def _export_parquet(file: Path, context: CommandContext, filters: Filters) -> None:
-    """Write the datasets that match to a Parquet file, as the service sends it."""
+    """Write the datasets that match to a Parquet file, which the service creates."""
     if file == STANDARD_STREAM:
         context.client.export_to_file(sys.stdout.buffer, PARQUET, **filters)
         return
@@ -348,10 +352,12 @@ def _open_for_writing(file: Path) -> Iterator[TextIO]:
 
 
 def _file_format(file: Path, format_name: str | None, formats: Sequence[str]) -> str:
-    """Return one of the formats: the one that was asked for, or else the suffix of the file, before a suffix .gz.
+    """Return the format that the option names, or else the one that the suffix of the file stands for.
+
+    A suffix .gz is ignored, so that `records.csv.gz` is a CSV file.
 
     Raises:
-        typer.BadParameter: It is another format.
+        typer.BadParameter: The format is not in `formats`.
     """
     uncompressed_file = file.with_suffix("") if file.suffix == GZIP_SUFFIX else file
     file_format = format_name or uncompressed_file.suffix.removeprefix(".").lower()

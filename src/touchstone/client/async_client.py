@@ -211,7 +211,7 @@ class AsyncTouchstone:
         assurance: AssuranceName | None = None,
         **filters: Unpack[Filters],
     ) -> AsyncIterator[Dataset]:
-        """Iterate over all records that match the filters, complete and in the order of the list, from one response.
+        """Export all records that match the filters, with a single request, and iterate over them as they arrive.
 
         Raises:
             TouchstoneError: The service refused the call, or the connection broke before the last record.
@@ -252,17 +252,17 @@ class AsyncTouchstone:
     async def import_bulk(
         self, source: BulkSource, *, lines_per_request: int = LINES_PER_REQUEST
     ) -> AsyncIterator[BulkBatch]:
-        """Import many records, and iterate over what the service has done with them, batch after batch.
+        """Import any number of records, and yield what the service has done with each batch of them.
 
         The source is a JSON Lines file, which may be compressed with gzip, or an iterable of records: mappings, lines
-        of JSON, or records of another catalog. A record with `metadata.source.name` and `.key` replaces the one that
-        the caller has imported with the same name and key, so that an import can be repeated. All other records are
-        created.
+        of JSON, or records exported from another catalog. A record with `metadata.source.name` and `.key` replaces the
+        one that the caller has imported with the same name and key, so an import can be repeated. All other records
+        are created. A line that is not a valid record is refused, and the others are imported.
 
-        The import goes on while the caller iterates. A line that is not a record is refused, and the rest is imported.
+        The records are sent while the caller iterates over the batches. A caller who stops early leaves the rest out.
 
         Raises:
-            TouchstoneError: The service has refused the import, or taken only the lines of the batches so far.
+            TouchstoneError: The service stopped the import; the batches so far are stored.
             OSError: The file cannot be read.
         """
         for call in bulk_import_calls(source, lines_per_request):

@@ -1,7 +1,8 @@
 """API calls of a bulk import: records as JSON Lines, in requests of bounded size.
 
-The service responds after it has read a whole request. An import therefore consists of many requests one after the
-other, so that its caller learns after each of them up to which line everything is stored.
+The service counts the lines of each request, and responds after it has read all of them. An import of many lines is
+divided into requests, so that the caller learns again and again which lines are stored. For the caller, lines are
+counted over the whole import: the number of a line is its number in the request plus the number of preceding lines.
 """
 
 import gzip
@@ -15,16 +16,16 @@ import msgspec
 
 from touchstone.client.bulk_models import BulkBatch, RefusedLine
 from touchstone.client.call import Call, build_path
-from touchstone.client.errors import TouchstoneError
+from touchstone.client.errors import TouchstoneError, unreadable_response
 from touchstone.client.models import Dataset
 from touchstone.client.record_files import record_of
 
 # A record as a mapping, as a line of JSON, or as it was exported from a catalog.
 BulkRecord: TypeAlias = Mapping[str, Any] | bytes | Dataset
-# A JSON Lines file, which may be compressed with gzip, or records.
+# A JSON Lines file, which may be compressed with gzip, or an iterable of records.
 BulkSource: TypeAlias = Path | Iterable[BulkRecord]
 
-LINES_PER_REQUEST: Final = 10_000  # the service lists up to so many refused lines in a response
+LINES_PER_REQUEST: Final = 10_000  # a response lists at most this many refused lines
 BYTES_PER_REQUEST: Final = 32 * 2**20
 JSON_LINES: Final = "application/x-ndjson"
 GZIP_SUFFIX: Final = ".gz"
@@ -36,8 +37,8 @@ class BulkResult:
     """What the service has done with the lines of one request.
 
     Attributes:
-        batches: The transactions in which the lines were stored, in the order of the lines.
-        error: Why the service has stored no more than these batches; None if it has taken all lines.
+        batches: The results of the batches in which the lines were stored, in the order of the lines.
+        error: The reason why the service stopped after these batches; None if it processed all lines.
     """
 
     batches: list[BulkBatch]
@@ -45,7 +46,7 @@ class BulkResult:
 
 
 class _BatchLine(msgspec.Struct):
-    """A line of the response about one transaction; its numbers of lines are counted within the request."""
+    """The line of a response that describes one batch; lines are counted within the request."""
 
     last_line: int
     created: int = msgspec.field(name="made")
@@ -55,7 +56,7 @@ class _BatchLine(msgspec.Struct):
 
 
 class _LastLine(msgspec.Struct):
-    """The last line of the response, which says whether all lines were taken, and if not, why."""
+    """The last line of a response, which says whether all lines of the request were processed, and if not, why."""
 
     done: bool
     code: str = ""
@@ -63,45 +64,60 @@ class _LastLine(msgspec.Struct):
 
 
 def bulk_import_calls(source: BulkSource, lines_per_request: int = LINES_PER_REQUEST) -> Iterator[Call[BulkResult]]:
-    """Yield the calls that import all lines of a source, each of which is to be sent after the one before it.
+    """Yield the calls that import all lines of a source; each has to be sent after the response to the previous one.
 
     Raises:
         OSError: The file cannot be read.
     """
-    first_line = 1
-    lines: list[bytes] = []
+    preceding_lines = 0
+    for lines in _split_into_requests(_lines_of(source), lines_per_request):
+        yield _import_lines(lines, preceding_lines)
+        preceding_lines += len(lines)
+
+
+def _split_into_requests(lines: Iterable[bytes], lines_per_request: int) -> Iterator[list[bytes]]:
+    """Yield the lines in lists for one request each, which have a limited number of lines and bytes.
+
+    A line that is longer than the limit is alone in its request.
+    """
+    request_lines: list[bytes] = []
     byte_count = 0
 
-    for line in _lines_of(source):
-        is_full = len(lines) == lines_per_request or byte_count + len(line) > BYTES_PER_REQUEST
-        if lines and is_full:
-            yield _import_lines(lines, first_line)
-            first_line += len(lines)
-            lines, byte_count = [], 0
+    for line in lines:
+        is_full = len(request_lines) == lines_per_request or byte_count + len(line) > BYTES_PER_REQUEST
+        if request_lines and is_full:
+            yield request_lines
+            request_lines = []
+            byte_count = 0
 
-        lines.append(line)
+        request_lines.append(line)
         byte_count += len(line)
 
-    if lines:
-        yield _import_lines(lines, first_line)
+    if request_lines:
+        yield request_lines
 
 
 def _lines_of(source: BulkSource) -> Iterator[bytes]:
-    """Yield the lines of a source, each with a line break at its end."""
-    if isinstance(source, Path):
-        open_file = gzip.open if source.suffix == GZIP_SUFFIX else open
-        with open_file(source, "rb") as file:
-            first_line = file.readline()
-            yield first_line.removeprefix(_BYTE_ORDER_MARK).rstrip(b"\r\n") + b"\n"
-            yield from _lines_of(file)
-        return
-
-    for record in source:
+    """Yield the records of a source as lines of JSON, each with a line feed at its end."""
+    records = _read_lines(source) if isinstance(source, Path) else source
+    for record in records:
         yield _encode_record(record).rstrip(b"\r\n") + b"\n"
 
 
+def _read_lines(path: Path) -> Iterator[bytes]:
+    """Yield the lines of a file, which is decompressed if its suffix is .gz.
+
+    The byte order mark that some programs write at the beginning of a text file is left out, as it is not JSON.
+    """
+    open_file = gzip.open if path.suffix == GZIP_SUFFIX else open
+    with open_file(path, "rb") as file:
+        first_line = file.readline()
+        yield first_line.removeprefix(_BYTE_ORDER_MARK)
+        yield from file
+
+
 def _encode_record(record: BulkRecord) -> bytes:
-    """Return a record as a line of JSON; of an exported one, only what its creator may write."""
+    """Return a record as a line of JSON; an exported one without the fields that only the service sets."""
     if isinstance(record, bytes):
         return record
     if isinstance(record, Dataset):
@@ -109,48 +125,55 @@ def _encode_record(record: BulkRecord) -> bytes:
     return msgspec.json.encode(record)
 
 
-def _import_lines(lines: list[bytes], first_line: int) -> Call[BulkResult]:
-    """Import the records on these lines, the first of which has the number `first_line` in the whole import."""
+def _import_lines(lines: list[bytes], preceding_lines: int) -> Call[BulkResult]:
+    """Import the records in some lines of a source, of which `preceding_lines` lines were imported before."""
     return Call(
         "POST",
         build_path("datasets", "bulk"),
-        _read_result(first_line),
+        _read_result(preceding_lines),
         content=b"".join(lines),
         headers={"Content-Type": JSON_LINES},
-        done_if_accepted=True,
+        unchanged_on_error=True,
     )
 
 
-def _read_result(first_line: int) -> Callable[[httpx2.Response], BulkResult]:
-    """Return a function that reads the response to a request, and counts its lines over the whole import."""
+def _read_result(preceding_lines: int) -> Callable[[httpx2.Response], BulkResult]:
+    """Return a function that reads the response to a request with `preceding_lines` lines of the import before it.
+
+    The function raises TouchstoneError with the code `unreadable` if the response has another form.
+    """
 
     def read(response: httpx2.Response) -> BulkResult:
-        response_lines = response.content.splitlines() or [b"{}"]
-        *batch_lines, last_line = response_lines
-        try:
-            batches = [msgspec.json.decode(line, type=_BatchLine) for line in batch_lines]
-            end = msgspec.json.decode(last_line, type=_LastLine)
-        except msgspec.DecodeError as error:
-            detail = f"The answer is not one of this service: {error}"
-            raise TouchstoneError(response.status_code, "unreadable", detail) from error
+        response_lines = response.content.splitlines()
+        if not response_lines:
+            raise unreadable_response(response.status_code, "it is empty")
 
-        stored_batches = [_renumber(batch, first_line) for batch in batches]
-        problem = None if end.done else TouchstoneError(httpx2.codes.SERVICE_UNAVAILABLE, end.code, end.detail)
-        return BulkResult(stored_batches, problem)
+        try:
+            batches = [msgspec.json.decode(line, type=_BatchLine) for line in response_lines[:-1]]
+            last_line = msgspec.json.decode(response_lines[-1], type=_LastLine)
+        except msgspec.DecodeError as error:
+            raise unreadable_response(response.status_code, error) from error
+
+        numbered_batches = [_number_lines(batch, preceding_lines) for batch in batches]
+        return BulkResult(numbered_batches, _error_in(last_line))
 
     return read
 
 
-def _renumber(batch: _BatchLine, first_line: int) -> BulkBatch:
-    """Return a batch whose lines are counted over the whole import, in which its request begins at `first_line`."""
-    offset = first_line - 1
-    refused_lines = [
-        RefusedLine(line=refused.line + offset, code=refused.code, detail=refused.detail) for refused in batch.refused
-    ]
+def _number_lines(batch: _BatchLine, preceding_lines: int) -> BulkBatch:
+    """Return a batch of a request with its lines counted over the whole import."""
+    refused_lines = [msgspec.structs.replace(refused, line=preceding_lines + refused.line) for refused in batch.refused]
     return BulkBatch(
-        last_line=batch.last_line + offset,
+        last_line=preceding_lines + batch.last_line,
         created=batch.created,
         updated=batch.updated,
         unchanged=batch.unchanged,
         refused=refused_lines,
     )
+
+
+def _error_in(last_line: _LastLine) -> TouchstoneError | None:
+    """Return the error that the last line of a response reports, or None if all lines were processed."""
+    if last_line.done:
+        return None
+    return TouchstoneError(httpx2.codes.SERVICE_UNAVAILABLE, last_line.code, last_line.detail)

@@ -4,7 +4,7 @@ from msgspec import Struct
 
 
 class RefusedLine(Struct, frozen=True, kw_only=True):
-    """A line that does not contain a record which the service can take.
+    """A line that the service did not store, because it does not contain a valid record.
 
     Attributes:
         line: The number of the line, counted from 1 over the whole import.
@@ -18,14 +18,14 @@ class RefusedLine(Struct, frozen=True, kw_only=True):
 
 
 class BulkBatch(Struct, frozen=True, kw_only=True):
-    """What a bulk import has done with some hundreds of consecutive lines, which were stored in one transaction.
+    """What the service has done with a batch: some hundreds of consecutive lines, stored in one transaction.
 
     Attributes:
         last_line: The number of the last of these lines, counted from 1 over the whole import.
         created: How many records were created.
         updated: How many records with the same key existed and were changed.
         unchanged: How many records with the same key existed with the same values.
-        refused: The lines that were not stored. If there are very many of them, not all are listed.
+        refused: The lines that were not stored. If there are very many, only the first ones are listed.
     """
 
     last_line: int

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import httpx2
 import msgspec
 
-from touchstone.client.errors import TouchstoneError
+from touchstone.client.errors import unreadable_response
 
 T = TypeVar("T")
 FormFile: TypeAlias = tuple[str, BinaryIO | bytes, str]  # name, content and media type
@@ -28,8 +28,8 @@ class Call(Generic[T]):
         headers: Headers in addition to those of the caller.
         public: Whether the call is sent without a token.
         read_only: Whether the call changes nothing whatever its method, so that it can be sent again after a failure.
-        done_if_accepted: Whether an error response means that nothing was changed, so that the call can be sent again
-            after one that may pass, but not after a broken connection.
+        unchanged_on_error: Whether an error response means that nothing was changed. The call can then be sent again
+            after a temporary error, but not after a broken connection.
         streamed: Whether the caller reads the response while it arrives, and closes it.
     """
 
@@ -43,7 +43,7 @@ class Call(Generic[T]):
     headers: Mapping[str, str] = field(default_factory=dict)
     public: bool = False
     read_only: bool = False
-    done_if_accepted: bool = False
+    unchanged_on_error: bool = False
     streamed: bool = False
 
     @property
@@ -64,8 +64,7 @@ def read_json(result_type: type[T]) -> Callable[[httpx2.Response], T]:
         try:
             return decoder.decode(response.content)
         except msgspec.DecodeError as error:
-            detail = f"The answer is not one of this service: {error}"
-            raise TouchstoneError(response.status_code, "unreadable", detail) from error
+            raise unreadable_response(response.status_code, error) from error
 
     return read
 

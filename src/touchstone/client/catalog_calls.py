@@ -65,14 +65,14 @@ def list_datasets(
 
 
 class DatasetPart(msgspec.Struct, frozen=True):
-    """A part of a list: its records, and the query parameters of the next part; None after the last one."""
+    """A part of a list of datasets, with the query parameters of the next part; None if this is the last one."""
 
     datasets: list[Dataset]
     next_query: Mapping[str, Any] | None
 
 
 def list_part(query: Mapping[str, Any]) -> Call[DatasetPart]:
-    """Return the part of a list that some query parameters ask for, among them `limit`."""
+    """Return a part of the list of datasets; `query` has the parameters of the list, one of which is `limit`."""
     read_datasets = read_json(list[Dataset])
 
     def read(response: httpx2.Response) -> DatasetPart:
@@ -85,14 +85,18 @@ def list_part(query: Mapping[str, Any]) -> Call[DatasetPart]:
 def _next_query(response: httpx2.Response, query: Mapping[str, Any], record_count: int) -> Mapping[str, Any] | None:
     """Return the query parameters of the part that follows a response, or None after the last one.
 
-    A service that is older than the header `Link` is asked to leave out the records that have been read.
+    The header `Link` has the address of the next part. A service of an older version does not send the header; from
+    such a service, the next part is requested by the number of records to skip.
     """
-    if "link" in response.headers:
-        next_link = response.links.get("next")
-        return parse_qs(urlsplit(next_link["url"]).query, keep_blank_values=True) if next_link else None
+    if "link" not in response.headers:
+        if record_count < query["limit"]:
+            return None
+        return {**query, "skip": query.get("skip", 0) + record_count}
 
-    is_last = record_count < query["limit"]
-    return None if is_last else {**query, "skip": query.get("skip", 0) + record_count}
+    next_link = response.links.get("next")
+    if next_link is None:
+        return None
+    return parse_qs(urlsplit(next_link["url"]).query, keep_blank_values=True)
 
 
 def page_datasets(

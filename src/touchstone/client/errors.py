@@ -17,7 +17,7 @@ class TouchstoneError(Exception):
     Attributes:
         status: The HTTP status; 0 if there was no response.
         code: A stable English identifier of the error; `unreachable` if there was no response, `unreadable` if the
-            response is not one of this service.
+            response does not have the form that Touchstone uses.
         detail: One sentence for people, in the language of the caller.
         errors: One entry `{loc, msg, type}` for each invalid value in the request.
         retry_after: The seconds after which another attempt makes sense, if the service named a number.
@@ -61,7 +61,7 @@ class _ErrorBody(msgspec.Struct):
 def error_from_response(response: httpx2.Response) -> TouchstoneError:
     """Return the exception for a response with a status of 400 or above.
 
-    The body says what is wrong. If it is not one of this service but, for example, the page of a proxy, the exception
+    The body says what is wrong. If it has another form, for example because it is the page of a proxy, the exception
     has the code `unreadable` and only names the status.
     """
     retry_after = retry_after_seconds(response)
@@ -73,6 +73,11 @@ def error_from_response(response: httpx2.Response) -> TouchstoneError:
         return TouchstoneError(response.status_code, "unreadable", detail, retry_after=retry_after)
 
     return TouchstoneError(response.status_code, body.code, body.detail, body.errors, retry_after=retry_after)
+
+
+def unreadable_response(status: int, reason: object) -> TouchstoneError:
+    """Return the exception for a response that does not have the expected form, with the reason for people."""
+    return TouchstoneError(status, "unreadable", f"The response of the server cannot be read: {reason}")
 
 
 def connection_error(error: httpx2.RequestError) -> TouchstoneError:

@@ -5,7 +5,7 @@ from typing import Any, Final
 import httpx2
 import msgspec
 
-from touchstone.client.errors import TouchstoneError, connection_error
+from touchstone.client.errors import connection_error, unreadable_response
 from touchstone.client.models import JobEvent
 
 FINAL_STATES: Final = frozenset({"succeeded", "failed", "cancelled"})
@@ -86,4 +86,4 @@ def _decode_data(message: httpx2.ServerSentEvent) -> dict[str, Any]:
     try:
         return msgspec.json.decode(message.data, type=dict[str, Any])
     except msgspec.DecodeError as error:
-        raise TouchstoneError(200, "unreadable", "The event stream is not one of this service.") from error
+        raise unreadable_response(httpx2.codes.OK, error) from error

@@ -1,4 +1,4 @@
-"""API calls that export all records which match some filters, and reading of the records while they arrive."""
+"""API calls that export all records that match some filters, and a reader for records that arrive in chunks."""
 
 from typing import Final, Literal, Unpack
 
@@ -6,7 +6,7 @@ import httpx2
 import msgspec
 
 from touchstone.client.call import Call, build_path, keep_open
-from touchstone.client.errors import TouchstoneError
+from touchstone.client.errors import unreadable_response
 from touchstone.client.evidence_models import AssuranceName
 from touchstone.client.fields import Filters
 from touchstone.client.models import Dataset
@@ -23,37 +23,36 @@ def stream_export(
     assurance: AssuranceName | None = None,
     **filters: Unpack[Filters],
 ) -> Call[httpx2.Response]:
-    """Stream all records that match the filters, in the order of the list."""
+    """Export all records that match the filters, sorted as in a list of datasets.
+
+    The result of the call is an open response. The caller reads the export from it and closes it.
+    """
     path = build_path("datasets", f"export.{export_format}")
     query = {"sort_by": sort_by, "sort_order": sort_order, "assurance": assurance, **filters}
     return Call("GET", path, keep_open, query=query, streamed=True)
 
 
 class ExportedRecords:
-    """Reads records from the chunks of an export as JSON Lines, which may end anywhere within a line."""
+    """Reads the records of an export as JSON Lines, chunk by chunk; a chunk can end in the middle of a line."""
 
     def __init__(self) -> None:
         self._incomplete_line = b""
         self._decoder = msgspec.json.Decoder(Dataset)
 
     def read_chunk(self, chunk: bytes) -> list[Dataset]:
-        """Return the records whose lines are complete with the next chunk.
+        """Return the records that have been received completely with this chunk, and keep an incomplete line.
 
         Raises:
             TouchstoneError: A line is not a record.
         """
-        *lines, self._incomplete_line = (self._incomplete_line + chunk).split(LINE_BREAK)
+        received = self._incomplete_line + chunk
+        *complete_lines, self._incomplete_line = received.split(LINE_BREAK)
         try:
-            return [self._decoder.decode(line) for line in lines]
+            return [self._decoder.decode(line) for line in complete_lines]
         except msgspec.DecodeError as error:
-            raise _unreadable(f"The answer is not one of this service: {error}") from error
+            raise unreadable_response(httpx2.codes.OK, error) from error
 
     def check_end(self) -> None:
-        """Check that the last chunk ended with a complete line, or raise TouchstoneError."""
+        """Raise TouchstoneError if the export ended in the middle of a line."""
         if self._incomplete_line:
-            raise _unreadable("The answer ends in the middle of a record.")
-
-
-def _unreadable(detail: str) -> TouchstoneError:
-    """Return the exception for a successful response that is not an export of records."""
-    return TouchstoneError(httpx2.codes.OK, "unreadable", detail)
+            raise unreadable_response(httpx2.codes.OK, "it ends in the middle of a record")

@@ -126,9 +126,9 @@ def _seconds_until_retry(result: StepResult, call: Call[Any], attempt: int) -> f
 
 
 def _may_send_again(result: StepResult, call: Call[Any]) -> bool:
-    """Return whether a call failed for a reason that may pass, and sending it again cannot change something twice."""
+    """Return whether a call failed for a temporary reason, and can be sent again without changing anything twice."""
     if isinstance(result, httpx2.RequestError):
         return call.repeatable
 
     is_temporary_error = isinstance(result, httpx2.Response) and result.status_code in TEMPORARY_STATUSES
-    return is_temporary_error and (call.repeatable or call.done_if_accepted)
+    return is_temporary_error and (call.repeatable or call.unchanged_on_error)
