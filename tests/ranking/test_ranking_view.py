@@ -157,3 +157,17 @@ def test_a_growing_catalog_is_indexed_less_often(monkeypatch: pytest.MonkeyPatch
     assert catalog.is_rebuild_overdue
     catalog.rebuild_index()
     assert (catalog.is_rebuild_due, catalog.is_rebuild_overdue, catalog.view.unindexed_size) == (False, False, 0)
+
+
+def test_a_record_that_changes_twice_during_a_rebuild_hides_no_other_one() -> None:
+    """The new index counts its live records leaf by leaf, and a leaf without any is not searched."""
+    catalog = Catalog.build([made(1), made(2)], Layout(index_from=1, leaf_words=1, compiled=False))
+    rebuild = catalog.begin_rebuild()
+    rebuild.run()
+    for year in (2001, 2002):
+        catalog.apply(upserts=[made(1, year=year)], deleted=())
+    catalog.adopt_rebuild(rebuild)
+
+    assert catalog.view.size == 2
+    ranked = catalog.view.rank((), {"year": 1.0}, skip=0, limit=10)
+    assert catalog.view.ids(ranked.positions).tolist() == [1, 2]

@@ -116,6 +116,23 @@ async def test_a_damaged_snapshot_is_replaced_while_it_is_in_use(database: Datab
     await again.close()
 
 
+async def test_a_catalog_that_is_replaced_takes_the_cached_records_with_it(database: Database, snapshot: Path) -> None:
+    """The new one may contain a change of another process that was never applied to the one before."""
+    change_byte(snapshot, -200)
+    catalog = LiveCatalog(database, LAYOUT, snapshot)
+    await catalog.load()
+    assert catalog._verification is not None
+    assert await catalog.records.encoded_records([7], None)
+    async with LiveCatalog(database, LAYOUT).writing() as writer:
+        await writer.update(7, draft(7, "second"))
+
+    await catalog._verification
+    await catalog.refresh()
+    [record] = await catalog.records.encoded_records([7], None)
+    assert b'"second"' in record.body
+    await catalog.close()
+
+
 async def test_a_snapshot_is_verified_first_if_the_last_process_ended_before_that(
     database: Database, snapshot: Path
 ) -> None:

@@ -120,6 +120,24 @@ async def test_a_row_read_before_a_write_is_not_kept(database: Database) -> None
         assert f'"n{turn}"'.encode() in (await catalog.records.encoded_records([1], None))[0].body
 
 
+async def test_cached_records_are_never_older_than_the_columns(database: Database) -> None:
+    """At no moment does a process show a change of another one in lists, and the record as it was before."""
+    await seed(database, random_rows(1, 3))
+    ours, theirs = LiveCatalog(database), LiveCatalog(database)
+    for catalog in (ours, theirs):
+        await catalog.load()
+    assert await ours.records.encoded_records([1], None)
+    async with theirs.writing() as change:
+        await change.update(1, _draft("renamed"))
+
+    refreshing = asyncio.ensure_future(ours.refresh())
+    while ours.version < theirs.version:
+        assert not refreshing.done()
+        await asyncio.sleep(0)
+    assert ours.records.cache.get(1) is None
+    await refreshing
+
+
 async def test_a_large_catalog_is_indexed_while_it_answers(database: Database) -> None:
     """An index is built in the background when it pays off, and includes writes that were made meanwhile."""
     catalog = LiveCatalog(database, Layout(index_from=500, compiled=False))

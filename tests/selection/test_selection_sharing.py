@@ -121,7 +121,7 @@ def another_process(url: str) -> Iterator[Connection]:
     theirs.close()
     yield ours
     ours.send(None)
-    process.join(30)
+    process.join(300)  # it waits for a thread that compiles kernels
     assert process.exitcode == 0
 
 

@@ -49,7 +49,7 @@ class _RebuildMark(NamedTuple):
 
     Attributes:
         tail_span: The number of records of the tail, dead ones included, which the new index takes in.
-        removed_ids: The ids of the records that were deleted or replaced since.
+        removed_ids: The ids of the records that were deleted or replaced since, as often as they were.
     """
 
     tail_span: int

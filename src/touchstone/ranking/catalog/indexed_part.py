@@ -114,7 +114,9 @@ class IndexedPart:
 
         This part itself does not change, because older views of the catalog still use it.
         """
-        positions = self.index.find_positions(np.array(ids, np.int64))
+        # An id that occurs twice must be counted once.
+        distinct_ids = np.unique(np.array(ids, np.int64))
+        positions = self.index.find_positions(distinct_ids)
         positions = positions[read_bits(self._alive.bitmap, positions)]
         if not len(positions):
             return self

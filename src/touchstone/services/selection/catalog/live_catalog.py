@@ -231,7 +231,10 @@ class LiveCatalog:
         async with self._database.reading() as connection:
             batch = await self._catalog.apply_next_changes(connection)
 
-        self.records.forget_changed(batch.ids)
+            # No other task may run before this, which includes the closing of the connection: it would find the new
+            # columns, but still the old records.
+            self.records.forget_changed(batch.ids)
+
         self.is_up_to_date = batch.is_last
         CATALOG_RECORDS.set(self._catalog.columns.view.size)
 
@@ -272,9 +275,14 @@ class LiveCatalog:
             self._replace_catalog(catalog)
 
     def _replace_catalog(self, catalog: VersionedCatalog) -> None:
-        """Use a catalog from now on."""
+        """Use a catalog from now on.
+
+        It may already contain changes that were never applied to the one before, so that any cached record may be
+        older.
+        """
         self._catalog = catalog
         self._index_upkeep.catalog = catalog
+        self.records.forget_all()
 
     # Writing
 

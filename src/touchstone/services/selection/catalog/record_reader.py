@@ -21,7 +21,7 @@ class RecordReader:
     def __init__(self, database: Database) -> None:
         self.cache = RecordCache()
         self._database = database
-        # The number of times that changes were applied.
+        # The number of times that records were removed from the cache because they had changed, or might have.
         self._generation = 0
         # The version of the names that users have chosen, which are part of the cached records.
         self._names_version = 0
@@ -82,8 +82,12 @@ class RecordReader:
         """Empty the cache of records if a user has chosen another name, which the records show."""
         if names_version != self._names_version:
             self._names_version = names_version
-            self._generation += 1
-            self.cache.clear()
+            self.forget_all()
+
+    def forget_all(self) -> None:
+        """Empty the cache of records."""
+        self._generation += 1
+        self.cache.clear()
 
     async def _content_sizes(self, ids: Sequence[int]) -> dict[int, int]:
         """Return the size in bytes of the content of each record, by id.
@@ -109,7 +113,7 @@ class RecordReader:
         async with self._database.reading() as connection:
             records = encode_records(await store.visible_datasets(connection, ids, viewer))
 
-        # If a write was applied during the query, these records may be outdated, and must not be cached.
+        # If changes were applied during the query, these records may be outdated, and must not be cached.
         if generation == self._generation:
             self.cache.put(records)
 
