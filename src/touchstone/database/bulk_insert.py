@@ -13,48 +13,61 @@ from touchstone.database import postgresql, sqlite
 async def insert_rows(connection: AsyncConnection, table: sa.Table, rows: Sequence[Mapping[str, Any]]) -> None:
     """Insert rows into a table, in the transaction of the connection.
 
-    All rows have values for the same columns. Other columns get the defaults of the database.
+    All rows must have values for the same columns. The other columns get their defaults.
     """
     if not rows:
         return
 
     dialect = connection.dialect
     column_names = list(rows[0])
-    stored_rows = _stored_rows(table, column_names, rows, dialect)
+    driver_rows = _to_driver_rows(table, column_names, rows, dialect)
     quote = dialect.identifier_preparer.quote
     target = f"{quote(table.name)} ({', '.join(map(quote, column_names))})"
 
-    insert = sqlite.insert_rows if sqlite.is_sqlite(dialect) else postgresql.copy_rows
     raw_connection = await connection.get_raw_connection()
-    with _driver_errors(target, dialect):
-        await insert(raw_connection.driver_connection, target, stored_rows)
+    driver_connection = raw_connection.driver_connection
+    with _as_sqlalchemy_errors(target, dialect):
+        if sqlite.is_sqlite(dialect):
+            await sqlite.insert_rows(driver_connection, target, driver_rows)
+        else:
+            await postgresql.copy_rows(driver_connection, target, driver_rows)
 
 
 async def reserve_ids(connection: AsyncConnection, table: sa.Table, count: int) -> list[int]:
-    """Return as many new ids, in ascending order, for rows that the transaction inserts next into a table."""
-    reserve = sqlite.next_ids if sqlite.is_sqlite(connection.dialect) else postgresql.next_ids
-    return await reserve(connection, table, count)
+    """Return `count` new ids in ascending order, for rows that the transaction is about to insert into a table."""
+    if sqlite.is_sqlite(connection.dialect):
+        return await sqlite.next_ids(connection, table, count)
+    return await postgresql.next_ids(connection, table, count)
 
 
-def _stored_rows(
+def _to_driver_rows(
     table: sa.Table, column_names: Sequence[str], rows: Sequence[Mapping[str, Any]], dialect: sa.Dialect
 ) -> list[tuple[Any, ...]]:
-    """Return rows as the driver stores them, converted by the types of the columns."""
-    stored_columns: list[list[Any]] = []
+    """Return rows as tuples of values that the database driver accepts."""
+    # How a value is converted depends on its column, so the rows are converted column by column.
+    columns: list[list[Any]] = []
     for name in column_names:
         values = [row[name] for row in rows]
-        column_type = table.c[name].type
-        # Every driver takes the values of Python for these types; SQLAlchemy only checks them.
-        is_plain = isinstance(column_type, sa.Boolean | sa.Double)
-        convert = None if is_plain else column_type.dialect_impl(dialect).bind_processor(dialect)
-        stored_columns.append(values if convert is None else [convert(value) for value in values])
+        columns.append(_to_driver_values(values, table.c[name], dialect))
 
-    return list(zip(*stored_columns, strict=True))
+    return list(zip(*columns, strict=True))
+
+
+def _to_driver_values(values: list[Any], column: sa.Column[Any], dialect: sa.Dialect) -> list[Any]:
+    """Convert the values of a column as SQLAlchemy does for its own statements: JSON to text, for example."""
+    # The drivers accept Booleans and floats as they are, and SQLAlchemy would only check their types.
+    if isinstance(column.type, sa.Boolean | sa.Double):
+        return values
+
+    convert = column.type.dialect_impl(dialect).bind_processor(dialect)
+    if convert is None:
+        return values
+    return [convert(value) for value in values]
 
 
 @contextmanager
-def _driver_errors(target: str, dialect: sa.Dialect) -> Iterator[None]:
-    """Raise the errors of the driver in the block as SQLAlchemy would, whose handling of failures relies on that."""
+def _as_sqlalchemy_errors(target: str, dialect: sa.Dialect) -> Iterator[None]:
+    """Turn the driver's errors in the block into SQLAlchemy's, which the callers handle."""
     driver_error: type[Exception] = dialect.loaded_dbapi.Error
     try:
         yield

@@ -1,4 +1,4 @@
-"""Storing the records of some lines of a bulk import in one transaction."""
+"""Storing a batch of lines of a bulk import in one transaction."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -19,12 +19,18 @@ from touchstone.services.selection.files.measurement import Measurement
 
 # More than the records of one batch can take; the JSON of a record is a few times as long as its line at most.
 _MAX_BATCH_BYTES: Final = 32 * 1024 * 1024
-# How often a batch is written again because somebody else has inserted a record with one of its keys meanwhile.
+# How often a batch is tried, while others insert records with the same keys.
 _MAX_ATTEMPTS: Final = 5
 
 
 class RecordLine(NamedTuple):
-    """A valid line: its number, the record that it declares, and what identifies the record by its key."""
+    """A line with a valid record.
+
+    Attributes:
+        number: the number of the line.
+        record: what the owner declares in it.
+        source_digests: the digests under which the record may be stored already; the first is that of a new record.
+    """
 
     number: int
     record: DeclaredRecord
@@ -32,33 +38,55 @@ class RecordLine(NamedTuple):
 
 
 class BatchResult(NamedTuple):
-    """How many records were created, changed or found unchanged, and the numbers of the lines beyond the quota."""
+    """How many records a batch has created, updated and found unchanged, and which lines were over the quota."""
 
-    created: int
-    updated: int
-    unchanged: int
-    lines_over_quota: Sequence[int]
+    created: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    lines_over_quota: Sequence[int] = ()
 
 
-class _Change(NamedTuple):
-    """A stored record, and what its owner declares about it from now on."""
+class _Update(NamedTuple):
+    """A record before and after its owner's declarations are replaced."""
 
     stored: DatasetRecord
-    declared: DeclaredRecord
+    draft: DatasetRecord
+
+
+class _Quota:
+    """The bytes that an owner may still store; None stands for more than a batch can take."""
+
+    def __init__(self, free_bytes: int | None) -> None:
+        self._free_bytes = free_bytes
+
+    def admit(self, draft: DatasetDraft, *, replaced_bytes: int = 0) -> bool:
+        """Count a draft that replaces a record of `replaced_bytes`, and return True, unless it exceeds the quota.
+
+        A draft that is not larger than the record before is always admitted.
+        """
+        if self._free_bytes is None:
+            return True
+
+        added_bytes = content_size(draft) - replaced_bytes
+        if added_bytes > 0 and added_bytes > self._free_bytes:
+            return False
+
+        self._free_bytes -= added_bytes
+        return True
 
 
 class BatchWriter:
-    """Writes batches of records on behalf of one owner, or of nobody."""
+    """Writes batches of records that belong to one owner, or to nobody."""
 
     def __init__(self, database: Database, catalog: LiveCatalog, owner: UUID | None, *, quota_bytes: int) -> None:
-        """Prepare to write records of an owner, which may take `quota_bytes` with those that exist already."""
+        """Prepare to write records of an owner, whose records may take `quota_bytes` altogether."""
         self._database = database
         self._catalog = catalog
         self._owner = owner
         self._quota_bytes = quota_bytes
 
     async def write(self, lines: Sequence[RecordLine]) -> BatchResult:
-        """Make or update the records of some lines, no two of which have the same key, and return what was done.
+        """Create or update the records of some lines, each with a key of its own, in one transaction.
 
         Raises:
             Unavailable: the database cannot be reached, or others keep inserting records with the same keys.
@@ -68,14 +96,14 @@ class BatchWriter:
             try:
                 return await self._write(lines)
             except SourceConflict:
-                continue  # The record is found next time.
+                continue  # The next attempt finds the new record, and updates it.
         raise Unavailable(retry_after=1)
 
     async def _write(self, lines: Sequence[RecordLine]) -> BatchResult:
-        """Write the lines unless another transaction is in the way.
+        """Write the lines, unless another transaction has just inserted a record with one of their keys.
 
         Raises:
-            SourceConflict: another transaction has inserted a record with one of the keys.
+            SourceConflict: another transaction has done so.
         """
         # Most lines of a repeated import change nothing, and need no transaction.
         async with self._database.reading() as connection:
@@ -83,64 +111,61 @@ class BatchWriter:
         outdated_lines = [line for line in lines if not _is_unchanged(line, stored_records)]
         unchanged_count = len(lines) - len(outdated_lines)
         if not outdated_lines:
-            return BatchResult(created=0, updated=0, unchanged=unchanged_count, lines_over_quota=[])
+            return BatchResult(unchanged=unchanged_count)
 
         async with self._catalog.writing(is_bulk=True) as writer:
-            # Records that were found are read again, because others may have changed them since.
+            # Others may have changed the stored records since, so they are read again in the transaction.
             lines_with_record = [line for line in outdated_lines if line.number in stored_records]
             stored_records = await _find_stored(writer.transaction, lines_with_record)
-            created_count, updated_count, lines_over_quota = await self._store(writer, outdated_lines, stored_records)
+            result = await self._store(writer, outdated_lines, stored_records)
 
-        return BatchResult(created_count, updated_count, unchanged_count, lines_over_quota)
+        return result._replace(unchanged=unchanged_count)
 
     async def _store(
         self, writer: CatalogWriter, lines: Sequence[RecordLine], stored_records: Mapping[int, DatasetRecord]
-    ) -> tuple[int, int, list[int]]:
-        """Insert and update records, and return how many of each, and the numbers of the lines beyond the quota."""
+    ) -> BatchResult:
+        """Insert the new records among the lines and update the others, as far as the quota allows."""
         now = datetime.now(UTC)
-        free_bytes = await self._read_free_bytes(writer.transaction)
+        quota = _Quota(await self._read_free_bytes(writer.transaction))
         new_drafts: list[DatasetDraft] = []
-        changes: list[_Change] = []
+        updates: list[_Update] = []
         lines_over_quota: list[int] = []
 
         for line in lines:
             stored = stored_records.get(line.number)
             if stored is None:
-                digest = line.source_digests[0] if line.source_digests else None
-                draft = line.record.new_draft(self._owner, digest, now)
-                added_bytes = content_size(draft) if free_bytes is not None else 0
+                source_digest = line.source_digests[0] if line.source_digests else None
+                new_draft = line.record.new_draft(self._owner, source_digest, now)
+                is_admitted = quota.admit(new_draft)
+                if is_admitted:
+                    new_drafts.append(new_draft)
             else:
-                draft = line.record.changed_draft(stored, now)
-                added_bytes = content_size(draft) - stored.content_bytes if free_bytes is not None else 0
+                changed_draft = line.record.changed_draft(stored, now)
+                is_admitted = quota.admit(changed_draft, replaced_bytes=stored.content_bytes)
+                if is_admitted:
+                    updates.append(_Update(stored, changed_draft))
 
-            is_over_quota = free_bytes is not None and added_bytes > 0 and free_bytes < added_bytes
-            if is_over_quota:
+            if not is_admitted:
                 lines_over_quota.append(line.number)
-                continue
-            if free_bytes is not None:
-                free_bytes -= added_bytes
-            if stored is None:
-                new_drafts.append(draft)
-            else:
-                changes.append(_Change(stored, line.record))
 
         await writer.insert_many(new_drafts)
-        await _update_records(writer, changes, now)
-        return len(new_drafts), len(changes), lines_over_quota
+        await _update_records(writer, updates)
+        return BatchResult(created=len(new_drafts), updated=len(updates), lines_over_quota=lines_over_quota)
 
     async def _read_free_bytes(self, transaction: Reader) -> int | None:
-        """Return how many bytes are left of the owner's quota; None if one batch cannot use them up.
+        """Return how many bytes of the owner's quota are left; None if one batch cannot use them up.
 
         Records without an owner have no quota.
         """
         if self._owner is None:
             return None
+
         free_bytes = self._quota_bytes - await record_usage_store.read_bytes(transaction, self._owner)
         return free_bytes if free_bytes < _MAX_BATCH_BYTES else None
 
 
 async def _find_stored(connection: Reader, lines: Sequence[RecordLine]) -> dict[int, DatasetRecord]:
-    """Return the stored records of those lines that have one, by the number of the line."""
+    """Return the stored record of each line whose key is stored already, by the number of the line."""
     digests = [digest for line in lines for digest in line.source_digests]
     if not digests:
         return {}
@@ -157,24 +182,26 @@ async def _find_stored(connection: Reader, lines: Sequence[RecordLine]) -> dict[
 
 
 def _is_unchanged(line: RecordLine, stored_records: Mapping[int, DatasetRecord]) -> bool:
-    """Return whether a line declares what its stored record declares already."""
+    """Return whether the stored record of a line already says what the line declares."""
     stored = stored_records.get(line.number)
     return stored is not None and line.record.is_declared_by(stored)
 
 
-async def _update_records(writer: CatalogWriter, changes: Sequence[_Change], now: datetime) -> None:
-    """Replace what the owner declares about some records, and what follows from it together with other claims."""
+async def _update_records(writer: CatalogWriter, updates: Sequence[_Update]) -> None:
+    """Store the drafts of some records; if others have made claims about a record, they are taken into account."""
     drafts: list[DatasetRecord] = []
-    for stored, declared in changes:
-        draft = declared.changed_draft(stored, now)
-        has_claims = stored.attribute_evidence is not None
-        drafts.append(await _change_claims(writer.transaction, stored, draft) if has_claims else draft)
+    for update in updates:
+        draft = update.draft
+        if update.stored.attribute_evidence is not None:
+            draft = await _resolve_claims(writer.transaction, update)
+        drafts.append(draft)
 
     await writer.update_many(drafts)
 
 
-async def _change_claims(transaction: Writer, stored: DatasetRecord, draft: DatasetRecord) -> DatasetRecord:
-    """Apply new declarations of a record's owner to the claims about it, and return what they amount to."""
+async def _resolve_claims(transaction: Writer, update: _Update) -> DatasetRecord:
+    """Replace the owner's claims about a record, and return its draft with the values that all claims amount to."""
+    stored, draft = update
     claims = await RecordClaims.load(transaction, stored.id)
     await claims.replace_declarations(transaction, stored.owner, draft.attributes)
 

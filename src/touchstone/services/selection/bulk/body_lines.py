@@ -1,4 +1,4 @@
-"""The lines of a body that arrives in chunks."""
+"""Splitting a request body, which arrives in chunks, into lines."""
 
 from collections.abc import AsyncIterator
 from typing import Final, NamedTuple
@@ -11,7 +11,7 @@ class BodyLine(NamedTuple):
 
     Attributes:
         number: the number of the line, counted from 1.
-        content: the line without its end; None if it is longer than allowed.
+        content: the line without its newline; None if it is longer than allowed.
     """
 
     number: int
@@ -19,32 +19,34 @@ class BodyLine(NamedTuple):
 
 
 class LineSplitter:
-    """Splits the chunks of a body into lines; of a line that is too long, nothing is kept in memory."""
+    """Splits the chunks of a body into lines, and keeps no line in memory that is too long."""
 
     def __init__(self, max_bytes: int) -> None:
-        """Prepare to split a body; a line may have at most `max_bytes` bytes."""
+        """Prepare to split a body, whose lines may have at most `max_bytes` bytes each."""
         self._max_bytes = max_bytes
         self._line_count = 0
-        self._beginning = b""  # of the line whose end has not arrived yet
-        self._is_too_long = False  # whether that line is longer than allowed already
+        # The line whose newline has not arrived yet, and whether it is too long already.
+        self._unfinished_line = b""
+        self._is_too_long = False
 
     def split(self, chunk: bytes) -> list[BodyLine]:
-        """Return the lines that end in the next chunk of the body, without those that are blank."""
-        *contents, self._beginning = (self._beginning + chunk).split(_NEWLINE)
-        lines = [self._end_line(content) for content in contents]
+        """Return the lines that end in the next chunk of the body, except blank ones."""
+        *complete_lines, unfinished_line = (self._unfinished_line + chunk).split(_NEWLINE)
+        lines = [self._number_line(content) for content in complete_lines]
 
-        if len(self._beginning) > self._max_bytes:
+        if len(unfinished_line) > self._max_bytes:
             self._is_too_long = True
-            self._beginning = b""
+            unfinished_line = b""
+        self._unfinished_line = unfinished_line
         return [line for line in lines if not _is_blank(line)]
 
     def last_line(self) -> list[BodyLine]:
-        """Return the line that the end of the body ends, unless it is blank."""
-        line = self._end_line(self._beginning)
+        """Return the last line of the body if it has no newline; an empty list if there is none, or it is blank."""
+        line = self._number_line(self._unfinished_line)
         return [] if _is_blank(line) else [line]
 
-    def _end_line(self, content: bytes) -> BodyLine:
-        """Count a line, and return it."""
+    def _number_line(self, content: bytes) -> BodyLine:
+        """Return a line that is complete now, with its number."""
         is_too_long = self._is_too_long or len(content) > self._max_bytes
         self._is_too_long = False
         self._line_count += 1
@@ -52,7 +54,7 @@ class LineSplitter:
 
 
 async def split_lines(chunks: AsyncIterator[bytes], max_bytes: int) -> AsyncIterator[list[BodyLine]]:
-    """Yield the lines of a body that are not blank, those of each chunk together."""
+    """Yield the lines of each chunk of a body, except blank ones."""
     splitter = LineSplitter(max_bytes)
     async for chunk in chunks:
         yield splitter.split(chunk)

@@ -1,4 +1,4 @@
-"""Importing records line by line, in transactions of a bounded size, while the body of the request arrives."""
+"""Importing the records of a request body in batches while the body arrives, each batch in one transaction."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -14,10 +14,10 @@ from touchstone.services.selection.bulk.record_parser import RecordParser
 from touchstone.services.selection.bulk.report import BatchCounts, BulkReport, RefusedLine
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 
-# Other writers wait for a transaction of this size, which takes some milliseconds.
+# The limits of a batch. Storing one takes some milliseconds, in which other writers wait.
 LINES_PER_BATCH: Final = 500
 BYTES_PER_BATCH: Final = 4 * 1024 * 1024
-# Other requests wait while so many lines are parsed.
+# How many lines are parsed before other requests may run.
 _LINES_AT_ONCE: Final = 50
 
 
@@ -43,27 +43,25 @@ class BulkImporter:
         self._limits = limits
 
     async def run(self, chunks: AsyncIterator[bytes], owner: UUID | None, locale: str) -> list[bytes]:
-        """Import the records of a body on behalf of an owner, and return the lines of the report in a language.
+        """Import the records of a request body, and return the lines of the report.
 
-        If the import cannot go on, the report says why; what it says of earlier batches is stored.
+        An error that stops the import is reported in the last line. The batches before it remain stored.
         """
+        report = BulkReport(locale)
         writer = BatchWriter(self._database, self._catalog, owner, quota_bytes=self._limits.quota_bytes)
-        bulk_import = _BulkImport(writer, self._limits, BulkReport(locale), owner)
-        failure: ServiceError | None = None
+        bulk_import = _BulkImport(writer, self._limits, report, owner)
         try:
-            with self._catalog.growing():
-                await bulk_import.read(chunks)
+            with self._catalog.importing_in_bulk():
+                await bulk_import.run(chunks)
         except ServiceError as error:
-            failure = error
-        finally:
-            await bulk_import.close()
+            return report.encode(failure=error)
 
-        return bulk_import.report.encode(failure)
+        return report.encode()
 
 
 @dataclass(slots=True)
 class _Batch:
-    """Lines that are to be stored in one transaction."""
+    """Lines to store in one transaction, and the lines among them that were refused."""
 
     lines: list[RecordLine] = field(default_factory=list)
     refusals: list[RefusedLine] = field(default_factory=list)
@@ -72,26 +70,60 @@ class _Batch:
     last_line: int = 0
 
     @property
+    def is_empty(self) -> bool:
+        """Whether no line has been added."""
+        return not self.lines and not self.refusals
+
+    @property
     def is_full(self) -> bool:
         """Whether the batch must be stored before another line is added."""
         line_count = len(self.lines) + len(self.refusals)
         return line_count >= LINES_PER_BATCH or self.byte_count >= BYTES_PER_BATCH
 
+    def has_key_of(self, line: RecordLine) -> bool:
+        """Return whether an earlier line of the batch has the same key."""
+        return not self.source_digests.isdisjoint(line.source_digests)
+
+    def add(self, line: RecordLine, byte_count: int) -> None:
+        """Add a line of `byte_count` bytes."""
+        self.lines.append(line)
+        self.source_digests.update(line.source_digests)
+        self.byte_count += byte_count
+        self.last_line = line.number
+
+    def add_refusal(self, refusal: RefusedLine) -> None:
+        """Add a line that was refused."""
+        self.refusals.append(refusal)
+        self.last_line = refusal.line
+
 
 class _BulkImport:
-    """The import of one body."""
+    """The import of one body. One batch is stored while the next one is parsed."""
 
     def __init__(self, writer: BatchWriter, limits: BulkLimits, report: BulkReport, owner: UUID | None) -> None:
-        self.report = report
+        self._report = report
         self._writer = writer
         self._limits = limits
         self._parser = RecordParser(limits.line_bytes)
         self._owner = owner
         self._batch = _Batch()
-        self._storing: asyncio.Task[None] | None = None  # of the batch before, while the next one is parsed
+        self._storing: asyncio.Task[None] | None = None
 
-    async def read(self, chunks: AsyncIterator[bytes]) -> None:
-        """Import all lines of a body.
+    async def run(self, chunks: AsyncIterator[bytes]) -> None:
+        """Import all lines of a body, and report what was done.
+
+        Raises:
+            ServiceError: the client sends too slowly, or the database cannot store more.
+        """
+        try:
+            await self._import_lines(chunks)
+        finally:
+            # If the import fails while a batch is being stored, the report tells about that batch, too.
+            if self._storing is not None:
+                await asyncio.wait([self._storing])
+
+    async def _import_lines(self, chunks: AsyncIterator[bytes]) -> None:
+        """Add all lines of a body to batches, and store these.
 
         Raises:
             ServiceError: the client sends too slowly, or the database cannot store more.
@@ -99,18 +131,13 @@ class _BulkImport:
         async for lines in split_lines(chunks, self._limits.line_bytes):
             for start in range(0, len(lines), _LINES_AT_ONCE):
                 await self._add_lines(lines[start : start + _LINES_AT_ONCE])
-                await asyncio.sleep(0)  # other requests have their turn
+                await asyncio.sleep(0)  # Let other requests run.
 
         await self._store_batch()
         await self._wait_until_stored()
 
-    async def close(self) -> None:
-        """Wait until the last batch is stored or has failed."""
-        if self._storing is not None:
-            await asyncio.wait([self._storing])
-
     async def _add_lines(self, lines: Sequence[BodyLine]) -> None:
-        """Add lines to the current batch, which is stored whenever it is full, or a line repeats one of its keys."""
+        """Add lines to the current batch, which is stored whenever it is full."""
         for line in lines:
             if self._batch.is_full:
                 await self._store_batch()
@@ -118,18 +145,16 @@ class _BulkImport:
             try:
                 record_line = self._parse(line)
             except ServiceError as error:
-                self._batch.refusals.append(self.report.refusal(line.number, error))
-            else:
-                if not self._batch.source_digests.isdisjoint(record_line.source_digests):
-                    await self._store_batch()
-                self._batch.lines.append(record_line)
-                self._batch.source_digests.update(record_line.source_digests)
-                self._batch.byte_count += len(line.content or b"")
+                self._batch.add_refusal(self._report.refusal(line.number, error))
+                continue
 
-            self._batch.last_line = line.number
+            # A transaction writes each record once, so a line with the same key goes into the next batch.
+            if self._batch.has_key_of(record_line):
+                await self._store_batch()
+            self._batch.add(record_line, byte_count=len(line.content or b""))
 
     def _parse(self, line: BodyLine) -> RecordLine:
-        """Return the record that a line declares, with what identifies it.
+        """Parse a line, and check that its record may belong to the owner.
 
         Raises:
             ServiceError: the line is not a valid record.
@@ -140,36 +165,36 @@ class _BulkImport:
         return RecordLine(line.number, record, record.source_digests(self._owner))
 
     async def _store_batch(self) -> None:
-        """Begin to store the current batch as soon as the one before is stored, and begin a new one.
+        """Start storing the current batch after the previous one is stored, and start a new batch.
 
         Raises:
-            ServiceError: the batch before could not be stored.
+            ServiceError: the previous batch could not be stored.
         """
         await self._wait_until_stored()
-        if self._batch.lines or self._batch.refusals:
+        if not self._batch.is_empty:
             self._storing = asyncio.ensure_future(self._store(self._batch))
         self._batch = _Batch()
 
     async def _wait_until_stored(self) -> None:
-        """Wait until the batch that was completed last is stored.
+        """Wait for the batch that is being stored, if there is one.
 
         Raises:
-            ServiceError: it could not be stored.
+            ServiceError: the batch could not be stored.
         """
         if self._storing is not None:
             await self._storing
             self._storing = None
 
     async def _store(self, batch: _Batch) -> None:
-        """Store a batch and report it.
+        """Store a batch, and add it to the report.
 
         Raises:
-            ServiceError: the database cannot store it.
+            ServiceError: the database cannot store the batch.
         """
         result = await self._writer.write(batch.lines)
         over_quota = RecordQuotaExceeded(limit=self._limits.quota_bytes)
-        quota_refusals = [self.report.refusal(number, over_quota) for number in result.lines_over_quota]
+        quota_refusals = [self._report.refusal(number, over_quota) for number in result.lines_over_quota]
         refusals = sorted([*batch.refusals, *quota_refusals], key=lambda refusal: refusal.line)
 
         counts = BatchCounts(created=result.created, updated=result.updated, unchanged=result.unchanged)
-        self.report.add_batch(counts, refusals, batch.last_line)
+        self._report.add_batch(counts, refusals, batch.last_line)

@@ -1,4 +1,4 @@
-"""A record as its owner declares it in one line of a bulk import."""
+"""A dataset record as one line of a bulk import declares it."""
 
 import hashlib
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def from_body(cls, body: DatasetCreateBody) -> "DeclaredRecord":
-        """Return what the body of a request declares.
+        """Return what the body of a request for a single record declares.
 
         Raises:
             ConflictingValues: the two keys of the name have different values.
@@ -55,18 +55,18 @@ class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def source_digests(self, owner: UUID | None) -> list[str]:
-        """Return what identifies the record by its owner, its source and its key; an empty list if it has no key.
+        """Return the digests under which the record may be stored already; an empty list if it has no key.
 
-        A record that was imported from a document is also identified by the standard of the document, which its
-        metadata name as the kind of the source. New records get the first digest.
+        The first digest, which new records get, is that of the owner, the source and the key. A record that was
+        imported from a document has a digest that also covers the standard of the document, the `kind` of its source.
         """
         source = (self.metadata or {}).get("source")
         if not isinstance(source, dict):
             return []
 
         name, key, kind = source.get("name"), source.get("key"), source.get("kind")
-        is_identified = isinstance(name, str) and isinstance(key, str) and name and key
-        if not is_identified:
+        has_key = isinstance(name, str) and isinstance(key, str) and name and key
+        if not has_key:
             return []
 
         kinds = [None, kind] if isinstance(kind, str) else [None]
@@ -92,12 +92,13 @@ class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True):
     def changed_draft(self, record: DatasetRecord, now: datetime) -> DatasetRecord:
         """Return a stored record with its owner's declarations replaced by these, before claims are resolved.
 
-        What the service has measured and imported stays, unless the record now names another data file.
+        What the service itself has added to the metadata stays. Measurements are dropped if the data file is another.
         """
-        kept_metadata = {key: value for key, value in (record.metadata or {}).items() if key in SERVICE_KEYS}
+        stored_metadata = record.metadata or {}
+        service_metadata = {key: value for key, value in stored_metadata.items() if key in SERVICE_KEYS}
         metadata = self._callers_metadata()
-        if kept_metadata:
-            metadata = {**(metadata or {}), **kept_metadata}
+        if service_metadata:
+            metadata = {**(metadata or {}), **service_metadata}
 
         draft = replace(
             record,
@@ -111,10 +112,12 @@ class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True):
             measured_attributes=None,
             updated_at=now,
         )
-        return draft if DataFile.of(draft) == DataFile.of(record) else with_measurement(draft, Measurement())
+        if DataFile.of(draft) == DataFile.of(record):
+            return draft
+        return with_measurement(draft, Measurement())
 
     def is_declared_by(self, record: DatasetRecord) -> bool:
-        """Return whether a stored record declares exactly this already."""
+        """Return whether the owner of a stored record has already declared exactly this."""
         declared_values = {name: record.declared_value(name) for name in CLAIMED_ATTRIBUTES}
         stored_attributes = {**record.attributes, **declared_values}
         stored_metadata = _without_service_keys(record.metadata or {})
@@ -134,12 +137,12 @@ def _without_service_keys(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_same_json(value: object, other: object) -> bool:
-    """Return whether two JSON values are the same; unlike in Python, `true` is not 1."""
+    """Return whether two JSON values are the same; `true` and 1 differ, although they are equal in Python."""
     if value != other:
         return False
     return msgspec.json.encode(value, order="deterministic") == msgspec.json.encode(other, order="deterministic")
 
 
 def _digest_of(identity: object) -> str:
-    """Return the digest of what identifies a record."""
+    """Return the SHA-256 digest of a JSON value."""
     return hashlib.sha256(msgspec.json.encode(identity)).hexdigest()

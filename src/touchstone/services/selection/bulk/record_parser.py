@@ -1,8 +1,8 @@
-"""Lines of a bulk import as declared records, by the rules that hold for single records.
+"""Parsing the lines of a bulk import, by the same rules as the records of single requests.
 
-Most lines are valid, and are parsed and checked in one step by a compiled type. That type may refuse what the schema of
-single records accepts, but never the other way round. A line that it refuses is therefore given to the schema, whose
-verdict counts and whose error is reported.
+Most lines are valid. A fast decoder parses and checks them in one step. It may reject a line that the schema of single
+records accepts, but never accepts a line that the schema rejects. When it rejects a line, the schema decides, and its
+error is reported.
 """
 
 from datetime import UTC, datetime
@@ -41,7 +41,7 @@ def _text_type(max_length: int, min_length: int = 0) -> Any:
 
 
 def _attribute_type(attribute: Attribute) -> Any:
-    """Return the type of an attribute in a line; the last year that is allowed moves, and is checked afterwards."""
+    """Return the type of an attribute in a line, without the limit for years, which depends on the date."""
     if attribute.kind in (Kind.INTEGER, Kind.PERCENTAGE):
         number_type = int if attribute.kind is Kind.INTEGER else float
         return Annotated[number_type, Meta(ge=attribute.minimum, le=attribute.maximum)]
@@ -85,7 +85,8 @@ class RecordParser:
     def __init__(self, max_bytes: int) -> None:
         """Prepare to parse lines of at most `max_bytes` bytes, which is also the limit for single records."""
         self._max_bytes = max_bytes
-        self._last_year = datetime.now(UTC).year + 1
+        current_year = datetime.now(UTC).year
+        self._last_valid_year = current_year + 1
 
     def parse(self, line: BodyLine) -> DeclaredRecord:
         """Return the record that a line declares.
@@ -93,7 +94,7 @@ class RecordParser:
         Raises:
             TooLarge: the line is longer than allowed.
             NotJson: the line is not JSON.
-            Invalid: the line is not a valid record; the error is the one for a single record.
+            Invalid: the line is not a valid record; the error is the same as for a single record.
         """
         if line.content is None:
             raise TooLarge(limit=self._max_bytes)
@@ -109,11 +110,7 @@ class RecordParser:
         except (msgspec.ValidationError, ValueError, RecursionError):
             return None
 
-        is_same_name = line.dataset_name is UNSET or line.dataset_name == line.name
-        is_past_last_year = line.year is not None and line.year > self._last_year
-        texts_without_margins = [line.name, *(word for name in _WORDS_COLUMNS for word in getattr(line, name) or ())]
-        has_margins = any(text != text.strip() for text in texts_without_margins)
-        if has_margins or is_past_last_year or not is_same_name:
+        if not self._is_certainly_valid(line):
             return None
 
         attributes = {name: getattr(line, name) for name in _ATTRIBUTE_NAMES}
@@ -126,12 +123,25 @@ class RecordParser:
             metadata=line.metadata,
         )
 
+    def _is_certainly_valid(self, line: Any) -> bool:
+        """Return whether a decoded line also obeys the rules that its type cannot express."""
+        has_other_name = line.dataset_name is not UNSET and line.dataset_name != line.name
+        if has_other_name:
+            return False
+        if line.year is not None and line.year > self._last_valid_year:
+            return False
+
+        texts: list[str] = [line.name]
+        for column in _WORDS_COLUMNS:
+            texts += getattr(line, column) or []
+        return all(text == text.strip() for text in texts)
+
 
 def parse_by_schema(content: bytes) -> DeclaredRecord:
     """Return the record that a line declares, by the schema of single records.
 
     Raises:
-        NotJson, Invalid: what a single record with this body would be refused with.
+        NotJson, Invalid: the line is refused, for the same reason as the body of a request for a single record.
     """
     value = parse_json(content)
     try:
@@ -143,9 +153,9 @@ def parse_by_schema(content: bytes) -> DeclaredRecord:
 
 
 def _needs_schema(content: bytes) -> bool:
-    """Return whether a line could break a rule that the compiled type does not know.
+    """Return whether a line may contain NUL characters or JSON that is nested too deeply or too long.
 
-    These are NUL characters, and JSON that is nested too deeply or takes too many bytes.
+    The fast decoder does not check these rules.
     """
     has_nul = b"\\u0000" in content or b"\x00" in content
     could_be_too_deep = content.count(b"{") + content.count(b"[") > MAX_JSON_DEPTH

@@ -1,4 +1,4 @@
-"""What a bulk import has done: one line for each transaction, and the totals at the end."""
+"""The report of a bulk import: one line for each transaction, and a last line with the totals."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -8,7 +8,7 @@ import msgspec
 from touchstone.core.errors import ServiceError
 from touchstone.http.error_rendering import render_detail
 
-# Further refused lines are counted, but not listed, so that the report of a long import stays short.
+# Further refused lines are only counted, so that the report of a long import stays short.
 MAX_LISTED_REFUSALS: Final = 10_000
 
 
@@ -21,7 +21,7 @@ class RefusedLine(msgspec.Struct, frozen=True):
 
 
 class BatchCounts(msgspec.Struct, frozen=True, kw_only=True):
-    """How many records a transaction has created and changed, and how many it found unchanged."""
+    """How many records a transaction has created and updated, and how many it found unchanged."""
 
     created: int = 0
     updated: int = 0
@@ -29,7 +29,7 @@ class BatchCounts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _BatchLine(msgspec.Struct, frozen=True):
-    """The line about one transaction, whose last input line has the number `last_line`."""
+    """The line about one transaction; `last_line` is the number of the last line of the body that it covers."""
 
     batch: int
     last_line: int
@@ -40,7 +40,7 @@ class _BatchLine(msgspec.Struct, frozen=True):
 
 
 class _LastLine(msgspec.Struct, frozen=True):
-    """The last line: whether the import came to its end, or else why not, and the totals."""
+    """The last line: the totals, and why the import stopped if it is not `done`."""
 
     done: bool
     code: str | msgspec.UnsetType
@@ -54,17 +54,20 @@ class _LastLine(msgspec.Struct, frozen=True):
 
 
 class BulkReport:
-    """The report of one import, which is sent when the body has been read."""
+    """Collects the report of one import, which is sent after the whole body has been read."""
 
     def __init__(self, locale: str) -> None:
-        """Begin a report in a language."""
+        """Start a report; messages are in the language of `locale`."""
         self._locale = locale
         self._lines: list[bytes] = []
         self._last_input_line = 0
-        self._created = self._updated = self._unchanged = self._refused = 0
+        self._created = 0
+        self._updated = 0
+        self._unchanged = 0
+        self._refused = 0
 
     def add_batch(self, counts: BatchCounts, refusals: Sequence[RefusedLine], last_line: int) -> None:
-        """Report a transaction that has been committed, and the lines that were refused since the one before."""
+        """Add a committed transaction, and the lines that were refused since the previous one."""
         listed_count = max(0, MAX_LISTED_REFUSALS - self._refused)
         batch_line = _BatchLine(
             batch=len(self._lines) + 1,
@@ -83,11 +86,11 @@ class BulkReport:
         self._refused += len(refusals)
 
     def refusal(self, line: int, error: ServiceError) -> RefusedLine:
-        """Return the report of a line that is refused."""
+        """Describe why a line is refused, in the language of the report."""
         return RefusedLine(line, error.code, render_detail(error, self._locale))
 
-    def encode(self, failure: ServiceError | None) -> list[bytes]:
-        """Return the lines of the report; `failure` is why the import has stopped before the end of the body."""
+    def encode(self, failure: ServiceError | None = None) -> list[bytes]:
+        """Return the lines of the report; `failure` is the error that has stopped the import, if any."""
         last_line = _LastLine(
             done=failure is None,
             code=failure.code if failure else msgspec.UNSET,
@@ -103,5 +106,5 @@ class BulkReport:
 
 
 def _encode_line(line: msgspec.Struct) -> bytes:
-    """Return one line of the report as JSON with its end."""
+    """Return a line of the report as JSON with a newline."""
     return msgspec.json.encode(line) + b"\n"

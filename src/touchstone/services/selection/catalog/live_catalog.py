@@ -107,9 +107,9 @@ class LiveCatalog:
         # Whether all changes had been applied that were in the database when it was last read.
         self.is_up_to_date = True
 
-        # The number of bulk imports that are under way, and when the last one ended.
-        self._growth_count = 0
-        self._grown_at = -math.inf
+        # How many bulk imports are running, and when the last one ended.
+        self._bulk_import_count = 0
+        self._last_bulk_import_end = -math.inf
 
         # The load at the start of the process, which may go on while requests arrive already.
         self._progress: LoadProgress | None = None
@@ -314,19 +314,20 @@ class LiveCatalog:
             CATALOG_RECORDS.set(self.view.size)
 
     @contextmanager
-    def growing(self) -> Iterator[None]:
-        """Renew the index less often in the block, because many records are about to be added."""
-        self._growth_count += 1
+    def importing_in_bulk(self) -> Iterator[None]:
+        """Renew the index less often while the block adds many records."""
+        self._bulk_import_count += 1
         try:
             yield
         finally:
-            self._growth_count -= 1
-            self._grown_at = time.monotonic()
+            self._bulk_import_count -= 1
+            self._last_bulk_import_end = time.monotonic()
 
     @property
     def _is_growing(self) -> bool:
-        """Whether records are being imported in bulk, or the next part of an import may follow soon."""
-        return self._growth_count > 0 or time.monotonic() - self._grown_at < GROWTH_PAUSE_SECONDS
+        """Whether records are being imported in bulk, or the client may soon send the next part of an import."""
+        seconds_since_import = time.monotonic() - self._last_bulk_import_end
+        return self._bulk_import_count > 0 or seconds_since_import < GROWTH_PAUSE_SECONDS
 
     # Queries over the columns
 
