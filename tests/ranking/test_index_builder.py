@@ -17,6 +17,7 @@ from touchstone.ranking.columns.row_batches import to_record_batch
 from touchstone.ranking.columns.spool import TextSpool
 from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.index.snapshot_file import map_snapshot
+from touchstone.ranking.index.snapshot_writer import save_index
 from touchstone.ranking.index.text_order import sort_distinct, sort_folded
 
 LAYOUT = Layout(index_from=1, leaf_words=1, compiled=False)
@@ -49,6 +50,13 @@ def test_an_index_in_a_file_is_the_one_in_memory(tmp_path: Path) -> None:
     assert encode(in_memory) == encode(mapped) == encode(loaded.index)
     assert loaded.version == 7
     assert [file.name for file in tmp_path.iterdir()] == ["index"]
+
+
+def test_a_build_writes_no_more_into_the_file_than_saving_the_index_does(tmp_path: Path) -> None:
+    built_path, saved_path = tmp_path / "built", tmp_path / "saved"
+    index = build(built_path, [150])
+    save_index(saved_path, index, version=7)
+    assert built_path.stat().st_size == saved_path.stat().st_size
 
 
 def test_batches_of_any_size_give_the_same_index() -> None:

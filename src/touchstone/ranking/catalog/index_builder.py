@@ -59,18 +59,19 @@ class IndexBuilder:
     def finish(self, version: int, words: DecodedWords | None = None) -> CatalogIndex:
         """Return the index over all records, of which there is at least one.
 
-        `version` is the caller's version of the records, which is kept in the snapshot file. `words` are those of all
-        records, in the order in which these were added, if they are known already.
+        The snapshot file keeps `version`, the caller's version of the records. `words` are the words of all records, in
+        the order in which the records were added; without them, the index cannot be searched by words yet.
 
         Raises:
             OSError: the snapshot file cannot be written.
         """
-        collected = self._collector.read()
+        collected_records = self._collector.read()
         if self._snapshot_path is None:
-            return CatalogIndex(build_columns(collected, self._leaf_words, MemoryStore(), words))
+            columns = build_columns(collected_records, self._leaf_words, MemoryStore(), words)
+            return CatalogIndex(columns)
 
         with SnapshotWriter(self._snapshot_path) as writer:
-            columns = build_columns(collected, self._leaf_words, writer, words)
+            columns = build_columns(collected_records, self._leaf_words, writer, words)
             writer.finish(columns, version)
         return CatalogIndex(columns)
 
@@ -82,18 +83,21 @@ def build_from_parts(
     for part in parts:
         for batch in _decode_part(part):
             builder.add(batch)
-    return builder.finish(version, _decode_words(parts)) if builder.size else None
+
+    if builder.size == 0:
+        return None
+    return builder.finish(version, _decode_words(parts))
 
 
 def _decode_part(part: UnindexedPart | IndexedPart) -> Iterator[RecordBatch]:
     """Yield the live records of a part in batches."""
     if isinstance(part, IndexedPart):
         return decode_records(part.index, part.live_positions())
-    return _divide(part.decode())
+    return _divide_into_batches(part.decode())
 
 
-def _divide(records: DecodedColumns) -> Iterator[RecordBatch]:
-    """Yield records of a segment in batches."""
+def _divide_into_batches(records: DecodedColumns) -> Iterator[RecordBatch]:
+    """Yield the records of a segment in batches."""
     size = len(records.columns["id"])
     for start in range(0, size, _RECORDS_PER_BATCH):
         end = min(start + _RECORDS_PER_BATCH, size)
@@ -101,11 +105,11 @@ def _divide(records: DecodedColumns) -> Iterator[RecordBatch]:
 
 
 def _to_batch(records: DecodedColumns, start: int, end: int) -> RecordBatch:
-    """Return the records from `start` to `end` as a batch."""
+    """Return the records from `start` to before `end` as a batch."""
     columns = {name: values[start:end] for name, values in records.columns.items()}
     texts = {name: _decode_texts(columns[name], records.values[name]) for name in TEXT_COLUMNS}
-    words = {name: _used_values(columns[name], records.values[name]) for name in WORD_COLUMNS}
-    owners = _used_values(columns["owner"], records.values["owner"])
+    words = {name: _without_unused_values(columns[name], records.values[name]) for name in WORD_COLUMNS}
+    owners = _without_unused_values(columns["owner"], records.values["owner"])
 
     positions = records.evidence.positions
     is_inside = (positions >= start) & (positions < end)
@@ -114,18 +118,24 @@ def _to_batch(records: DecodedColumns, start: int, end: int) -> RecordBatch:
 
 
 def _decode_texts(codes: NDArray[Any], values: Sequence[str | None]) -> pa.Array:
-    """Return texts that are given as codes."""
-    return pa.array([values[code] for code in codes.tolist()], pa.large_string())
+    """Return the text of each record, given its code: an index into `values`."""
+    texts = [values[code] for code in codes.tolist()]
+    return pa.array(texts, pa.large_string())
 
 
-def _used_values(codes: NDArray[Any], values: Sequence[Any]) -> CodedColumn:
-    """Return a column with codes of those values only that occur in it; code 0 is always among them."""
-    used_codes, new_codes = np.unique(np.concatenate([[0], codes]), return_inverse=True)
-    return CodedColumn(new_codes[1:].astype(np.int32), [values[code] for code in used_codes.tolist()])
+def _without_unused_values(codes: NDArray[Any], values: Sequence[Any]) -> CodedColumn:
+    """Return a column with only those of its values that occur in it, and with new codes for them.
+
+    Code 0, "not known", stays code 0, even if it does not occur.
+    """
+    used_codes = np.union1d([0], codes)
+    new_codes = np.searchsorted(used_codes, codes).astype(np.int32)
+    used_values = [values[code] for code in used_codes.tolist()]
+    return CodedColumn(new_codes, used_values)
 
 
 def _decode_words(parts: Sequence[UnindexedPart | IndexedPart]) -> DecodedWords | None:
-    """Return the words of the live records of all parts, one part after the other; None if one lacks them."""
+    """Return the words of the live records of all parts, one part after the other; None if any part lacks them."""
     if not all(part.is_searchable for part in parts):
         return None
 

@@ -1,4 +1,4 @@
-"""The records of an index column by column, for the index that is to replace it."""
+"""Reading records from an index as columns, from which the index that replaces it is built."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -25,15 +25,17 @@ _RECORDS_PER_BATCH: Final = 1 << 16
 
 
 def decode_records(index: CatalogIndex, positions: Ints) -> Iterator[RecordBatch]:
-    """Yield the records at some positions, which are in ascending order, in batches."""
+    """Yield the records at some positions in batches; the positions are in ascending order."""
     pools = {name: _to_arrow(index.columns.texts[name].pool) for name in POOLED_COLUMNS}
     names = _to_arrow(index.columns.names.pool)
 
     for start in range(0, len(positions), _RECORDS_PER_BATCH):
         batch_positions = positions[start : start + _RECORDS_PER_BATCH]
+
         texts = {name: _take_texts(pools[name], index.columns.texts[name], batch_positions) for name in POOLED_COLUMNS}
         texts["dataset_name"] = names.take(pa.array(batch_positions))
         texts["visibility"] = _visibilities(index, batch_positions)
+
         yield _decode_batch(index, batch_positions, texts)
 
 
@@ -57,9 +59,10 @@ def _to_arrow(pool: TextPool) -> pa.Array:
 
 
 def _take_texts(pool: pa.Array, column: index_columns.TextColumn, positions: Ints) -> pa.Array:
-    """Return the texts of a column at some positions; null: not known."""
+    """Return the texts of a column at some positions, with null for those that are not known."""
     codes = column.codes[positions]
-    return pool.take(pa.array(codes, mask=codes == 0))
+    is_unknown = codes == 0
+    return pool.take(pa.array(codes, mask=is_unknown))
 
 
 def _visibilities(index: CatalogIndex, positions: Ints) -> pa.Array:
@@ -71,27 +74,37 @@ def _visibilities(index: CatalogIndex, positions: Ints) -> pa.Array:
 def _decode_codes(
     column: index_columns.CodedColumn, positions: Ints, decode_value: Callable[[str], Any]
 ) -> CodedColumn:
-    """Return the values of a column at some positions as codes of those that occur there."""
-    used_codes, codes = np.unique(np.concatenate([[0], column.codes[positions]]), return_inverse=True)
-    known_values = [decode_value(column.pool[code]) for code in used_codes[1:].tolist()]
-    return CodedColumn(codes[1:].astype(np.int32), [None, *known_values])
+    """Return a column at some positions, with only those values that occur there, and with new codes for them.
+
+    Code 0, "not known", stays code 0, even if it does not occur.
+    """
+    index_codes = column.codes[positions]
+    used_codes = np.union1d([0], index_codes)
+    new_codes = np.searchsorted(used_codes, index_codes).astype(np.int32)
+
+    known_codes = used_codes[used_codes > 0].tolist()
+    known_values = [decode_value(column.pool[code]) for code in known_codes]
+    return CodedColumn(new_codes, [None, *known_values])
 
 
 def _decode_evidence(index: CatalogIndex, positions: Ints) -> EvidenceColumns:
-    """Return the evidence about the records at some positions in ascending order, numbered by these positions."""
+    """Return the evidence about the records at some positions, which are in ascending order.
+
+    In the result, each of these records is denoted by its index among the positions.
+    """
     levels = index.columns.levels
-    is_kept = np.isin(levels.positions, positions)
-    kept_positions = levels.positions[is_kept]
+    is_requested = np.isin(levels.positions, positions)
+    evidence_positions = levels.positions[is_requested]
 
     values: dict[Assurance, dict[str, NDArray[Any]]] = {}
     for assurance in STRICTER_ASSURANCES:
         stricter_index = index.at(assurance)
-        values[assurance] = {name: stricter_index.numbers(name, kept_positions) for name in NUMBERS}
-        values[assurance] |= {name: stricter_index.flags(name, kept_positions) for name in FLAGS}
+        values[assurance] = {name: stricter_index.numbers(name, evidence_positions) for name in NUMBERS}
+        values[assurance] |= {name: stricter_index.flags(name, evidence_positions) for name in FLAGS}
 
     return EvidenceColumns(
-        positions=np.searchsorted(positions, kept_positions),
+        positions=np.searchsorted(positions, evidence_positions),
         values=values,
-        shown_levels=levels.shown[is_kept],
-        stricter_levels=levels.stricter[is_kept],
+        shown_levels=levels.shown[is_requested],
+        stricter_levels=levels.stricter[is_requested],
     )

@@ -1,7 +1,8 @@
-"""The order of the texts of many records, found without an object for each of them.
+"""Sorting the texts of many records without a Python object for each of them.
 
-Texts are compared seven bytes at a time. Those that are equal so far form a group, whose common beginning is skipped,
-so that long texts that begin alike are not read again and again.
+Texts that are equal so far form a group; at first there is only one. Each round measures the beginning that all texts
+of a group have in common, sorts the group by the seven bytes after it, and divides it where these bytes differ. So long
+texts that begin alike are not read again and again.
 """
 
 from dataclasses import dataclass
@@ -21,10 +22,10 @@ _SAME_BYTES: Final = np.arange(256, dtype=np.uint8)
 
 @dataclass(frozen=True, slots=True)
 class TextOrder:
-    """Texts in ascending order.
+    """Texts in ascending order, divided into groups of equal texts.
 
     Attributes:
-        order: The numbers of the texts, in ascending order of the texts.
+        order: The indices of the texts, in ascending order of the texts.
         is_first: For each place in this order whether its text differs from the one before.
     """
 
@@ -43,74 +44,96 @@ def sort_folded(texts: SpooledTexts) -> TextOrder:
     text_count = len(texts.offsets) - 1
     is_first = np.zeros(text_count, np.bool_)
     is_first[:1] = True
-    everything = TextOrder(np.arange(text_count, dtype=np.uint32), is_first)
-    return _sort_groups(_folded_texts(texts), everything)
+    single_group = TextOrder(np.arange(text_count, dtype=np.uint32), is_first)
+    return _sort_groups(_folded_texts(texts), single_group)
 
 
 def sort_distinct(texts: SpooledTexts, folded_order: TextOrder) -> TextOrder:
-    """Return the order of texts in which those of the same folded form are sorted by what distinguishes them."""
+    """Return an order of texts in which exactly the same ones lie together, given that without case and accents.
+
+    Texts that differ only in case and accents are sorted by their bytes; equal texts keep their order.
+    """
     copied_order = TextOrder(folded_order.order.copy(), folded_order.is_first.copy())
     return _sort_groups(_exact_texts(texts), copied_order)
 
 
 def _folded_texts(texts: SpooledTexts) -> ComparedTexts:
     """Return texts in the form in which kernels compare them without case and accents."""
-    accented_numbers = np.zeros(len(texts.offsets) - 1, np.uint32)
-    accented_numbers[texts.accented_records] = np.arange(1, len(texts.accented_records) + 1)
+    accented_count = len(texts.accented_records)
+    substitutes = np.zeros(len(texts.offsets) - 1, np.uint32)
+    substitutes[texts.accented_records] = np.arange(1, accented_count + 1)
     return ComparedTexts(
-        texts.data, texts.offsets, LOWER_CASE, accented_numbers, texts.accented_data, texts.accented_offsets
+        data=texts.data,
+        offsets=texts.offsets,
+        byte_map=LOWER_CASE,
+        substitutes=substitutes,
+        substitute_data=texts.accented_data,
+        substitute_offsets=np.concatenate([[0], texts.accented_offsets]),
     )
 
 
 def _exact_texts(texts: SpooledTexts) -> ComparedTexts:
     """Return texts in the form in which kernels compare them byte by byte."""
-    accented_numbers = np.zeros(len(texts.offsets) - 1, np.uint32)
     return ComparedTexts(
-        texts.data, texts.offsets, _SAME_BYTES, accented_numbers, texts.accented_data, texts.accented_offsets
+        data=texts.data,
+        offsets=texts.offsets,
+        byte_map=_SAME_BYTES,
+        substitutes=np.zeros(len(texts.offsets) - 1, np.uint32),
+        substitute_data=np.empty(0, np.uint8),
+        substitute_offsets=np.zeros(2, np.int64),
     )
 
 
 def _sort_groups(texts: ComparedTexts, groups: TextOrder) -> TextOrder:
     """Sort the texts of each group, and divide it into groups of equal texts; the arrays of `groups` are changed."""
-    order, is_first = groups.order, groups.is_first
-    places: NDArray[Any] = np.arange(len(order))
-    depths = np.zeros(len(order), np.int32)
-    while len(places):
-        # Leave out what is sorted already: single texts, and groups of equal texts.
-        open_texts, group_depths = _measure_groups(texts, order[places], depths, is_first[places])
-        places, depths = places[open_texts], group_depths[open_texts]
+    unsorted_places: NDArray[Any] = np.arange(len(groups.order))
+    depths = np.zeros(len(groups.order), np.int32)  # how many first bytes are known to be the same in a group
+    while len(unsorted_places):
+        common_lengths = _measure_groups(texts, groups, unsorted_places, depths)
 
-        # Sort each group by the seven bytes behind the common beginning of its texts.
-        numbers = order[places]
-        chunks = np.empty(len(numbers), np.uint64)
-        text_sort_kernels.read_chunks(texts, numbers, depths, chunks)
-        sorted_indices = _sort_in_groups(chunks, is_first[places])
-        order[places] = numbers[sorted_indices]
-
-        # A new group begins where these bytes differ.
-        sorted_chunks = chunks[sorted_indices]
-        is_first[places[1:]] |= sorted_chunks[1:] != sorted_chunks[:-1]
+        # Single texts and groups of equal texts are sorted already.
+        is_unsorted = common_lengths < SAME_TEXT
+        unsorted_places = unsorted_places[is_unsorted]
+        depths = common_lengths[is_unsorted]
+        _sort_by_next_bytes(texts, groups, unsorted_places, depths)
     return groups
 
 
 def _measure_groups(
-    texts: ComparedTexts, numbers: NDArray[np.uint32], depths: NDArray[np.int32], is_first: Bools
-) -> tuple[Bools, NDArray[np.int32]]:
-    """Return for each text whether its group has different texts, and the length of their common beginning.
+    texts: ComparedTexts, groups: TextOrder, places: NDArray[Any], depths: NDArray[np.int32]
+) -> NDArray[np.int32]:
+    """Return for each of some places how many bytes all texts of its group have in common.
 
-    `depths` is a part of the common beginning that is known.
+    The places are those of whole groups. If all texts of a group are equal, the result is SAME_TEXT.
     """
-    lengths = np.empty(len(numbers), np.int32)
-    text_sort_kernels.measure_common_beginnings(texts, numbers, depths, is_first, lengths)
+    is_first = groups.is_first[places]
+    lengths = np.empty(len(places), np.int32)
+    text_sort_kernels.measure_common_beginnings(texts, groups.order[places], depths, is_first, lengths)
 
     group_starts = np.flatnonzero(is_first)
-    group_sizes = np.diff(group_starts, append=len(numbers))
-    group_depths = np.repeat(np.minimum.reduceat(lengths, group_starts), group_sizes)
-    return group_depths < SAME_TEXT, group_depths
+    group_sizes = np.diff(group_starts, append=len(places))
+    common_lengths = np.minimum.reduceat(lengths, group_starts)
+    return np.repeat(common_lengths, group_sizes)
+
+
+def _sort_by_next_bytes(
+    texts: ComparedTexts, groups: TextOrder, places: NDArray[Any], depths: NDArray[np.int32]
+) -> None:
+    """Sort the groups at some places by the seven bytes after the first `depths` ones, and divide them, in place."""
+    indices = groups.order[places]
+    chunks = np.empty(len(indices), np.uint64)
+    text_sort_kernels.read_chunks(texts, indices, depths, chunks)
+
+    by_chunk = _sort_in_groups(chunks, groups.is_first[places])
+    groups.order[places] = indices[by_chunk]
+
+    # A new group begins where these bytes differ from those of the text before.
+    sorted_chunks = chunks[by_chunk]
+    groups.is_first[places[1:]] |= sorted_chunks[1:] != sorted_chunks[:-1]
 
 
 def _sort_in_groups(chunks: NDArray[np.uint64], is_first: Bools) -> NDArray[Any]:
-    """Return the indices of some numbers, group by group, and sorted within each group; equal numbers keep order."""
+    """Return the indices of chunks, group by group, and sorted within each group; equal chunks keep their order."""
     has_one_group = np.count_nonzero(is_first) <= 1
     if has_one_group:
         return np.argsort(chunks, kind="stable")

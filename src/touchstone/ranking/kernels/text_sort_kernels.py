@@ -1,4 +1,8 @@
-"""Texts as bytes: comparing them without case, copying them into another order, and listing their trigrams."""
+"""Kernels that compare texts, copy them, and list their trigrams.
+
+Texts are compared in one of two ways: byte by byte, or without case and accents. For the latter, `byte_map` makes ASCII
+letters lower-case, and texts with other characters are replaced by copies that have been folded beforehand.
+"""
 
 from typing import Final, NamedTuple
 
@@ -8,125 +12,140 @@ from numpy.typing import NDArray
 CHUNK_BYTES: Final = 7
 """How many bytes of a text are compared at once."""
 SAME_TEXT: Final = 2**31 - 1
-"""The length of the common beginning of two texts that do not differ."""
+"""Stands for the length of the common beginning of two equal texts."""
+PAST_END: Final = -1
+"""Stands for the byte past the end of a text; it is lower than every byte."""
+TRIGRAM_BYTES: Final = 3
 TRIGRAM_BUCKETS: Final = 1 << 14
 _TRIGRAM_MULTIPLIER: Final = 2654435761  # Knuth's multiplicative hash: 2**32 divided by the golden ratio
 _WORD_MASK: Final = 2**32 - 1
 
 
 class ComparedTexts(NamedTuple):
-    """Texts as they are compared.
+    """Texts, and how they are compared.
 
     Attributes:
         data, offsets: The bytes of all texts, where each begins, and at the end where the last one ends.
         byte_map: What each byte counts as, such as the lower-case letter for an upper-case one.
-        accented_numbers: For each text 0, or 1 plus the index of the text that it is compared as instead.
-        accented_data, accented_offsets: The bytes of these texts, where each begins, and where the last one ends.
+        substitutes: For each text the index of the substitute that is compared instead, or 0 if there is none.
+        substitute_data, substitute_offsets: The bytes of the substitutes, which are compared without `byte_map`. The
+            substitute with the index 0 is an empty text that is not used.
     """
 
     data: NDArray[np.uint8]
     offsets: NDArray[np.int64]
     byte_map: NDArray[np.uint8]
-    accented_numbers: NDArray[np.uint32]
-    accented_data: NDArray[np.uint8]
-    accented_offsets: NDArray[np.int64]
+    substitutes: NDArray[np.uint32]
+    substitute_data: NDArray[np.uint8]
+    substitute_offsets: NDArray[np.int64]
 
 
 def byte_at(texts: ComparedTexts, text: int, index: int) -> int:
-    """Return a byte of a text as it is compared; -1 behind its end."""
-    accented_number = int(texts.accented_numbers[text])
-    if accented_number:
-        accented_place = texts.accented_offsets[accented_number - 1] + index
-        if accented_place >= texts.accented_offsets[accented_number]:
-            return -1
-        return int(texts.accented_data[accented_place])
+    """Return the byte at an index of a text as it is compared, or PAST_END if the text is shorter."""
+    substitute = int(texts.substitutes[text])
+    if substitute != 0:
+        return stored_byte_at(texts.substitute_data, texts.substitute_offsets, substitute, index)
 
-    place = texts.offsets[text] + index
-    if place >= texts.offsets[text + 1]:
-        return -1
-    return int(texts.byte_map[texts.data[place]])
+    byte = stored_byte_at(texts.data, texts.offsets, text, index)
+    return byte if byte == PAST_END else int(texts.byte_map[byte])
+
+
+def stored_byte_at(data: NDArray[np.uint8], offsets: NDArray[np.int64], text: int, index: int) -> int:
+    """Return the byte at an index of a text as it is stored, or PAST_END if the text is shorter."""
+    position = offsets[text] + index
+    if position >= offsets[text + 1]:
+        return PAST_END
+    return int(data[position])
 
 
 def read_chunks(
-    texts: ComparedTexts, order: NDArray[np.uint32], depths: NDArray[np.int32], chunks: NDArray[np.uint64]
+    texts: ComparedTexts, indices: NDArray[np.uint32], depths: NDArray[np.int32], chunks: NDArray[np.uint64]
 ) -> None:
-    """Write seven bytes of each text as one number, so that the numbers are in the order of the texts.
+    """Write a chunk of each of some texts, which begins after as many of its bytes as `depths` says."""
+    for i in range(len(indices)):
+        chunks[i] = read_chunk(texts, int(indices[i]), int(depths[i]))
 
-    `order` lists the texts, and `depths` where in each of them the seven bytes begin. The lowest byte of a number says
-    how many bytes there are, so that a text that ends comes before all that go on.
+
+def read_chunk(texts: ComparedTexts, text: int, depth: int) -> np.uint64:
+    """Return the seven bytes of a text after the first `depth` ones as a number, by which such texts can be sorted.
+
+    The first byte is the most significant one. Bytes past the end are 0. The lowest eight bits of the number tell how
+    many bytes are not past the end, so that a text sorts before those that continue it.
     """
-    for i in range(len(order)):
-        text = int(order[i])
-        number = np.uint64(0)
-        count = 0
-        for index in range(CHUNK_BYTES):
-            byte = byte_at(texts, text, depths[i] + index)
-            if byte >= 0:
-                count += 1
-            number = (number << np.uint64(8)) | np.uint64(max(byte, 0))
-        chunks[i] = (number << np.uint64(8)) | np.uint64(count)
+    chunk = np.uint64(0)
+    byte_count = 0
+    for index in range(depth, depth + CHUNK_BYTES):
+        byte = byte_at(texts, text, index)
+        if byte == PAST_END:
+            byte = 0
+        else:
+            byte_count += 1
+        chunk = (chunk << np.uint64(8)) | np.uint64(byte)
+    return (chunk << np.uint64(8)) | np.uint64(byte_count)
 
 
 def measure_common_beginnings(
     texts: ComparedTexts,
-    order: NDArray[np.uint32],
+    indices: NDArray[np.uint32],
     depths: NDArray[np.int32],
     is_first: NDArray[np.bool_],
     lengths: NDArray[np.int32],
 ) -> None:
-    """Write how many bytes each text has in common with the one before it, or SAME_TEXT if they do not differ.
+    """Write how many bytes each of some texts has in common with the one before it, or SAME_TEXT if they are equal.
 
-    They are known to have the first `depths` bytes in common. The first text of a group is not compared, and its length
-    is SAME_TEXT.
+    The first `depths` bytes are known to be the same. A text that is the first of its group is not compared, and its
+    length is SAME_TEXT.
     """
-    for i in range(len(order)):
+    for i in range(len(indices)):
         if is_first[i]:
             lengths[i] = SAME_TEXT
         else:
-            lengths[i] = common_length(texts, int(order[i - 1]), int(order[i]), int(depths[i]))
+            lengths[i] = common_length(texts, int(indices[i - 1]), int(indices[i]), int(depths[i]))
 
 
 def common_length(texts: ComparedTexts, first: int, second: int, depth: int) -> int:
-    """Return how many bytes two texts have in common, at least `depth`; SAME_TEXT if they do not differ."""
-    if texts.accented_numbers[first] == 0 and texts.accented_numbers[second] == 0:
+    """Return how many bytes two texts have in common, or SAME_TEXT if they are equal.
+
+    The first `depth` bytes are known to be the same.
+    """
+    if texts.substitutes[first] == 0 and texts.substitutes[second] == 0:
         return common_plain_length(texts, first, second, depth)
 
-    index = depth
-    byte = byte_at(texts, first, index)
-    while byte == byte_at(texts, second, index):
-        if byte < 0:
+    length = depth
+    while True:
+        byte = byte_at(texts, first, length)
+        if byte != byte_at(texts, second, length):
+            return length
+        if byte == PAST_END:
             return SAME_TEXT
-        index += 1
-        byte = byte_at(texts, first, index)
-    return index
+        length += 1
 
 
 def common_plain_length(texts: ComparedTexts, first: int, second: int, depth: int) -> int:
-    """Return the same as `common_length` for two texts that are both compared as they are stored, in less time."""
+    """Return the same as `common_length`, in less time, for two texts without substitutes."""
     data, byte_map = texts.data, texts.byte_map
-    place, end = texts.offsets[first] + depth, texts.offsets[first + 1]
-    other_place, other_end = texts.offsets[second] + depth, texts.offsets[second + 1]
+    first_start, first_end = texts.offsets[first], texts.offsets[first + 1]
+    second_start, second_end = texts.offsets[second], texts.offsets[second + 1]
+    first_size, second_size = first_end - first_start, second_end - second_start
 
-    while place < end and other_place < other_end:
-        if data[place] != data[other_place] and byte_map[data[place]] != byte_map[data[other_place]]:
-            break
-        place += 1
-        other_place += 1
-
-    if place == end and other_place == other_end:
-        return SAME_TEXT
-    return int(place - texts.offsets[first])
+    length = depth
+    while length < first_size and length < second_size:
+        first_byte, second_byte = data[first_start + length], data[second_start + length]
+        if first_byte != second_byte and byte_map[first_byte] != byte_map[second_byte]:
+            return length
+        length += 1
+    return SAME_TEXT if first_size == second_size else length
 
 
 def copy_texts(
-    data: NDArray[np.uint8], offsets: NDArray[np.int64], order: NDArray[np.int64], copied_data: NDArray[np.uint8]
+    data: NDArray[np.uint8], offsets: NDArray[np.int64], indices: NDArray[np.int64], target: NDArray[np.uint8]
 ) -> None:
-    """Copy the texts in `order` into `copied_data`, one after the other."""
-    copied_end = 0
-    for i in range(len(order)):
-        for place in range(offsets[order[i]], offsets[order[i] + 1]):
-            copied_data[copied_end] = data[place]
-            copied_end += 1
+    """Copy the bytes of some texts into the target, one text after the other."""
+    target_end = 0
+    for index in indices:
+        for position in range(offsets[index], offsets[index + 1]):
+            target[target_end] = data[position]
+            target_end += 1
 
 
 def mark_trigrams(
@@ -135,20 +154,21 @@ def mark_trigrams(
     byte_map: NDArray[np.uint8],
     signatures: NDArray[np.uint8],
 ) -> None:
-    """Set the bit of a leaf in the row of each trigram, three bytes in a row, of the bytes that belong to the leaf.
+    """Mark which trigrams, three bytes in a row, occur in the bytes of each leaf.
 
     `borders` says where the bytes of each leaf begin, and at the end where those of the last one end. `byte_map` makes
-    letters lower-case.
+    letters lower-case. `signatures` has a row for each bucket of trigrams, in which each leaf has a bit.
     """
     for leaf in range(len(borders) - 1):
-        leaf_bit = np.uint8(1 << (leaf & 7))
-        for place in range(borders[leaf], borders[leaf + 1] - 2):
-            first, second, third = byte_map[data[place]], byte_map[data[place + 1]], byte_map[data[place + 2]]
+        leaf_byte, leaf_bit = leaf >> 3, np.uint8(1 << (leaf & 7))
+        end_of_beginnings = borders[leaf + 1] - TRIGRAM_BYTES + 1  # the last trigram begins before this byte
+        for position in range(borders[leaf], end_of_beginnings):
+            first, second, third = byte_map[data[position]], byte_map[data[position + 1]], byte_map[data[position + 2]]
             trigram = (int(first) << 16) | (int(second) << 8) | int(third)
-            signatures[trigram_bucket(trigram), leaf >> 3] |= leaf_bit
+            signatures[trigram_bucket(trigram), leaf_byte] |= leaf_bit
 
 
 def trigram_bucket(trigram: int) -> int:
-    """Return the row of the signatures that a trigram, a number of 24 bits, belongs to."""
+    """Return the bucket of a trigram, a number of 24 bits: the row of the signatures that it is marked in."""
     product = (trigram * _TRIGRAM_MULTIPLIER) & _WORD_MASK
     return (product >> 12) & (TRIGRAM_BUCKETS - 1)
