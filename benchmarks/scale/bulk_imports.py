@@ -1,4 +1,4 @@
-"""Bulk imports over HTTP and through the command line, next to the fastest way into a table of the database."""
+"""Bulk imports over HTTP and with the command line, compared with the fastest way to insert rows into the database."""
 
 import http.client
 import os
@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
@@ -25,7 +26,7 @@ _COMMAND_LINE_RATE: Final = 10_000
 
 
 class BulkSummary(msgspec.Struct):
-    """The last line of the answer to a bulk import."""
+    """The last line of the response to a bulk import."""
 
     done: bool
     made: int
@@ -36,16 +37,15 @@ class BulkSummary(msgspec.Struct):
 
 
 def measure_bulk_imports(catalog: MeasuredCatalog, folder: Path, record_count: int) -> None:
-    """Print how many records per second the product imports, and check that none of them is missing afterwards."""
+    """Print how many records per second the product imports; fail if it does not import all of them."""
     print_heading(f"Bulk import of {record_count:,} records into {catalog.label}")
-    http_lines, command_line_lines = folder / "http.jsonl", folder / "command-line.jsonl"
+    http_lines = folder / "http.jsonl"
+    command_line_lines = folder / "command-line.jsonl"
     first_id = catalog.record_count + 1
     write_record_lines(http_lines, first_id, record_count)
     write_record_lines(command_line_lines, first_id + record_count, record_count)
 
-    began_at = time.perf_counter()
-    catalog.database.insert_rows(first_id, record_count)
-    database_rate = record_count / (time.perf_counter() - began_at)
+    database_rate = _measure_database(catalog, first_id, record_count)
 
     with catalog.serving() as server:
         user = sign_in(server)
@@ -62,43 +62,54 @@ def measure_bulk_imports(catalog: MeasuredCatalog, folder: Path, record_count: i
         print_figure(Figure("through the command line", rate, "records/s", "", target))
 
 
+def _measure_database(catalog: MeasuredCatalog, first_id: int, record_count: int) -> float:
+    """Return how many rows per second can be inserted into the database without the product."""
+    began_at = time.perf_counter()
+    catalog.database.insert_rows(first_id, record_count)
+    return record_count / (time.perf_counter() - began_at)
+
+
 def _measure_http(server: ServerProcess, user: User, lines: Path, record_count: int) -> float:
     """Return how many records per second are imported over HTTP."""
     began_at = time.perf_counter()
     summary = send_lines(server.address, user.token, lines)
+    seconds = time.perf_counter() - began_at
+
     if summary.made != record_count:
-        raise SystemExit(f"not everything was imported: {summary}")
-    return record_count / (time.perf_counter() - began_at)
+        raise SystemExit(f"not all records were imported: {summary}")
+    return record_count / seconds
 
 
 def _measure_repetition(server: ServerProcess, user: User, lines: Path, record_count: int) -> float:
-    """Return how many records per second an import takes that has been made already, and therefore changes nothing."""
+    """Return how many records per second are processed when an import is repeated, which changes nothing."""
     began_at = time.perf_counter()
     summary = send_lines(server.address, user.token, lines)
+    seconds = time.perf_counter() - began_at
+
     if summary.unchanged != record_count:
-        raise SystemExit(f"the repeated import has changed something: {summary}")
-    return record_count / (time.perf_counter() - began_at)
+        raise SystemExit(f"the repeated import changed records: {summary}")
+    return record_count / seconds
 
 
 def send_lines(address: str, token: str, lines: Path) -> BulkSummary:
-    """Import a file of JSON Lines in one request, and return the last line of the answer."""
+    """Import a file of JSON Lines with a single request, and return the summary in the last line of the response."""
     host, port = host_and_port(address)
-    connection = http.client.HTTPConnection(host, port, timeout=_TIMEOUT_SECONDS, blocksize=_BLOCK_BYTES)
     headers = {"Content-Type": "application/x-ndjson", "Authorization": f"Bearer {token}"}
 
-    with lines.open("rb") as body:
+    connection = http.client.HTTPConnection(host, port, timeout=_TIMEOUT_SECONDS, blocksize=_BLOCK_BYTES)
+    with closing(connection), lines.open("rb") as body:
         connection.request("POST", BULK_PATH, body, headers, encode_chunked=True)
         response = connection.getresponse()
-        answer = response.read()
-    connection.close()
+        content = response.read()
 
     if response.status != 200:
-        raise SystemExit(f"{BULK_PATH}: {response.status} {answer[:300].decode()}")
-    return msgspec.json.decode(answer.splitlines()[-1], type=BulkSummary)
+        raise SystemExit(f"{BULK_PATH}: {response.status} {content[:300].decode()}")
+    last_line = content.splitlines()[-1]
+    return msgspec.json.decode(last_line, type=BulkSummary)
 
 
 def _measure_command_line(server: ServerProcess, user: User, lines: Path, record_count: int) -> float:
-    """Return how many records per second are imported through the command line."""
+    """Return how many records per second are imported with the command line, including the start of the command."""
     with tempfile.TemporaryDirectory() as configuration_folder:
         settings = {"XDG_CONFIG_HOME": configuration_folder, "TOUCHSTONE_URL": server.address}
         environment = os.environ | settings
@@ -110,6 +121,6 @@ def _measure_command_line(server: ServerProcess, user: User, lines: Path, record
 
 
 def _run_command(arguments: list[str], environment: dict[str, str]) -> None:
-    """Run a command of the product's command line, which has to succeed."""
+    """Run a command of the product, and raise CalledProcessError if it fails."""
     command = [sys.executable, "-m", "touchstone", *arguments]
     subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)

@@ -1,4 +1,4 @@
-"""What the benchmark asks of a database, whatever its kind; and the columns that it is about."""
+"""The interface to the databases that the benchmark measures, and the columns that the product indexes."""
 
 from typing import Final, Protocol
 
@@ -9,18 +9,18 @@ _UNINDEXED_COLUMNS: Final = frozenset(
     {"measured_attributes", "hidden_reason", "source_digest", "changed_at_version", "bytes"}
 )
 INDEXED_COLUMNS: Final = tuple(column.name for column in datasets.c if column.name not in _UNINDEXED_COLUMNS)
-"""The columns of a record that the catalog in memory is built from."""
+"""The columns from which the product builds its index in memory."""
 
 
 class CatalogDatabase(Protocol):
-    """A database with the table `datasets`, whose schema is up to date."""
+    """A database of the product, with the present schema."""
 
     @property
     def url(self) -> str:
         """The URL of the database, as the product takes it."""
 
     def fill(self, record_count: int) -> None:
-        """Replace all records by this number of generated ones."""
+        """Replace all records with `record_count` generated ones."""
 
     def last_id(self) -> int:
         """Return the largest id of a record."""
@@ -35,4 +35,4 @@ class CatalogDatabase(Protocol):
         """Change the citations of some records, as another process would."""
 
     def insert_rows(self, first_id: int, count: int) -> None:
-        """Insert generated rows by the fastest means of the database, as it is measured next to the bulk import."""
+        """Insert generated rows as fast as the database can, for comparison with a bulk import."""

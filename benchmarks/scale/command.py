@@ -35,12 +35,12 @@ class ScaleRun:
     """One run of the benchmark over catalogs in one database server.
 
     Attributes:
-        folder: where everything is kept that the run generates.
-        bulk_records: how many records each bulk import brings.
+        folder: the folder for everything that the run generates.
+        bulk_records: the number of records in each bulk import.
     """
 
     def __init__(self, folder: Path, server_url: str | None, record_count: int, bulk_records: int) -> None:
-        """Prepare a run; without `server_url`, the catalogs are in SQLite."""
+        """Prepare a run on the PostgreSQL server at `server_url`, or in SQLite if it is None."""
         self.folder = folder
         self.bulk_records = bulk_records
         self._server_url = server_url
@@ -48,7 +48,7 @@ class ScaleRun:
 
     @property
     def _small_record_count(self) -> int:
-        """The number of records of the small catalog, with which rankings are compared."""
+        """The number of records of the small catalog that the catalog is compared with."""
         return min(_SMALL_RECORDS, self._record_count)
 
     @cached_property
@@ -57,12 +57,12 @@ class ScaleRun:
         return self._prepared_catalog(self._record_count)
 
     def generate(self) -> None:
-        """Generate all catalogs that the other parts need, unless they are there already."""
+        """Generate all catalogs that the other parts need, except those that an earlier run has left."""
         for record_count in (self._record_count, self._record_count // 10, self._small_record_count):
             self._prepared_catalog(record_count)
 
     def first_start(self) -> None:
-        """Measure the first start, once the compiled kernels are in their cache."""
+        """Measure the first start, after another start has filled the cache of compiled code."""
         small_catalog = self._prepared_catalog(self._small_record_count)
         with small_catalog.serving():
             pass
@@ -93,7 +93,7 @@ class ScaleRun:
         measure_single_writes(self.catalog, self.folder, self.bulk_records)
 
     def _prepared_catalog(self, record_count: int) -> MeasuredCatalog:
-        """Return a catalog with this number of records, which are generated unless an earlier run has left them."""
+        """Return a catalog with `record_count` records, which are generated unless an earlier run has left them."""
         name = f"scale_{record_count}"
         if self._server_url is None:
             folder = self.folder / f"sqlite-{record_count}"
@@ -125,7 +125,7 @@ PARTS: Final[Mapping[str, Callable[[ScaleRun], None]]] = {
 def main() -> None:
     """Prepare the catalogs, and print a table for each part."""
     options = _parse_options()
-    # So that servers are stopped and files removed, as after Ctrl-C.
+    # A terminated run stops its servers and removes its files, as after Ctrl-C.
     signal.signal(signal.SIGTERM, _interrupt)
 
     options.folder.mkdir(parents=True, exist_ok=True)
@@ -141,11 +141,12 @@ def main() -> None:
 
 
 def _measure_parts(options: argparse.Namespace) -> list[str]:
-    """Measure the parts that the options name, or all of them, and return those for which that was not possible."""
+    """Measure the parts that the options name, or all parts, and return the names of those that failed."""
     _print_machine()
     with _server_url(options.database, options.folder) as server_url:
         run = ScaleRun(options.folder, server_url, int(options.records), int(options.bulk_records))
-        return [part for part in options.part or PARTS if not _measure_part(run, part)]
+        parts = options.part or list(PARTS)
+        return [part for part in parts if not _measure_part(run, part)]
 
 
 def _interrupt(*_: object) -> None:
@@ -154,16 +155,16 @@ def _interrupt(*_: object) -> None:
 
 
 def _print_machine() -> None:
-    """Print on what machine the figures are measured."""
+    """Print the size of the machine on which the figures are measured."""
     memory_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     print(f"{os.cpu_count()} cores, {memory_bytes / 2**30:.0f} GiB of memory, Python {platform.python_version()}")
 
 
 def _measure_part(run: ScaleRun, part: str) -> bool:
-    """Measure one part, and return whether that was possible; a part that fails does not keep others from running."""
+    """Measure one part, and return whether it succeeded; the error of a part that fails is printed."""
     try:
         PARTS[part](run)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it is, the next part can be measured
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the other parts can still be measured
         print(f"\n{part} failed: {error}", flush=True)
         traceback.print_exception(error)
         return False
@@ -188,7 +189,7 @@ def _parse_options() -> argparse.Namespace:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Hold the folder until the end of the block, so that two runs do not use it at the same time."""
+    """Lock the folder until the end of the block, or end the run if another one is using it."""
     with (folder / "lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -199,7 +200,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _server_url(database: str, folder: Path) -> Iterator[str | None]:
-    """Provide the URL of the PostgreSQL server that the option names, or None for SQLite."""
+    """Provide the URL of the PostgreSQL server that the option `--database` asks for, or None for SQLite."""
     if database == "sqlite":
         yield None
     elif database == "postgresql":

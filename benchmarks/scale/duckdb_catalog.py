@@ -1,4 +1,4 @@
-"""The same records in DuckDB, which answers questions about facets and pages next to the product."""
+"""The same records in DuckDB, for comparison of its facets and pages with those of the product."""
 
 import time
 from collections.abc import Iterator
@@ -38,34 +38,28 @@ class DuckDbCatalog:
         self._connection = connection
 
     def fill(self, record_count: int) -> None:
-        """Generate the records, unless they are there already."""
+        """Generate the records, unless an earlier run has left them in the database."""
         tables = self._connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
         if tables:
             return
 
-        for number, batch in enumerate(RecordGenerator().batches(1, record_count)):
+        selection = f"SELECT {_COLUMNS} FROM batch"
+        for batch in RecordGenerator().batches(1, record_count):
             self._connection.register("batch", batch)
-            begin = "INSERT INTO records" if number else "CREATE TABLE records AS"
-            self._connection.execute(f"{begin} SELECT {_COLUMNS} FROM batch")
+            self._connection.execute(f"CREATE TABLE IF NOT EXISTS records AS {selection} WITH NO DATA")
+            self._connection.execute(f"INSERT INTO records {selection}")
             self._connection.unregister("batch")
 
     def facet_milliseconds(self) -> float:
-        """Return how long the counts of all facets of the filtered records take."""
-        statements = [
-            f"CREATE OR REPLACE TEMP TABLE matches AS SELECT * FROM records WHERE {_FILTERS}",
-            "SELECT COUNT(*) FROM matches",
-            *(f"SELECT {name}, COUNT(*) FROM matches GROUP BY {name}" for name in _FACET_VALUES),
-            *(f"SELECT UNNEST({name}) AS word, COUNT(*) FROM matches GROUP BY word" for name in _FACET_WORDS),
-            f"SELECT {', '.join(f'COUNT({flag}), COUNT_IF({flag})' for flag in FLAGS)} FROM matches",
-            f"SELECT {', '.join(f'MIN({name}), MAX({name})' for name in NUMBERS)} FROM matches",
-        ]
+        """Return how long DuckDB takes to count all facets of the filtered records."""
+        statements = _facet_statements()
         began_at = time.perf_counter()
         for statement in statements:
             self._connection.execute(statement).fetchall()
         return (time.perf_counter() - began_at) * 1000
 
     def page_milliseconds(self, sort_column: str, page: int, page_size: int) -> float:
-        """Return how long a page of all public records takes, sorted by a column in descending order."""
+        """Return how long DuckDB takes for a page of all public records, sorted by a column in descending order."""
         statement = (
             f"SELECT id FROM records WHERE visibility = 'public' ORDER BY {sort_column} DESC NULLS LAST, id "
             f"LIMIT {page_size} OFFSET {(page - 1) * page_size}"
@@ -75,10 +69,27 @@ class DuckDbCatalog:
         return (time.perf_counter() - began_at) * 1000
 
 
+def _facet_statements() -> list[str]:
+    """Return the statements that count the same facets as the product, under the same filters."""
+    counts_of_values = [f"SELECT {name}, COUNT(*) FROM matches GROUP BY {name}" for name in _FACET_VALUES]
+    counts_of_words = [f"SELECT UNNEST({name}) AS word, COUNT(*) FROM matches GROUP BY word" for name in _FACET_WORDS]
+    flag_counts = ", ".join(f"COUNT({flag}), COUNT_IF({flag})" for flag in FLAGS)
+    number_ranges = ", ".join(f"MIN({name}), MAX({name})" for name in NUMBERS)
+    return [
+        f"CREATE OR REPLACE TEMP TABLE matches AS SELECT * FROM records WHERE {_FILTERS}",
+        "SELECT COUNT(*) FROM matches",
+        *counts_of_values,
+        *counts_of_words,
+        f"SELECT {flag_counts} FROM matches",
+        f"SELECT {number_ranges} FROM matches",
+    ]
+
+
 @contextmanager
 def duckdb_catalog(folder: Path, record_count: int) -> Iterator[DuckDbCatalog]:
-    """Provide the records in DuckDB until the end of the block; the file stays in the folder."""
-    with closing(duckdb.connect(folder / "records.duckdb", config={"memory_limit": _MEMORY_LIMIT})) as connection:
+    """Provide the generated records in a DuckDB file, which is kept for later runs."""
+    connection = duckdb.connect(folder / "records.duckdb", config={"memory_limit": _MEMORY_LIMIT})
+    with closing(connection):
         catalog = DuckDbCatalog(connection)
         catalog.fill(record_count)
         yield catalog

@@ -1,4 +1,4 @@
-"""Facets under filters, and pages deep in a sorted list, next to DuckDB."""
+"""Facets under filters, and pages deep in a sorted list, compared with DuckDB."""
 
 import statistics
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ _DUCKDB_COLUMNS: Final = {
 
 
 def measure_facets_and_pages(catalog: MeasuredCatalog) -> None:
-    """Print how long facets under three filters, a count, and deep pages by every sort key take."""
+    """Print how long facets and a count under filters take, and deep pages for every sort key."""
     print_heading(f"Facets and pages, {catalog.label}")
 
     with (
@@ -68,7 +68,7 @@ def _count_request(number: int) -> Request:
 
 
 def _measure_pages(sender: QuestionSender, duckdb: DuckDbCatalog) -> None:
-    """Print the times of deep pages: for some sort keys next to DuckDB, and of all keys the slowest."""
+    """Print how long deep pages take for some sort keys, compared with DuckDB, and for the slowest of all keys."""
     medians = {key: _median_milliseconds(sender, _page_requests(key)) for key in sorted(SORT_KEYS)}
     for key, column in _DUCKDB_COLUMNS.items():
         duckdb_time = statistics.median(duckdb.page_milliseconds(column, _PAGE, _PAGE_SIZE) for _ in range(5))
@@ -88,7 +88,7 @@ def _measure_pages(sender: QuestionSender, duckdb: DuckDbCatalog) -> None:
 
 
 def _page_requests(key: str) -> list[Request]:
-    """Return requests for deep pages in descending order of a key; each for another page."""
+    """Return requests for consecutive deep pages, sorted by a key in descending order."""
     pages = range(_PAGE, _PAGE + _REPEATS)
     return [get(f"?page={page}&page_size={_PAGE_SIZE}&sort_by={key}&sort_order=desc") for page in pages]
 
@@ -99,6 +99,6 @@ def _slowest(milliseconds_by_key: Mapping[str, float]) -> str:
 
 
 def _median_milliseconds(sender: QuestionSender, requests: list[Request]) -> float:
-    """Return the median time of some requests; the first one, which may prepare something, is sent twice."""
+    """Return the median time of the requests, after the first of them was sent once to warm up the product."""
     sender.ask(requests[0])
     return statistics.median(sender.milliseconds(request) for request in requests)

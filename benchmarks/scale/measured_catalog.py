@@ -1,4 +1,4 @@
-"""A generated catalog with the data folder of the product that serves it."""
+"""A generated catalog, and the process of the product that serves it."""
 
 import asyncio
 import fcntl
@@ -34,7 +34,7 @@ _SETTINGS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class MeasuredCatalog:
-    """A catalog of generated records, and the folder with what belongs to it.
+    """A catalog of generated records, with a folder for its files.
 
     Attributes:
         kind: the kind of its database: `postgresql` or `sqlite`.
@@ -56,13 +56,14 @@ class MeasuredCatalog:
         return f"{self.record_count:,} records"
 
     def prepare(self) -> None:
-        """Generate the records, unless an earlier run has left the very same ones; what it imported is removed."""
+        """Generate the records, or remove what an earlier run has added to the same records."""
         asyncio.run(_upgrade_schema(self.database.url))
         state = {"records": self.record_count, "generator": GENERATOR_VERSION}
         state_file = self.folder / "complete.json"
-        if state_file.exists() and json.loads(state_file.read_text()) == state:
-            if self.database.last_id() > self.record_count:
-                self._restore()
+
+        is_complete = state_file.exists() and json.loads(state_file.read_text()) == state
+        if is_complete:
+            self._remove_imported_records()
             return
 
         state_file.unlink(missing_ok=True)
@@ -73,10 +74,11 @@ class MeasuredCatalog:
         print(f"{self.label} generated in {time.perf_counter() - began_at:.0f} s", flush=True)
         state_file.write_text(json.dumps(state))
 
-    def _restore(self) -> None:
-        """Remove what a run has imported; the next start is a first one."""
-        self.database.restore(self.record_count)
-        self.forget_index()
+    def _remove_imported_records(self) -> None:
+        """Remove the records that an earlier run has imported, if any, and with them the index."""
+        if self.database.last_id() > self.record_count:
+            self.database.restore(self.record_count)
+            self.forget_index()
 
     def forget_index(self) -> None:
         """Delete the snapshot of the index, so that the next start is a first one."""
@@ -107,7 +109,7 @@ class MeasuredCatalog:
 
 
 def stop(server: ServerProcess) -> None:
-    """Stop the product; if a thread of it does not end, such as one that builds an index, kill it."""
+    """Stop the product, or kill it if it does not stop in time, for example because it is building an index."""
     try:
         server.stop()
     except subprocess.TimeoutExpired:
@@ -117,7 +119,7 @@ def stop(server: ServerProcess) -> None:
 
 
 def sign_in(server: ServerProcess) -> User:
-    """Return a new user of the product."""
+    """Register a new user of the product, who is signed in."""
     return register_user(server.address, f"bench-{time.time_ns()}@example.org")
 
 

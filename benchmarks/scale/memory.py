@@ -1,4 +1,4 @@
-"""Memory of a process, as Linux reports it: what is private to it, and the files that it has mapped."""
+"""The memory of a process as Linux reports it: its private memory, and the files that it has mapped."""
 
 import re
 import threading
@@ -19,8 +19,8 @@ class Memory:
 
     Attributes:
         private: anonymous memory, which no other process can share.
-        mapped: the size of the mappings of files in its data folder, whether or not their pages are in memory.
-        proportional: the proportional set size: private memory, and of shared pages the share of this process.
+        mapped: the total size of mapped files in its data folder, whether or not their pages are in memory.
+        proportional: the proportional set size: private memory, plus a share of the pages used by several processes.
     """
 
     private: int
@@ -29,7 +29,7 @@ class Memory:
 
 
 def measure_memory(pid: int, data_dir: Path) -> Memory:
-    """Return the memory of a process that maps files of a data folder."""
+    """Return how much memory a process uses; `data_dir` is the folder with the files that it maps."""
     rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
     return Memory(
         private=_bytes_of(rollup, "Anonymous"),
@@ -39,12 +39,12 @@ def measure_memory(pid: int, data_dir: Path) -> Memory:
 
 
 def peak_resident_bytes(pid: int) -> int:
-    """Return the largest resident memory of a process so far, with the pages of mapped files."""
+    """Return the largest resident memory of a process so far, which includes pages of mapped files."""
     return _bytes_of(Path(f"/proc/{pid}/status").read_text(), "VmHWM")
 
 
 class PeakSampler:
-    """Looks at the private memory of a process again and again.
+    """Reads the private memory of a process at short intervals, and remembers the largest amount.
 
     Attributes:
         peak: the largest amount so far, in bytes.
@@ -79,16 +79,19 @@ def sampled_peak(pid: int) -> Iterator[PeakSampler]:
 
 
 def _bytes_of(report: str, member: str) -> int:
-    """Return a member of a report of the kernel such as `Pss:  12 kB`, in bytes."""
+    """Return an amount from a file such as `/proc/PID/status` in bytes; its line reads, for example, `Pss:  12 kB`."""
     match = re.search(rf"^{member}:\s+(\d+) kB$", report, re.MULTILINE)
     assert match is not None, member
     return int(match[1]) * _KIBIBYTE
 
 
 def _mapped_bytes(pid: int, data_dir: Path) -> int:
-    """Return the size of all mappings of files in a folder, of which some may have no name any more."""
+    """Return the total size of the files in a folder that a process has mapped, including deleted files."""
     mapped_bytes = 0
-    for mapping in _MAPPING.finditer(Path(f"/proc/{pid}/maps").read_text()):
+    mappings = Path(f"/proc/{pid}/maps").read_text()
+    for mapping in _MAPPING.finditer(mappings):
         if mapping["path"].startswith(str(data_dir)):
-            mapped_bytes += int(mapping["end"], 16) - int(mapping["begin"], 16)
+            begin_address = int(mapping["begin"], 16)
+            end_address = int(mapping["end"], 16)
+            mapped_bytes += end_address - begin_address
     return mapped_bytes

@@ -1,15 +1,16 @@
-"""Memory of processes that serve a catalog and have nothing to do."""
+"""The memory of idle processes that serve a catalog."""
 
 import time
 from typing import Final
 
+from benchmarks.product_server import ServerProcess
 from benchmarks.scale.measured_catalog import READY_PATH, START_SECONDS, MeasuredCatalog, sign_in, stop
 from benchmarks.scale.memory import measure_memory
 from benchmarks.scale.questions import QuestionSender, filtered_ranking, ranking
 from benchmarks.scale.report import MEGABYTE, Figure, Target, print_figure, print_heading
 
 _QUESTIONS: Final = 200
-_REST_SECONDS: Final = 5.0  # until what a start leaves behind has been cleared away
+_REST_SECONDS: Final = 5.0  # a process releases memory for some seconds after its start
 _PRIVATE_BYTES_PER_RECORD: Final = 140
 _PRIVATE_FIXED_BYTES: Final = 250 * MEGABYTE
 _MAPPED_BYTES_PER_RECORD: Final = 500
@@ -17,7 +18,7 @@ _SECOND_PROCESS_SHARE: Final = 20.0
 
 
 def measure_memory_at_rest(catalog: MeasuredCatalog) -> None:
-    """Print the memory of a process after a start from the snapshot and some questions, and what a second one adds."""
+    """Print the memory of a process before and after some requests, and how much a second process adds."""
     print_heading(f"Memory at rest, {catalog.label}")
     record_count = catalog.record_count
     private_target = Target((_PRIVATE_BYTES_PER_RECORD * record_count + _PRIVATE_FIXED_BYTES) / MEGABYTE)
@@ -28,20 +29,26 @@ def measure_memory_at_rest(catalog: MeasuredCatalog) -> None:
         fresh = measure_memory(server.process.pid, catalog.data_dir)
         print_figure(Figure("private, before any question", fresh.private / MEGABYTE, "MB", "", private_target))
 
-        with QuestionSender(server.address, sign_in(server)) as sender:
-            for number in range(_QUESTIONS):
-                sender.ask(ranking(number))
-                sender.ask(filtered_ranking(number))
+        _ask_questions(server)
         single = measure_memory(server.process.pid, catalog.data_dir)
         print_figure(Figure("private, after questions", single.private / MEGABYTE, "MB", "", private_target))
         print_figure(Figure("mapped files", single.mapped / MEGABYTE, "MB", "", mapped_target))
 
-        added_share = 100 * _added_bytes(catalog, server.process.pid, single.proportional) / single.proportional
+        added_bytes = _added_bytes(catalog, server.process.pid, single.proportional)
+        added_share = 100 * added_bytes / single.proportional
         print_figure(Figure("added by a second process", added_share, "%", "", Target(_SECOND_PROCESS_SHARE)))
 
 
+def _ask_questions(server: ServerProcess) -> None:
+    """Send rankings with and without filters, so that the product allocates what it needs to rank."""
+    with QuestionSender(server.address, sign_in(server)) as sender:
+        for number in range(_QUESTIONS):
+            sender.ask(ranking(number))
+            sender.ask(filtered_ranking(number))
+
+
 def _added_bytes(catalog: MeasuredCatalog, first_pid: int, bytes_of_first: int) -> int:
-    """Return how much memory both processes take together beyond that of the first one alone."""
+    """Return how much memory a second process adds to the memory of the first one."""
     second_server = catalog.launch()
     try:
         second_server.wait_until_ready(READY_PATH, START_SECONDS)

@@ -1,9 +1,10 @@
-"""Single writes beside a bulk import: how long they take, and whether their writer sees them at once."""
+"""Single writes during a bulk import: how long they take, and whether their writer sees them at once."""
 
-import multiprocessing
 import statistics
 import time
 from dataclasses import dataclass, field
+from multiprocessing import get_context
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,18 +17,19 @@ from benchmarks.scale.record_lines import write_record_lines
 from benchmarks.scale.report import Figure, Target, print_figure, print_heading
 
 _PAUSE_SECONDS: Final = 0.03
+_QUIET_WRITES: Final = 100
 _MAX_MILLISECONDS: Final = 50.0
 _CHANGED_YEAR: Final = 2001
 
 
 @dataclass(slots=True)
 class SingleWrites:
-    """What a user observed who creates records and changes them.
+    """The observations of a user who creates records and changes them.
 
     Attributes:
-        create_times: milliseconds until a creation was answered.
-        update_times: milliseconds until a change was answered.
-        unseen: how many creations and changes their writer did not see right afterwards.
+        create_times: the milliseconds that each creation took.
+        update_times: the milliseconds that each change took.
+        unseen: the number of creations and changes that the user did not see right afterwards.
     """
 
     create_times: list[float] = field(default_factory=list)
@@ -35,7 +37,7 @@ class SingleWrites:
     unseen: int = 0
 
     def write_once(self, client: httpx2.Client, number: int) -> None:
-        """Create a record and change it, and look for it in the list after each of the two."""
+        """Create a record and change it, and look for it in the list of datasets after both."""
         name = f"Single write {number} of the benchmark"
         body = {"name": name, "description": "", "file_path": "", "file_type": "", "year": 2000}
 
@@ -66,32 +68,42 @@ def measure_single_writes(catalog: MeasuredCatalog, folder: Path, record_count: 
     with catalog.serving() as server:
         importer, writer = sign_in(server), sign_in(server)
         base_url = f"{server.address}/api/v1/datasets"
+        bulk_import = get_context("spawn").Process(target=send_lines, args=(server.address, importer.token, lines))
         with httpx2.Client(base_url=base_url, headers=writer.headers, timeout=60) as client:
-            quiet = SingleWrites()
-            for number in range(100):
-                quiet.write_once(client, number)
+            quiet_writes = _write_without_import(client)
+            writes = _write_during_import(client, bulk_import)
 
-            bulk_import = multiprocessing.get_context("spawn").Process(
-                target=send_lines, args=(server.address, importer.token, lines)
-            )
-            bulk_import.start()
-            beside_import = SingleWrites()
-            number = 100
-            while bulk_import.is_alive():
-                beside_import.write_once(client, number)
-                number += 1
-                time.sleep(_PAUSE_SECONDS)
-
-    if bulk_import.exitcode != 0:
-        raise SystemExit("the bulk import has failed")
-    _print_times("create", beside_import.create_times, quiet.create_times)
-    _print_times("update", beside_import.update_times, quiet.update_times)
-    unseen = quiet.unseen + beside_import.unseen
+    _print_times("create", writes.create_times, quiet_writes.create_times)
+    _print_times("update", writes.update_times, quiet_writes.update_times)
+    unseen = quiet_writes.unseen + writes.unseen
     print_figure(Figure("writes that their writer did not see at once", unseen, "", "", Target(0)))
 
 
+def _write_without_import(client: httpx2.Client) -> SingleWrites:
+    """Create and change some records while the product does nothing else."""
+    writes = SingleWrites()
+    for number in range(_QUIET_WRITES):
+        writes.write_once(client, number)
+    return writes
+
+
+def _write_during_import(client: httpx2.Client, bulk_import: SpawnProcess) -> SingleWrites:
+    """Create and change records, with short pauses, from the start of a bulk import until its end."""
+    writes = SingleWrites()
+    bulk_import.start()
+    number = _QUIET_WRITES
+    while bulk_import.is_alive():
+        writes.write_once(client, number)
+        number += 1
+        time.sleep(_PAUSE_SECONDS)
+
+    if bulk_import.exitcode != 0:
+        raise SystemExit("the bulk import failed")
+    return writes
+
+
 def _print_times(kind: str, times: list[float], quiet_times: list[float]) -> None:
-    """Print the 99th percentile and the median of writes of one kind, next to those without an import."""
+    """Print the 99th percentile and the median of writes of one kind, compared with those without an import."""
     beside = f"without an import {percentile(quiet_times, 0.99):.3g} ms"
     target = Target(_MAX_MILLISECONDS)
     print_figure(Figure(f"{kind}, p99 of {len(times)}", percentile(times, 0.99), "ms", beside, target))

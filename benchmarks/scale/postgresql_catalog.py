@@ -31,7 +31,12 @@ _SUM_OWNERS: Final = """
 
 
 class _Indexes(NamedTuple):
-    """The indexes of the records, as statements that create them again: constraints by name, and all others."""
+    """The indexes of the table `datasets`, from which they can be created again.
+
+    Attributes:
+        unique_constraints: the definitions of unique constraints by name.
+        definitions: the statements that create the other indexes.
+    """
 
     unique_constraints: dict[str, str]
     definitions: list[str]
@@ -49,18 +54,25 @@ class PostgresCatalog:
         return self.database_url
 
     def fill(self, record_count: int) -> None:
-        """Replace all records by generated ones; two processes write them, and indexes are built afterwards."""
+        """Replace all records with generated ones, which two processes write; the indexes are built afterwards."""
         with psycopg.connect(self.url, autocommit=True) as connection:
             connection.execute("TRUNCATE datasets, dataset_deletions, versions CASCADE")
             indexes = _drop_indexes(connection)
 
-            first_ids = range(1, record_count + 1, _RECORDS_PER_TASK)
-            counts = [min(_RECORDS_PER_TASK, record_count + 1 - first_id) for first_id in first_ids]
-            with ProcessPoolExecutor(_PROCESSES, mp_context=get_context("spawn")) as processes:
-                list(processes.map(copy_rows, [self.url] * len(counts), first_ids, counts))
-
+            self._copy_in_parallel(record_count)
             _create_indexes(connection, indexes)
             self._finish(connection, record_count)
+
+    def _copy_in_parallel(self, record_count: int) -> None:
+        """Generate rows with the ids from 1 to `record_count` and write them, in several processes."""
+        with ProcessPoolExecutor(_PROCESSES, mp_context=get_context("spawn")) as processes:
+            tasks = []
+            for preceding_rows in range(0, record_count, _RECORDS_PER_TASK):
+                count = min(_RECORDS_PER_TASK, record_count - preceding_rows)
+                tasks.append(processes.submit(copy_rows, self.url, preceding_rows + 1, count))
+
+            for task in tasks:
+                task.result()
 
     def last_id(self) -> int:
         """Return the largest id of a record, or 0."""
@@ -81,7 +93,7 @@ class PostgresCatalog:
             self._finish(connection, record_count)
 
     def read_columns(self) -> None:
-        """Copy the columns of all records out in binary, to where the server discards them."""
+        """Copy the columns of all records, in binary format, to a file of the server that discards them."""
         columns = ", ".join(INDEXED_COLUMNS)
         with psycopg.connect(self.url) as connection:
             connection.execute(_sql(f"COPY (SELECT {columns} FROM datasets) TO '/dev/null' (FORMAT binary)"))
@@ -106,7 +118,7 @@ class PostgresCatalog:
             connection.execute("DROP TABLE datasets_copy")
 
     def _finish(self, connection: psycopg.Connection[Any], record_count: int) -> None:
-        """Set what the product maintains beside the records, and update the statistics of the planner."""
+        """Set the values that the product derives from the records, and update the statistics of the planner."""
         connection.execute("INSERT INTO versions (name, version) VALUES ('catalog', %s)", [CATALOG_VERSION])
         connection.execute("SELECT setval(pg_get_serial_sequence('datasets', 'id'), %s)", [record_count])
         connection.execute("TRUNCATE record_usage")
@@ -115,23 +127,24 @@ class PostgresCatalog:
 
 
 def copy_rows(url: str, first_id: int, count: int) -> None:
-    """Generate rows and write them to the table `datasets`; this runs in a process of its own."""
+    """Generate rows and write them to the table `datasets`, over a connection of this process."""
     with psycopg.connect(url) as connection:
         _copy_batches(connection, "datasets", first_id, count)
 
 
 def _copy_batches(connection: psycopg.Connection[Any], table: str, first_id: int, count: int) -> None:
-    """Generate rows, and copy them into a table as CSV, which Arrow writes faster than Python writes binary rows."""
-    columns = ", ".join(column.name for column in datasets.c)
-    with connection.cursor().copy(_sql(f"COPY {table} ({columns}) FROM STDIN (FORMAT csv)")) as copy:
+    """Generate rows and copy them into a table as CSV, which Arrow writes faster than psycopg writes binary rows."""
+    column_names = [column.name for column in datasets.c]
+    statement = _sql(f"COPY {table} ({', '.join(column_names)}) FROM STDIN (FORMAT csv)")
+    with connection.cursor().copy(statement) as copy:
         for batch in RecordGenerator().batches(first_id, count):
             csv = io.BytesIO()
-            pyarrow.csv.write_csv(batch.select([column.name for column in datasets.c]), csv, _CSV)
+            pyarrow.csv.write_csv(batch.select(column_names), csv, _CSV)
             copy.write(csv.getbuffer())
 
 
 def _drop_indexes(connection: psycopg.Connection[Any]) -> _Indexes:
-    """Drop every index of the records but the primary key, because they are built faster once the rows are there."""
+    """Drop all indexes except the primary key, because it is faster to build them after the rows are written."""
     constraints: dict[str, str] = dict(connection.execute(_UNIQUE_CONSTRAINTS).fetchall())
     for name in constraints:
         connection.execute(_sql(f'ALTER TABLE datasets DROP CONSTRAINT "{name}"'))
@@ -143,7 +156,7 @@ def _drop_indexes(connection: psycopg.Connection[Any]) -> _Indexes:
 
 
 def _create_indexes(connection: psycopg.Connection[Any], indexes: _Indexes) -> None:
-    """Create the indexes again that were dropped before the rows were written."""
+    """Create indexes again that were dropped."""
     for name, definition in indexes.unique_constraints.items():
         connection.execute(_sql(f'ALTER TABLE datasets ADD CONSTRAINT "{name}" {definition}'))
     for definition in indexes.definitions:
@@ -151,5 +164,5 @@ def _create_indexes(connection: psycopg.Connection[Any], indexes: _Indexes) -> N
 
 
 def _sql(statement: str) -> sql.SQL:
-    """Return a statement whose names come from the schema, which psycopg does not accept as a plain text."""
+    """Return a statement in the type that psycopg requires for texts that are put together at run time."""
     return sql.SQL(statement)

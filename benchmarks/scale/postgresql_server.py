@@ -1,4 +1,4 @@
-"""A PostgreSQL server for the catalogs, in a folder of its own that may be kept for the next run."""
+"""A PostgreSQL server for the catalogs, with its files in a folder that can be kept for the next run."""
 
 import os
 import shutil
@@ -22,13 +22,13 @@ _SERVER_OPTIONS: Final = {
 
 
 class PrivateServer:
-    """A PostgreSQL server on a port of loopback, in a folder of its own.
+    """A PostgreSQL server that only this machine can reach, with its files in a folder.
 
     The port stays the same from run to run, because the product keeps a snapshot of its index for each database URL.
     """
 
     def __init__(self, folder: Path) -> None:
-        """Create the files of the server unless an earlier run has left them in the folder."""
+        """Use the files that an earlier run has left in the folder, or create them."""
         self.folder = folder
         port_file = folder / "port"
         if not port_file.exists():
@@ -42,7 +42,7 @@ class PrivateServer:
         return f"postgresql://postgres@127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        """Start the server, and wait until it accepts connections; one that a killed run has left behind is stopped."""
+        """Start the server and wait until it accepts connections, after stopping one that a killed run has left."""
         if (self.folder / "data" / "postmaster.pid").exists():
             self._run("pg_ctl", "-w", "-m", "immediate", "stop", check=False)
 
@@ -55,20 +55,22 @@ class PrivateServer:
         self._run("pg_ctl", "-w", "-t", "600", "-m", "fast", "stop")
 
     def _create(self) -> None:
-        """Create the files; they belong to the user of the package, because initdb refuses to run as root."""
+        """Create the files of the server, as the user `postgres` if this user is root, which initdb refuses."""
         self.folder.mkdir(parents=True, exist_ok=True)
         if os.geteuid() == 0:
             shutil.chown(self.folder, "postgres")
         self._run("initdb", "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C")
 
     def _run(self, program: str, *arguments: str, check: bool = True) -> None:
-        """Run a program of PostgreSQL on the files of the server, which has to succeed if `check`."""
+        """Run a program of PostgreSQL on the files of the server; with `check`, it must not fail."""
         binaries = sorted(_BINARIES.glob("*/bin"))
         if not binaries:
             raise SystemExit("PostgreSQL is missing (Debian's package postgresql, or --database postgresql://…)")
 
-        user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
-        command = [*user, str(binaries[-1] / program), "-D", str(self.folder / "data"), *arguments]
+        newest_program = binaries[-1] / program
+        command = [str(newest_program), "-D", str(self.folder / "data"), *arguments]
+        if os.geteuid() == 0:
+            command = ["runuser", "-u", "postgres", "--", *command]
         subprocess.run(command, check=check, stdout=subprocess.DEVNULL, cwd="/")
 
 
@@ -84,7 +86,7 @@ def private_server(folder: Path) -> Iterator[str]:
 
 
 def database_url(server_url: str, name: str) -> str:
-    """Return the URL of a database on the server, which is created if it does not exist."""
+    """Return the URL of a database on the server, after creating the database if it does not exist."""
     with psycopg.connect(f"{server_url}/postgres", autocommit=True) as connection:
         row = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone()
         if row is None:

@@ -1,4 +1,4 @@
-"""The two questions that the ranking index was built for, over HTTP, next to a small catalog."""
+"""Two kinds of rankings over HTTP, with and without filters, compared with a small catalog."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ _QUESTIONS: Final = {"W1, top 20": ranking, "W2, four filters, top 20": filtered
 
 
 def measure_queries(catalog: MeasuredCatalog, small_catalog: MeasuredCatalog) -> None:
-    """Print how much longer the top 20 takes in the whole catalog than in a small one."""
+    """Print how long the top 20 takes, and how much longer than in a small catalog."""
     print_heading(f"Rankings over HTTP, {catalog.label}")
 
     with (

@@ -1,11 +1,11 @@
-"""Questions to a catalog over HTTP, each a little different from the one before, so that none comes from a cache."""
+"""Requests to a catalog, each of which differs a little from the others, so that no response comes from a cache."""
 
 import json
 import socket
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 from benchmarks.product_server import User
 from benchmarks.raw_http import MAX_READ_BYTES, encode_request, host_and_port, is_complete_response
@@ -19,18 +19,23 @@ _FILTERS: Final = {
     "ethical_score_min": 10,
 }
 
-Request = tuple[str, str, bytes]
-"""The method, the target and the body of a request."""
+
+class Request(NamedTuple):
+    """An HTTP request; its target is the path with the query."""
+
+    method: str
+    target: str
+    body: bytes
 
 
 def ranking(number: int) -> Request:
-    """Return the request for the top 20 by three criteria (W1), with other weights for each number."""
+    """Return the request for the top 20 by three criteria (W1); the weights depend on `number`."""
     weights = {"ethical_score": 0.4, "technical_score": 0.4, "popularity_score": 0.2}
     return _scoring_request({}, weights, number)
 
 
 def filtered_ranking(number: int) -> Request:
-    """Return the request for the top 20 by six criteria under four filters (W2), with other weights for each number."""
+    """Return the request for the top 20 by six criteria under four filters (W2); the weights depend on `number`."""
     weights = {
         "ethical_score": 0.3,
         "technical_score": 0.2,
@@ -43,20 +48,20 @@ def filtered_ranking(number: int) -> Request:
 
 
 def _scoring_request(filters: dict[str, Any], weights: dict[str, float], number: int) -> Request:
-    """Return a scoring request in which the number changes the first weight a little."""
+    """Return a scoring request in which `number` changes the weight of the ethical score a little."""
     varied_weights = {**weights, "ethical_score": weights["ethical_score"] + number * _WEIGHT_STEP}
     weight_list = [{"criterion_name": name, "weight": weight} for name, weight in varied_weights.items()]
     body = json.dumps({"filters": filters, "weights": weight_list}).encode()
-    return "POST", "/api/v1/datasets/score?limit=20", body
+    return Request("POST", "/api/v1/datasets/score?limit=20", body)
 
 
 def get(path: str) -> Request:
     """Return the request for a path below `/api/v1/datasets/`."""
-    return "GET", f"/api/v1/datasets/{path}", b""
+    return Request("GET", f"/api/v1/datasets/{path}", b"")
 
 
 class QuestionSender:
-    """A user who sends one question after the other on one connection."""
+    """Sends the requests of a user one after the other over the same connection."""
 
     def __init__(self, address: str, user: User) -> None:
         """Connect to the product."""
@@ -71,32 +76,37 @@ class QuestionSender:
         self._socket.close()
 
     def ask(self, request: Request) -> bytes:
-        """Send a question, and return the body of the answer."""
-        method, target, body = request
-        self._socket.sendall(encode_request(method, target, body, token=self._token))
+        """Send a request, and return the body of the response; end the run if the product refuses it."""
+        request_bytes = encode_request(request.method, request.target, request.body, token=self._token)
+        self._socket.sendall(request_bytes)
+        response = self._receive_response()
 
+        headers, _, body = response.partition(b"\r\n\r\n")
+        status_line, _, _ = headers.partition(b"\r\n")
+        is_success = b" 20" in status_line
+        if not is_success:
+            raise SystemExit(f"{request.method} {request.target}: {status_line.decode()} {body[:300].decode()}")
+        return body
+
+    def _receive_response(self) -> bytes:
+        """Return the next response with its headers."""
         response = bytearray()
         while not is_complete_response(response):
             chunk = self._socket.recv(MAX_READ_BYTES)
             if not chunk:
-                raise SystemExit(f"{method} {target}: the connection ended")
+                raise SystemExit("the product closed the connection before the end of a response")
             response += chunk
-
-        headers, _, answer = bytes(response).partition(b"\r\n\r\n")
-        status_line = headers.partition(b"\r\n")[0]
-        if b" 20" not in status_line:
-            raise SystemExit(f"{method} {target}: {status_line.decode()} {answer[:300].decode()}")
-        return answer
+        return bytes(response)
 
     def milliseconds(self, request: Request) -> float:
-        """Return how long the answer to a question takes."""
+        """Return how many milliseconds it takes until the response to a request is complete."""
         began_at = time.perf_counter()
         self.ask(request)
         return (time.perf_counter() - began_at) * 1000
 
 
 def medians_in_turn(senders: Sequence[QuestionSender], question: Callable[[int], Request], repeats: int) -> list[float]:
-    """Return the median milliseconds of each sender, which ask in turn, so that a busy moment affects all of them."""
+    """Return the median milliseconds of each sender; they take turns, so that a busy machine affects all of them."""
     for sender in senders:
         sender.ask(question(0))
 

@@ -1,8 +1,7 @@
-"""Rows of the table `datasets` as Arrow batches, as wide and as skewed as those of real catalogs.
+"""Random rows of the table `datasets` as Arrow batches, with the size and the distribution of real data.
 
-Values are drawn from the demo catalog, so that as many are missing as in real data. Numbers vary around what they are
-there. Names and descriptions also contain words of a large invented vocabulary, the rare ones of which occur in a few
-records only, as the names of places and people do.
+Values are drawn from the demo catalog, so that the share of missing values is realistic, and numbers are varied at
+random. Names and descriptions also contain invented place names, a few of which are frequent while most are rare.
 """
 
 from collections.abc import Iterator
@@ -33,6 +32,7 @@ _FIRST_IMPORT: Final = datetime(2020, 1, 1, tzinfo=UTC)
 _SECONDS_BETWEEN_IMPORTS: Final = 600
 _BYTES_OF_SMALL_FIELDS: Final = 700
 _MAX_DEMO_NAME: Final = 180
+_LATEST_YEAR: Final = 2100
 
 _FIRST_SYLLABLES: Final = "ba ce di fo gu ha je ki lo mu na or pe qui ro sa te ul vi wé"
 _MIDDLE_SYLLABLES: Final = "bar cen dil fon gur han jen kil lor mun nar ost per ril sol tan uln vin wer zur"
@@ -45,7 +45,7 @@ Generator = np.random.Generator
 
 
 class RecordGenerator:
-    """Makes rows of a catalog; the same seed makes the same rows, whatever order their batches are made in."""
+    """Generates the rows of a catalog; the rows of a batch depend only on the seed, the first id and the count."""
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
@@ -56,8 +56,10 @@ class RecordGenerator:
 
     def batches(self, first_id: int, count: int) -> Iterator[pa.RecordBatch]:
         """Yield `count` rows with ids from `first_id` on."""
-        for batch_first_id in range(first_id, first_id + count, BATCH_RECORDS):
-            yield self.batch(batch_first_id, min(BATCH_RECORDS, first_id + count - batch_first_id))
+        end_id = first_id + count
+        for batch_first_id in range(first_id, end_id, BATCH_RECORDS):
+            batch_count = min(BATCH_RECORDS, end_id - batch_first_id)
+            yield self.batch(batch_first_id, batch_count)
 
     def batch(self, first_id: int, count: int) -> pa.RecordBatch:
         """Return `count` rows of the table `datasets`, in which JSON and UUIDs are texts."""
@@ -85,9 +87,10 @@ class RecordGenerator:
         return pa.RecordBatch.from_pydict(columns)
 
     def _attributes(self, rng: Generator, count: int) -> dict[str, pa.Array]:
-        """Return the attributes, each drawn for itself, and the evidence about some of them.
+        """Return the attributes, and the evidence for those of some records.
 
-        A record with evidence has all claimed attributes from the same demo record, because they belong together.
+        Each attribute is drawn independently of the others. If a record has evidence, however, this evidence and the
+        attributes that it is about come from one record of the demo catalog, because they have to agree.
         """
         has_evidence = rng.random(count) < EVIDENCE_SHARE
         evidence_sources = rng.integers(0, len(self._records), count)
@@ -111,7 +114,7 @@ class RecordGenerator:
 
     @cached_property
     def _attribute_values(self) -> dict[str, pa.Array]:
-        """The values of each attribute in the demo catalog; lists of words are JSON texts."""
+        """The values of each attribute in the demo catalog, with lists of words as JSON."""
         values_by_attribute: dict[str, pa.Array] = {}
         for attribute in ATTRIBUTES:
             values = [record.attributes[attribute.name] for record in self._records]
@@ -122,45 +125,51 @@ class RecordGenerator:
 
     @cached_property
     def _evidence(self) -> pa.Array:
-        """The evidence about each record of the demo catalog as JSON: all as documented, and then all as reviewed."""
+        """The evidence for each record of the demo catalog as JSON: first all of it as documented, then as reviewed."""
         documented = [_evidence_json(record, EvidenceLevel.DOCUMENTED) for record in self._records]
         reviewed = [_evidence_json(record, EvidenceLevel.REVIEWED) for record in self._records]
         return pa.array(documented + reviewed)
 
     def _names(self, rng: Generator, demo_names: pa.Array) -> pa.Array:
-        """Return names that consist of a name of the demo catalog, a place and an edition; some records share one."""
+        """Return names that consist of a name of the demo catalog, a place and a number; some are not unique."""
         beginnings = pc.utf8_slice_codeunits(demo_names, 0, _MAX_DEMO_NAME)
-        editions = pa.array(rng.integers(1, 20, len(demo_names))).cast(pa.string())
+        editions = _as_texts(rng.integers(1, 20, len(demo_names)))
         return pc.binary_join_element_wise(beginnings, self._places(rng, len(demo_names)), editions, " ")
 
     def _descriptions(self, rng: Generator, count: int) -> pa.Array:
-        """Return descriptions of two sentences of the demo catalog, and one about places and years."""
+        """Return descriptions that consist of two descriptions of the demo catalog and a sentence about places."""
         demo_descriptions = pa.array([record.description for record in self._records])
-        first_sentences = demo_descriptions.take(pa.array(rng.integers(0, len(self._records), count)))
-        second_sentences = demo_descriptions.take(pa.array(rng.integers(0, len(self._records), count)))
-        years = pa.array(rng.integers(1980, 2026, count)).cast(pa.string())
+        first_parts = _draw(rng, demo_descriptions, count)
+        second_parts = _draw(rng, demo_descriptions, count)
+        years = _as_texts(rng.integers(1980, 2026, count))
 
         places = pc.binary_join_element_wise(
             "Collected in", self._places(rng, count), "and", self._places(rng, count), "since", years, " "
         )
-        return pc.binary_join_element_wise(first_sentences, second_sentences, places, " ")
+        return pc.binary_join_element_wise(first_parts, second_parts, places, " ")
 
     def _places(self, rng: Generator, count: int) -> pa.Array:
-        """Return names of places, of which some are frequent and most are rare."""
-        return self._place_names.take(pa.array(_skewed_choices(rng, len(self._place_names), count)))
+        """Return invented place names, a few of which are frequent while most are rare."""
+        indices = _skewed_choices(rng, len(self._place_names), count)
+        return self._place_names.take(pa.array(indices))
 
     def _metadata(self, rng: Generator, ids: NDArray[np.int64]) -> pa.Array:
-        """Return the member `metadata` as JSON: the source with a key, labels, and the measurement of some files."""
+        """Return the metadata as JSON: a source with a key, labels, and for some records a measurement of the file."""
         count = len(ids)
-        source_openings = self._source_openings.take(pa.array(rng.integers(0, len(self._records), count)))
-        labels = self._labels.take(pa.array(rng.integers(0, len(self._records), count)))
+        source_openings = _draw(rng, self._source_openings, count)
+        labels = _draw(rng, self._labels, count)
         digests = _random_hexadecimals(rng, count, 32)
-        keys = pa.array(ids).cast(pa.string())
+        keys = _as_texts(ids)
 
         is_measured = pa.array(rng.random(count) < _DATA_FILE_SHARE)
-        row_counts = pa.array(np.exp(rng.normal(8.0, 2.0, count)).astype(np.int64)).cast(pa.string())
+        row_counts = np.exp(rng.normal(8.0, 2.0, count)).astype(np.int64)
         measurements = pc.binary_join_element_wise(
-            ',"measured":{"rows":', row_counts, ',"columns":12,"missing_percentage":0.5,"sha256":"', digests, '"}', ""
+            ',"measured":{"rows":',
+            _as_texts(row_counts),
+            ',"columns":12,"missing_percentage":0.5,"sha256":"',
+            digests,
+            '"}',
+            "",
         )
         return pc.binary_join_element_wise(
             source_openings,
@@ -185,7 +194,7 @@ _ARROW_TYPES: Final = {
 
 
 def _invented_words() -> list[str]:
-    """Return all words that can be made of the syllables, in an order that mixes them."""
+    """Return all words that can be made of the syllables, in random order."""
     middle_syllables = _MIDDLE_SYLLABLES.split()
     combinations = product(_FIRST_SYLLABLES.split(), middle_syllables, middle_syllables, _LAST_SYLLABLES.split())
     words = ["".join(syllables).capitalize() for syllables in combinations]
@@ -195,21 +204,24 @@ def _invented_words() -> list[str]:
 
 
 def _source_opening(record: PackagedRecord) -> str:
-    """Return the beginning of the metadata of a record as JSON, up to the key in its source."""
+    """Return the metadata of a record as JSON, cut off where the value of the key in its source begins."""
     source = record.metadata.get("source") or {}
     members = {name: source[name] for name in ("kind", "name", "url") if name in source}
-    opening = _json_text({"source": members}).removesuffix("}}")
-    return f'{opening}{"," if members else ""}"key":"'
+    source_with_empty_key = _json_text({"source": {**members, "key": ""}})
+    return source_with_empty_key.removesuffix('"}}')
 
 
 def _label_members(record: PackagedRecord) -> str:
-    """Return the licence, the language and the tags of a record as members of a JSON object, with a comma before."""
+    """Return the licence, the language and the tags of a record as members of a JSON object, after a comma."""
     members = {name: record.metadata[name] for name in ("licence", "language", "tags") if name in record.metadata}
-    return f",{_json_text(members)[1:-1]}" if members else ""
+    if not members:
+        return ""
+    json_members = _json_text(members).removeprefix("{").removesuffix("}")
+    return f",{json_members}"
 
 
 def _evidence_json(record: PackagedRecord, level: EvidenceLevel) -> str:
-    """Return as JSON what the claims about a record amount to if all of them have this level."""
+    """Return the evidence for the claimed attributes of a record as JSON, with the same level for all of them."""
     evidence: dict[str, AttributeEvidence] = {}
     for name in {claim.attribute for claim in record.claims}:
         shown_value = record.attributes[name]
@@ -223,15 +235,27 @@ def _json_text(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
+def _draw(rng: Generator, values: pa.Array, count: int) -> pa.Array:
+    """Return random values of an array, all of which are equally frequent."""
+    indices = rng.integers(0, len(values), count)
+    return values.take(pa.array(indices))
+
+
+def _as_texts(numbers: NDArray[np.int64]) -> pa.Array:
+    """Return numbers as texts."""
+    return pa.array(numbers).cast(pa.string())
+
+
 def _skewed_choices(rng: Generator, choice_count: int, count: int) -> NDArray[np.int64]:
-    """Return random indices below `choice_count`, of which the first are by far the most frequent (Zipf's law)."""
+    """Return random indices below `choice_count`; the n-th index is n times as rare as the first one (Zipf's law)."""
     frequencies = 1.0 / np.arange(1, choice_count + 1)
     cumulative_shares = np.cumsum(frequencies / frequencies.sum())
-    return np.searchsorted(cumulative_shares, rng.random(count)).clip(0, choice_count - 1)
+    indices = np.searchsorted(cumulative_shares, rng.random(count))
+    return indices.clip(0, choice_count - 1)
 
 
 def _random_hexadecimals(rng: Generator, count: int, byte_count: int) -> pa.Array:
-    """Return random texts of hexadecimal digits, such as UUIDs without hyphens and digests."""
+    """Return random texts of hexadecimal digits, each of which stands for `byte_count` bytes."""
     digit_count = 2 * byte_count
     digits = rng.bytes(count * byte_count).hex().encode()
     offsets = np.arange(0, (count + 1) * digit_count, digit_count, dtype=np.int32)
@@ -239,9 +263,10 @@ def _random_hexadecimals(rng: Generator, count: int, byte_count: int) -> pa.Arra
 
 
 def _owner_and_visibility(rng: Generator, count: int) -> dict[str, pa.Array]:
-    """Return who owns the records, a few accounts most of them, and which of them nobody else sees."""
+    """Return the owners of the records, a few of whom own most records, and who may see each record."""
     owner_ids = pa.array([f"{number:032x}" for number in range(1, _OWNER_COUNT + 1)])
-    owner = owner_ids.take(pa.array(_skewed_choices(rng, _OWNER_COUNT, count)))
+    owner_indices = _skewed_choices(rng, _OWNER_COUNT, count)
+    owner = owner_ids.take(pa.array(owner_indices))
     has_owner = rng.random(count) >= _WITHOUT_OWNER_SHARE
     is_private = has_owner & (rng.random(count) < PRIVATE_SHARE)
     return {
@@ -251,20 +276,20 @@ def _owner_and_visibility(rng: Generator, count: int) -> dict[str, pa.Array]:
 
 
 def _data_files(rng: Generator, ids: NDArray[np.int64]) -> dict[str, pa.Array]:
-    """Return the data file of some records; the others have none."""
+    """Return the path and the type of the data file; both are empty for records without a file."""
     has_file = pa.array(rng.random(len(ids)) < _DATA_FILE_SHARE)
-    file_type = pa.array(["csv", "parquet", "json"]).take(pa.array(rng.integers(0, 3, len(ids))))
-    file_path = pc.binary_join_element_wise("bench/", pa.array(ids).cast(pa.string()), ".", file_type, "")
+    file_type = _draw(rng, pa.array(["csv", "parquet", "json"]), len(ids))
+    file_path = pc.binary_join_element_wise("bench/", _as_texts(ids), ".", file_type, "")
     return {"file_path": pc.if_else(has_file, file_path, ""), "file_type": pc.if_else(has_file, file_type, "")}
 
 
 def _vary_numbers(rng: Generator, values: pa.Array, *, is_fixed: NDArray[np.bool_]) -> pa.Array:
-    """Return whole numbers that differ from those of the demo catalog, except for years and percentages.
+    """Return whole numbers, such as numbers of instances, multiplied by random factors.
 
-    Numbers about which there is evidence stay as they are.
+    Years and percentages stay as they are, and so do the numbers for which `is_fixed` is true.
     """
-    is_small = pc.max(values).as_py() <= 2100
-    if is_small or not pa.types.is_integer(values.type):
+    is_year_or_percentage = not pa.types.is_integer(values.type) or pc.max(values).as_py() <= _LATEST_YEAR
+    if is_year_or_percentage:
         return values
 
     factors = np.where(is_fixed, 1.0, np.exp(rng.normal(0.0, 0.5, len(values))))
@@ -273,7 +298,7 @@ def _vary_numbers(rng: Generator, values: pa.Array, *, is_fixed: NDArray[np.bool
 
 
 def _times(ids: NDArray[np.int64]) -> dict[str, pa.Array]:
-    """Return when the records were imported, in imports of a thousand."""
+    """Return the times at which the records were imported; a thousand records at a time have the same."""
     import_numbers = ids // _RECORDS_PER_IMPORT
     seconds = int(_FIRST_IMPORT.timestamp()) + import_numbers * _SECONDS_BETWEEN_IMPORTS
     times = pa.array(seconds * 1_000_000, pa.timestamp("us", tz="UTC"))
@@ -281,6 +306,6 @@ def _times(ids: NDArray[np.int64]) -> dict[str, pa.Array]:
 
 
 def _content_sizes(description: pa.Array, metadata: pa.Array) -> pa.Array:
-    """Return about how many bytes the records take as JSON."""
+    """Return the approximate size of the records as JSON, in bytes."""
     text_bytes = pc.add(pc.binary_length(description), pc.binary_length(metadata))
     return pc.add(text_bytes, _BYTES_OF_SMALL_FIELDS).cast(pa.int64())

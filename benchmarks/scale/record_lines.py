@@ -1,4 +1,4 @@
-"""Generated records as JSON Lines, in the form in which the bulk import takes them."""
+"""Generated records as JSON Lines, for bulk imports."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -19,23 +19,24 @@ _PLAIN_MEMBERS: Final = (
 
 
 def write_record_lines(path: Path, first_id: int, count: int) -> None:
-    """Write `count` records to a file of JSON Lines; the key in the source of each is its number from `first_id` on."""
+    """Write `count` generated records to a JSON Lines file, with the numbers from `first_id` on as source keys."""
     columns = [*_PLAIN_MEMBERS, *_WORD_LISTS, "metadata"]
     with path.open("wb") as file:
         for batch in RecordGenerator().batches(first_id, count):
-            rows = batch.select(columns).to_pylist()
-            file.write(b"\n".join(msgspec.json.encode(_line(row)) for row in rows) + b"\n")
+            for row in batch.select(columns).to_pylist():
+                line = msgspec.json.encode(_record(row))
+                file.write(line + b"\n")
 
 
-def _line(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row as the JSON object of a record, without what is not known and without the measurement of a file."""
-    line = {name: row[name] for name in _PLAIN_MEMBERS if row[name] is not None}
-    line["name"] = line.pop("dataset_name")
+def _record(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row as a record for an import, without unknown values and without the measurement of the file."""
+    record = {name: row[name] for name in _PLAIN_MEMBERS if row[name] is not None}
+    record["name"] = record.pop("dataset_name")
     for name in _WORD_LISTS:
         if row[name] is not None:
-            line[name] = msgspec.Raw(row[name].encode())
+            record[name] = msgspec.Raw(row[name].encode())
 
     metadata = msgspec.json.decode(row["metadata"])
     metadata.pop("measured", None)
-    line["metadata"] = metadata
-    return line
+    record["metadata"] = metadata
+    return record

@@ -1,4 +1,4 @@
-"""The table of the benchmark: each figure next to its counterpart and its target."""
+"""The tables of the benchmark: each figure with a figure to compare it with, and its target."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -8,14 +8,16 @@ MEGABYTE: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a figure should not exceed, or should reach if `is_minimum`."""
+    """The largest amount that a figure should have, or the smallest one if `is_minimum`."""
 
     amount: float
     is_minimum: bool = False
 
     def is_met(self, value: float) -> bool:
         """Return whether a figure meets the target."""
-        return value >= self.amount if self.is_minimum else value <= self.amount
+        if self.is_minimum:
+            return value >= self.amount
+        return value <= self.amount
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +25,8 @@ class Figure:
     """Something that was measured.
 
     Attributes:
-        counterpart: what the same work takes elsewhere, in words; empty if there is nothing to compare with.
-        target: what the acceptance of the product asks for; None if it asks for nothing.
+        counterpart: a sentence with a figure to compare this one with, or an empty text.
+        target: the target that the product has to meet; None if there is none.
     """
 
     name: str
@@ -53,10 +55,10 @@ class Figure:
 
 
 def print_heading(title: str) -> None:
-    """Print a title, and the head of a table of figures below it."""
+    """Print a title and the header of a table of figures."""
     print(f"\n## {title}\n\n| | measured | next to it | target |\n|---|---:|---|---|", flush=True)
 
 
 def print_figure(figure: Figure) -> None:
-    """Print a figure as soon as it is known, because a run takes long."""
+    """Print a figure at once, because a run takes a long time."""
     print(figure.table_row(), flush=True)

@@ -36,7 +36,7 @@ class SqliteCatalog:
         return f"sqlite:///{self.path}"
 
     def fill(self, record_count: int) -> None:
-        """Replace all records by generated ones; indexes are built afterwards."""
+        """Replace all records with generated ones; the indexes are built afterwards."""
         with closing(self._connect()) as connection:
             connection.execute("PRAGMA synchronous = OFF")
             definitions = dict(connection.execute(_INDEXES).fetchall())
@@ -70,7 +70,7 @@ class SqliteCatalog:
             _finish(connection)
 
     def read_columns(self) -> None:
-        """Read the columns of all records row by row; SQLite has nothing that copies them out as a whole."""
+        """Read the columns of all records row by row, because SQLite cannot copy a whole table."""
         with closing(self._connect()) as connection:
             rows = connection.execute(f"SELECT {', '.join(INDEXED_COLUMNS)} FROM datasets")
             while rows.fetchmany(_ROWS_PER_READ):
@@ -110,7 +110,7 @@ class SqliteCatalog:
 
 
 def _finish(connection: sqlite3.Connection) -> None:
-    """Set what the product maintains beside the records, and update the statistics of the planner."""
+    """Set the values that the product derives from the records, and update the statistics of the planner."""
     connection.execute("INSERT INTO versions (name, version) VALUES ('catalog', ?)", [CATALOG_VERSION])
     connection.execute("DELETE FROM record_usage")
     connection.execute(_SUM_OWNERS)
@@ -127,7 +127,7 @@ def _insert_batches(connection: sqlite3.Connection, table: str, first_id: int, c
 
 
 def _rows(batch: pa.RecordBatch) -> Iterator[tuple[Any, ...]]:
-    """Return the rows of a batch with the values that SQLite stores: times are texts in UTC without a zone."""
+    """Return the rows of a batch as SQLite stores them: times are texts in UTC, without the time zone."""
     columns = []
     for name in _COLUMN_NAMES:
         values = batch[name]

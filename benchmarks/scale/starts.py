@@ -1,4 +1,4 @@
-"""Starts of the product: the first one, which reads every row, and those from the snapshot of the index."""
+"""Starts of the product: the first start, which reads all rows, and starts from the snapshot of the index."""
 
 import statistics
 import time
@@ -25,7 +25,7 @@ _SNAPSHOT_GROWTH: Final = 1.2
 
 
 def measure_first_start(catalog: MeasuredCatalog) -> None:
-    """Print how long the first start takes and how much memory it needs, next to reading the same columns."""
+    """Print how long the first start takes, compared with reading the same columns, and how much memory it needs."""
     print_heading(f"First start, {catalog.label}")
     reading_seconds = _measure_reading(catalog)
 
@@ -52,13 +52,13 @@ def measure_first_start(catalog: MeasuredCatalog) -> None:
 
 
 def _print_peak(name: str, sampler: PeakSampler, catalog: MeasuredCatalog) -> None:
-    """Print the peak of private memory so far."""
+    """Print the largest private memory so far, with the target for a catalog of this size."""
     target = Target((_PEAK_BYTES_PER_RECORD * catalog.record_count + _PEAK_FIXED_BYTES) / MEGABYTE)
     print_figure(Figure(name, sampler.peak / MEGABYTE, "MB", "", target))
 
 
 def _measure_reading(catalog: MeasuredCatalog) -> float:
-    """Return the seconds that the database needs to read the columns once they are in the memory of the system."""
+    """Return how many seconds the database needs to read the columns, after a first time that fills the caches."""
     catalog.database.read_columns()
 
     began_at = time.perf_counter()
@@ -67,7 +67,7 @@ def _measure_reading(catalog: MeasuredCatalog) -> float:
 
 
 def measure_snapshot_starts(catalog: MeasuredCatalog, smaller_catalog: MeasuredCatalog) -> None:
-    """Print how long a start from the snapshot takes, next to a catalog with a tenth of the records."""
+    """Print how long a start from the snapshot takes, compared with a catalog that has a tenth of the records."""
     print_heading(f"Start from the snapshot, {catalog.label}")
     smaller_seconds = _median_start_seconds(smaller_catalog)
     seconds = _median_start_seconds(catalog)
@@ -83,9 +83,9 @@ def measure_snapshot_starts(catalog: MeasuredCatalog, smaller_catalog: MeasuredC
 
 
 def _median_start_seconds(catalog: MeasuredCatalog) -> float:
-    """Return the median time until the product is ready, over some starts from a snapshot with words."""
+    """Return the median time from the start of a process until it is ready, over some starts from the snapshot."""
     with catalog.serving():
-        pass  # the snapshot is complete now
+        pass  # now there is a complete snapshot
     return statistics.median(_start_seconds(catalog) for _ in range(_SNAPSHOT_STARTS))
 
 
