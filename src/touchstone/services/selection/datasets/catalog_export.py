@@ -1,4 +1,4 @@
-"""Exporting all records that match some filters, however many they are, with a bounded amount of memory."""
+"""Exports of all records that match some filters, in a bounded amount of memory however many there are."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
@@ -28,7 +28,7 @@ _encoder: Final = msgspec.json.Encoder()
 
 @dataclass(frozen=True, slots=True)
 class ExportSelection:
-    """The records to be exported: their ids in the order of the export, and the user who may see them."""
+    """The records of an export: their ids, in the order of the export, and the user who asked for them."""
 
     ids: Ints
     viewer: UUID | None
@@ -40,7 +40,7 @@ class ExportSelection:
 
 
 class CatalogExport:
-    """Streams of records from the database, in the order of a query that was evaluated by the catalog in memory."""
+    """Exports records from the database, after the catalog in memory has determined which ones and in which order."""
 
     def __init__(self, database: Database, catalog: LiveCatalog) -> None:
         self._database = database
@@ -49,7 +49,7 @@ class CatalogExport:
     async def select(
         self, query: Query, order: SortOrder, viewer: UUID | None, *, assurance: Assurance
     ) -> ExportSelection:
-        """Return which records match a query, in order; only their ids are kept in memory."""
+        """Return the ids of the records that match a query, in the given order."""
         ids = await self._catalog.list_all_ids(query, order, assurance=assurance)
         return ExportSelection(ids, viewer)
 
@@ -59,7 +59,7 @@ class CatalogExport:
             yield await asyncio.to_thread(_encode_lines, records)
 
     async def parquet(self, selection: ExportSelection) -> AsyncIterator[bytes]:
-        """Yield the bytes of a Parquet file with the records; the last chunk contains its directory."""
+        """Yield the bytes of a Parquet file with the records."""
         writer = ParquetRecordWriter()
         async for records in self._batches(selection):
             chunk = await asyncio.to_thread(_write_parquet, writer, records)
@@ -71,8 +71,8 @@ class CatalogExport:
     async def _batches(self, selection: ExportSelection) -> AsyncIterator[list[DatasetRecord]]:
         """Yield the records in batches of bounded size.
 
-        Records that were deleted or hidden in the meantime are left out. The connection to the database is returned
-        between the batches, because a slow client must not keep it from others.
+        Records that were deleted or hidden in the meantime are left out. No connection to the database is held between
+        the batches, because a slow client would keep it from other requests.
         """
         for start in range(0, selection.total_count, RECORDS_PER_BATCH):
             ids: list[int] = selection.ids[start : start + RECORDS_PER_BATCH].tolist()
@@ -86,36 +86,40 @@ class CatalogExport:
 
 
 async def _split_by_size(connection: Reader, ids: Sequence[int]) -> list[list[int]]:
-    """Return the ids in consecutive groups whose records take at most `BYTES_PER_BATCH` in memory.
+    """Divide ids into consecutive groups, so that the records of each take at most `BYTES_PER_BATCH` in memory.
 
-    A record that is larger than that is alone in its group.
+    A record that is larger is alone in its group.
     """
     sizes = await store.content_sizes(connection, ids)
 
-    groups: list[list[int]] = [[]]
+    groups: list[list[int]] = []
+    group: list[int] = []
     group_bytes = 0
     for dataset_id in ids:
         record_bytes = sizes.get(dataset_id, 0)
-        if groups[-1] and group_bytes + record_bytes > BYTES_PER_BATCH:
-            groups.append([])
+        if group and group_bytes + record_bytes > BYTES_PER_BATCH:
+            groups.append(group)
+            group = []
             group_bytes = 0
 
-        groups[-1].append(dataset_id)
+        group.append(dataset_id)
         group_bytes += record_bytes
+
+    groups.append(group)
     return groups
 
 
 def _in_order(records: Iterable[DatasetRecord], ids: Sequence[int]) -> list[DatasetRecord]:
-    """Return records in the order of their ids in `ids`; ids without a record are passed over."""
+    """Return the records in the order of `ids`, and skip ids without a record."""
     records_by_id = {record.id: record for record in records}
     return [records_by_id[dataset_id] for dataset_id in ids if dataset_id in records_by_id]
 
 
 def _encode_lines(records: Sequence[DatasetRecord]) -> bytes:
-    """Return one line of JSON for each record, the same as a client receives that reads the record alone."""
+    """Return one line for each record, with the same JSON as in the response to a request for this record."""
     return b"".join(_encoder.encode(json_object) + b"\n" for json_object in record_objects(records))
 
 
 def _write_parquet(writer: ParquetRecordWriter, records: Sequence[DatasetRecord]) -> bytes:
-    """Add records to a Parquet file, and return the bytes of the file that are complete since the last call."""
+    """Add records to a Parquet file, and return the bytes that the file has gained."""
     return writer.write(record_objects(records))

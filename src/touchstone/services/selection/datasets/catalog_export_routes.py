@@ -1,4 +1,4 @@
-"""The routes that export all records which match some filters."""
+"""The routes that export all records that match some filters."""
 
 from typing import Any, Final
 
@@ -23,7 +23,7 @@ router = strict_router(prefix="/datasets", tags=["datasets"])
 
 
 def _content_of(media_type: str) -> dict[str, Any]:
-    """Return the description of a response for the OpenAPI document, as content that generated clients can read."""
+    """Describe the content of a response in the OpenAPI document, so that generated clients read it as binary."""
     return BINARY_CONTENT | {media_type: BINARY_CONTENT[OCTET_STREAM]}
 
 
@@ -35,7 +35,7 @@ def _content_of(media_type: str) -> dict[str, Any]:
     openapi_extra=describe_operation(CATALOG_EXPORT_PARAMETERS),
 )
 async def export_json_lines(request: Request) -> Response:
-    """Stream all records that match the filters, each as reading it alone gives it; a bulk import takes them again."""
+    """Stream all records that match the filters, one JSON object per line, as a bulk import accepts them."""
     ctx = RequestContext(request)
     selection = await _select_records(ctx)
     chunks = ctx.services.catalog_export.json_lines(selection)
@@ -58,7 +58,7 @@ async def export_parquet(request: Request) -> Response:
 
 
 async def _select_records(ctx: RequestContext) -> ExportSelection:
-    """Return the records that the query parameters of a request select, and that the caller may see."""
+    """Return the records that match the query parameters of a request and that the caller may see."""
     values = CATALOG_EXPORT_PARAMETERS.parse_query(ctx.query_string)
     query = build_query(values, ctx.viewer)
     order = parse_sort_order(values)
@@ -67,7 +67,7 @@ async def _select_records(ctx: RequestContext) -> ExportSelection:
 
 
 def _file_headers(name: str, selection: ExportSelection) -> dict[str, str]:
-    """Return the headers that suggest a name for the exported file, and say how many records it has."""
+    """Return the headers with a name for the exported file and the number of records in it."""
     return {
         "Content-Disposition": f'attachment; filename="{name}"',
         "X-Total-Count": str(selection.total_count),

@@ -1,4 +1,4 @@
-"""Dataset records as a Parquet file that is sent while it is written."""
+"""Parquet files of dataset records, which are sent while they are written."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from touchstone.core.attributes import ATTRIBUTES, Kind
 from touchstone.ranking.criteria import COMPOSITES
 
-# A row group is complete when it has this many records or bytes; readers load one row group at a time.
+# A row group is written when it has this many records or bytes. Readers load one row group at a time.
 RECORDS_PER_ROW_GROUP: Final = 10_000
 BYTES_PER_ROW_GROUP: Final = 32 * 1024 * 1024
 
@@ -47,7 +47,7 @@ SCHEMA: Final = pa.schema(
 
 
 class ParquetRecordWriter:
-    """Writes records to a Parquet file of which only the part that has not been taken yet is in memory."""
+    """Writes records to a Parquet file, and returns its bytes piece by piece instead of keeping the file in memory."""
 
     def __init__(self) -> None:
         self._file = _UnsentFile()
@@ -57,7 +57,7 @@ class ParquetRecordWriter:
     def write(self, json_objects: Sequence[Mapping[str, Any]]) -> bytes:
         """Add records, given as the JSON objects of the API, and return the bytes that the file has gained.
 
-        There are none until the records fill a row group.
+        The result is empty until the records fill a row group.
         """
         rows = [_to_row(json_object) for json_object in json_objects]
         self._row_group.append(pa.RecordBatch.from_pylist(rows, schema=SCHEMA))
@@ -77,13 +77,13 @@ class ParquetRecordWriter:
         return self._file.take()
 
     def _write_row_group(self) -> None:
-        """Write the records that have been collected as one row group."""
+        """Write the records collected so far as one row group."""
         self._writer.write_table(pa.Table.from_batches(self._row_group))
         self._row_group = []
 
 
 class _UnsentFile:
-    """A file to be written by pyarrow, which keeps its bytes in memory only until they are taken."""
+    """A file that pyarrow writes to, which keeps bytes in memory only until `take` is called."""
 
     def __init__(self) -> None:
         self.closed = False
@@ -91,17 +91,17 @@ class _UnsentFile:
         self._position = 0
 
     def write(self, content: bytes) -> int:
-        """Append bytes, which pyarrow may overwrite afterwards, and return how many they are."""
+        """Append a copy of the bytes, because pyarrow may reuse their buffer, and return their number."""
         self._chunks.append(bytes(content))
         self._position += len(content)
         return len(content)
 
     def tell(self) -> int:
-        """Return the size of the file so far, including what has been taken."""
+        """Return the size of the file so far, including the bytes that have been taken."""
         return self._position
 
     def take(self) -> bytes:
-        """Return the bytes that were written since the last call, and forget them."""
+        """Return the bytes written since the last call, and remove them from memory."""
         content = b"".join(self._chunks)
         self._chunks.clear()
         return content
@@ -115,7 +115,7 @@ class _UnsentFile:
 
 
 def _to_row(json_object: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a record of the API as a row of the Parquet file, in which ids are texts and metadata is JSON."""
+    """Return a record of the API as a row of the Parquet file, in which UUIDs are texts and metadata is a JSON text."""
     owner = json_object["declared_by"]
     metadata = json_object["metadata"]
     return {
