@@ -109,6 +109,11 @@ def test_a_snapshot_is_kept_and_replayed(address: str) -> None:
     answer("project", "snapshot", project)
     assert len(answer("project", "snapshots", project)) == 2
 
+    run("project", "delete-snapshot", project, snapshot["id"])
+    remaining = [summary["id"] for summary in answer("project", "snapshots", project)]
+    assert len(remaining) == 1
+    assert snapshot["id"] not in remaining
+
 
 def test_a_report_is_written_to_a_file(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The file has the name that the service suggests, or one's own; the output may be a pipe."""

@@ -1,7 +1,8 @@
 """The commands of `touchstone project` that document which dataset was chosen, and why.
 
-`choices` lists every choice that was made. `snapshot` keeps the ranking as it is, `snapshots` lists what was kept, and
-`replay` shows what has changed since then. `report` writes a file for people who were not involved.
+`choices` lists every choice that was made. `snapshot` keeps the ranking as it is, and `snapshots` lists what was kept;
+`replay` shows what has changed since a snapshot, and `delete-snapshot` deletes one. `report` writes a file for people
+who were not involved.
 """
 
 from typing import Annotated, Final
@@ -133,6 +134,13 @@ def list_snapshots(project_id: ProjectId, *, context: CommandContext) -> None:
     """List the snapshots of a project, newest first."""
     summaries = context.client.list_snapshots(project_id, limit=MAX_ITEMS_LISTED)
     context.show(summaries, build_table(SNAPSHOT_COLUMNS, summaries))
+
+
+@server_command(choice, "delete-snapshot")
+def delete_snapshot(project_id: ProjectId, snapshot_id: SnapshotId, *, context: CommandContext) -> None:
+    """Delete a snapshot; the choices that were made in the project stay."""
+    context.client.delete_snapshot(project_id, snapshot_id)
+    context.show(None, f"Snapshot {snapshot_id} is deleted.")
 
 
 @server_command(choice, "replay")
