@@ -20,6 +20,7 @@ from touchstone.core.evidence import Assurance
 from touchstone.ranking.catalog import sorted_pages
 from touchstone.ranking.catalog.catalog import Catalog, Layout
 from touchstone.ranking.catalog.indexed_part import PlanThresholds
+from touchstone.ranking.catalog.merging import ListWindow
 from touchstone.ranking.catalog.results import RankedWindow
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.columns.segment import CatalogRow
@@ -86,10 +87,11 @@ def check_list(view: View, rows: dict[int, CatalogRow], asked: Query, random: Ra
         id_ = random.choice(sorted(rows))
         position = position_of(view, id_)
         assert position is not None
-        behind = view.sort_after(asked, key, view.place(key, position), descending=descending, limit=limit)
+        window = ListWindow(skip, limit, after=view.place(key, position))
+        behind = view.sort_window(asked, key, window, descending=descending)
         everything = ordered(rows.values(), (), key, descending)
         expected_behind = [other for other in everything[everything.index(id_) + 1 :] if other in set(expected)]
-        assert view.ids(behind.positions).tolist() == expected_behind[:limit]
+        assert view.ids(behind.positions).tolist() == expected_behind[skip:][:limit]
         assert behind.total_count == len(expected)
 
 

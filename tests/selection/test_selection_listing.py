@@ -4,6 +4,8 @@ from base64 import urlsafe_b64encode
 from random import Random
 
 import httpx2
+import pytest
+from starlette.types import Receive, Scope, Send
 
 from tests.ranking import by_hand
 from tests.selection.conftest import ADA, client_of, created
@@ -85,10 +87,66 @@ async def test_a_cursor_belongs_to_one_order_and_replaces_a_page(seeded: httpx2.
     queries = [f"sort_by=year&cursor={text}" for text in ("x", "%C3%A9", *forged)]
     queries += [f"cursor={cursor}", f"sort_by=year&sort_order=desc&cursor={cursor}"]
     queries += [f"sort_by=year&cursor={cursor}&{page}" for page in ("skip=0", "page=1", "page_size=3")]
+    queries.append("sort_by=year&cursor=" + urlsafe_b64encode(b'["year",false,1,1,-1]').decode())
     for query in queries:
         answer = await seeded.get(f"/datasets/?{query}")
         assert answer.status_code == 422, query
         assert answer.json()["errors"][0]["loc"] == ["query", "cursor"]
+
+
+async def test_a_list_continues_after_texts_that_are_too_long_for_a_cursor(ada: httpx2.AsyncClient) -> None:
+    """Links give every record once where short and long sort values alternate."""
+    descriptions = ["a", "b", *[f"c{'x' * 600}{number}" for number in range(4)], "d", "e"]
+    made = [await created(ada, name=f"n{number}", description=text) for number, text in enumerate(descriptions)]
+
+    listed, query = [], "?sort_by=description&limit=2"
+    for _ in range(len(made)):
+        answer = await ada.get(f"/datasets/{query}")
+        listed += [record["id"] for record in answer.json()]
+        if "next" not in answer.links:
+            break
+        query = answer.links["next"]["url"]
+    assert listed == [record["id"] for record in made]
+
+
+@pytest.mark.parametrize(
+    ("query", "kept"),
+    [
+        (b"domain=%CE%A9&objective=\xc3\xa9l&domain=\xce\xa9", "domain=%CE%A9&domain=%CE%A9&objective=%C3%A9l&"),
+        (b"objective=a>;%22,+%26%25&&file_type=%", "objective=a%3E%3B%22%2C+%26%25&file_type=%25&"),
+        (b"domain=&task&year_min=", "domain=&task=&year_min=&"),
+    ],
+)
+async def test_links_repeat_the_filters_percent_encoded(seeded: httpx2.AsyncClient, query: bytes, kept: str) -> None:
+    """Raw bytes beyond ASCII, repeated, empty and reserved texts are encoded, and the service accepts its own links."""
+    answer = await with_raw_query(seeded, query)
+    assert answer.status_code == 200, answer.text
+    first = answer.links["first"]["url"]
+    assert first == f"?{kept}limit=100"
+    assert (await seeded.get(f"/datasets/{first}")).json() == answer.json()
+
+
+async def test_no_query_makes_a_list_fail(seeded: httpx2.AsyncClient) -> None:
+    """Bytes that are not UTF-8 and unknown names are refused, and very long filters are answered without links."""
+    for query in (b"task=\xff", b"task=%FF", b"\xff=1", b"=x", b"=", b"%00=1", b"cursor=\xc3\xa9"):
+        assert (await with_raw_query(seeded, query)).status_code == 422, query
+
+    long = await with_raw_query(seeded, b"limit=1&" + b"&".join([b"domain=\xce\xa9x"] * 300))
+    assert (long.status_code, "Link" in long.headers) == (200, False)
+
+
+async def with_raw_query(client: httpx2.AsyncClient, query: bytes) -> httpx2.Response:
+    """Return the response to a list whose query string is sent as it is, although a client would encode it."""
+    transport = client._transport
+    assert isinstance(transport, httpx2.ASGITransport)
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await transport.app({**scope, "query_string": query}, receive, send)
+
+    async with httpx2.AsyncClient(
+        transport=httpx2.ASGITransport(app), base_url=client.base_url, headers=client.headers
+    ) as raw_client:
+        return await raw_client.get("/datasets/")
 
 
 async def test_pages_link_to_each_other(seeded: httpx2.AsyncClient) -> None:

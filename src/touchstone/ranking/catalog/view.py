@@ -156,12 +156,9 @@ class View:
             return sort_by_relevance(self._parts, query, descending=descending, skip=skip, limit=limit)
         return self._read_list(query, ListOrder(SORT_KEYS[key], descending), ListWindow(skip, limit))
 
-    def sort_after(
-        self, query: Query, key: str, place: ListPlace, *, descending: bool, limit: int | None
-    ) -> SortedWindow:
-        """Return the records that match and come behind a place in the order of one of SORT_KEYS, without relevance."""
-        order = ListOrder(SORT_KEYS[key], descending)
-        return self._read_list(query, order, ListWindow(skip=0, limit=limit, after=place))
+    def sort_window(self, query: Query, key: str, window: ListWindow, *, descending: bool) -> SortedWindow:
+        """Return a window of the records that match, in the order of one of SORT_KEYS, except relevance."""
+        return self._read_list(query, ListOrder(SORT_KEYS[key], descending), window)
 
     def place(self, key: str, position: int) -> ListPlace:
         """Return the place of the record at a position in a list that is sorted by one of SORT_KEYS."""

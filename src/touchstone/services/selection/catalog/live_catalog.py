@@ -429,10 +429,11 @@ def _read_window(view: View, query: Query, order: SortOrder, window: ListWindow)
     """Return a window of the records of a view that match, in some order."""
     key, descending = order.key, order.is_descending
     limit = None if window.limit is None else window.limit + 1  # one more tells whether others follow
+    skip = min(window.skip, view.size)
     if window.after is None:
-        matches = view.sort(query, key, descending=descending, skip=min(window.skip, view.size), limit=limit)
+        matches = view.sort(query, key, descending=descending, skip=skip, limit=limit)
     else:
-        matches = view.sort_after(query, key, window.after, descending=descending, limit=limit)
+        matches = view.sort_window(query, key, ListWindow(skip, limit, window.after), descending=descending)
 
     positions = matches.positions[: window.limit]
     has_more = len(positions) < len(matches.positions)

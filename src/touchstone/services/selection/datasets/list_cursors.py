@@ -1,27 +1,30 @@
-"""Cursors and links of lists: the addresses at which a list continues.
+"""Cursors and links, with which a caller reads a list part by part.
 
-A cursor says behind which sort value and id the list continues. So no record is repeated or skipped when others are
-added or deleted in the meantime, and finding the place takes the same time however far the list has been read.
+A cursor names the last record that has been read, by its sort value and its id, and the list continues after it. So no
+record is repeated or skipped when others are added or deleted in the meantime, and the next part is found equally fast
+however far the list has been read.
 """
 
-import binascii
+import math
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from typing import Final
-from urllib.parse import parse_qsl, urlencode
+from typing import Annotated, Final, TypeAlias
+from urllib.parse import urlencode
 from uuid import UUID
 
 import msgspec
 
+from touchstone.core.attributes import INT53_MAX
 from touchstone.core.errors import FieldError, InvalidValue
-from touchstone.ranking.catalog.merging import ListPlace
+from touchstone.ranking.catalog.merging import ListPlace, ListWindow
 from touchstone.ranking.columns.segment import TEXT_COLUMNS
 from touchstone.ranking.query.sort_order import SORT_KEYS
 from touchstone.services.selection.catalog.live_catalog import DatasetIds, SortOrder
 from touchstone.services.selection.paging import LIMIT, PAGE, PAGE_SIZE, SKIP, PageWindow
-from touchstone.services.selection.parameters import Parameter, ParameterType, ParameterValues
+from touchstone.services.selection.parameters import Parameter, ParameterType, ParameterValues, split_query
 
 _MAX_CURSOR: Final = 4000
-_MAX_TEXT_VALUE: Final = 500  # a list that is sorted by longer texts continues by number
+_MAX_TEXT_VALUE: Final = 500  # longer sort values do not fit into a cursor
+_MAX_FILTERS: Final = 4000  # characters; up to four links repeat them, and many proxies accept 16 KiB of headers
 CURSOR: Final = Parameter(
     name="cursor",
     type=ParameterType.TEXT,
@@ -30,104 +33,173 @@ CURSOR: Final = Parameter(
 )
 _PAGE_NAMES: Final = frozenset({SKIP.name, LIMIT.name, PAGE.name, PAGE_SIZE.name, CURSOR.name})
 
+_PagingParameters: TypeAlias = dict[str, str | int]
+_Links: TypeAlias = dict[str, _PagingParameters]
+"""The paging parameters of the addresses that a list links to, by the relation of each to the list."""
+
 
 class _Cursor(msgspec.Struct, frozen=True, array_like=True):
-    """What a cursor holds: the order of the list, and the sort value and the id of the last record before it."""
+    """The contents of a cursor.
+
+    Attributes:
+        key, is_descending: The order of the list.
+        value, id: The sort value and the id of a record that has been read.
+        skip: How many of the records that follow it have been read as well.
+    """
 
     key: str
     is_descending: bool
     value: str | float | int | None
     id: int
+    skip: Annotated[int, msgspec.Meta(ge=0, le=INT53_MAX)] = 0
 
 
-def parse_cursor(values: ParameterValues, order: SortOrder) -> ListPlace | None:
-    """Return the place behind which a list in some order continues, or None if no cursor is given.
+def parse_list_window(values: ParameterValues, order: SortOrder, page_window: PageWindow) -> ListWindow:
+    """Return the part of a list that a caller asks for, with a cursor or else with the given page.
 
     Raises:
-        InvalidValue: the cursor does not belong to a list in this order, or a page is given as well.
+        InvalidValue: the cursor is malformed, belongs to a list in another order, or is given together with a page.
     """
     text = values.get(CURSOR.name)
     if text is None:
-        return None
+        return ListWindow(page_window.skip, page_window.limit)
     if any(name in values for name in (SKIP.name, PAGE.name, PAGE_SIZE.name)):
         raise InvalidValue(FieldError(("query", CURSOR.name), "cursor_alone"))
 
     try:
-        cursor = msgspec.json.decode(urlsafe_b64decode(str(text)), type=_Cursor)
-        value = _sort_value(cursor)
-    except (binascii.Error, ValueError, msgspec.DecodeError) as error:
+        cursor = _decode_cursor(str(text), order)
+        last_record = ListPlace(_sort_value(cursor), cursor.id)
+    except ValueError as error:
         raise InvalidValue(FieldError(("query", CURSOR.name), "cursor_expected")) from error
+    return ListWindow(cursor.skip, page_window.limit, after=last_record)
 
+
+def _decode_cursor(text: str, order: SortOrder) -> _Cursor:
+    """Decode the cursor of a list in the given order.
+
+    Raises:
+        ValueError: the cursor is malformed, or belongs to a list in another order.
+    """
+    cursor = msgspec.json.decode(urlsafe_b64decode(text), type=_Cursor)
     if (cursor.key, cursor.is_descending) != (order.key, order.is_descending):
-        raise InvalidValue(FieldError(("query", CURSOR.name), "cursor_expected"))
-    return ListPlace(value, cursor.id)
+        raise ValueError(cursor.key)
+    return cursor
 
 
 def _sort_value(cursor: _Cursor) -> str | float | int | None:
-    """Return the sort value of a cursor as it is compared.
+    """Return the sort value of a cursor in the form in which the values of its column are compared.
 
     Raises:
-        ValueError: the column does not have values of its type.
+        ValueError: lists with this sort key have no cursors, or the value is of another type than those of the column.
     """
     column = SORT_KEYS.get(cursor.key)
+    if column is None:
+        raise ValueError(cursor.key)
     if column == "dataset_id":
         return UUID(str(cursor.value)).int
+    if cursor.value is None:
+        return None
 
-    is_text = column in TEXT_COLUMNS
-    if column is None or (cursor.value is not None and isinstance(cursor.value, str) is not is_text):
+    is_text_expected = column in TEXT_COLUMNS
+    if isinstance(cursor.value, str) != is_text_expected:
         raise ValueError(cursor.key)
     return cursor.value
 
 
-def _encode_cursor(order: SortOrder, place: ListPlace) -> str:
-    """Return the cursor of a list that continues behind a place."""
-    value = str(UUID(int=place.value)) if SORT_KEYS[order.key] == "dataset_id" else place.value
-    cursor = _Cursor(order.key, order.is_descending, value, place.id)
+def _encode_cursor(order: SortOrder, place: ListPlace, skip: int = 0) -> str:
+    """Return the cursor with which a list continues after a record and after `skip` further ones."""
+    value = place.value
+    if SORT_KEYS[order.key] == "dataset_id":
+        value = str(UUID(int=value))
+    cursor = _Cursor(order.key, order.is_descending, value, place.id, skip)
     return urlsafe_b64encode(msgspec.json.encode(cursor)).decode()
 
 
-def link_header(query_string: bytes, order: SortOrder, window: PageWindow, matches: DatasetIds) -> dict[str, str]:
+def link_header(
+    query_string: bytes, order: SortOrder, page_window: PageWindow, window: ListWindow, matches: DatasetIds
+) -> dict[str, str]:
     """Return the header `Link` (RFC 8288) of a list, with addresses relative to that of the request.
 
-    Pages link to each other by number. Any other list continues behind its last record, and begins with its first.
+    Pages link to each other by number. Other lists continue with a cursor, or with `skip` where no cursor is possible.
+    Lists with very long filters have no links, because servers and clients refuse long headers.
+
+    Raises:
+        Invalid: the query string is too long, or not UTF-8.
     """
-    if window.page is not None:
-        links = _page_links(window.page, window.limit, matches.total_count)
+    filters = _encode_filters(query_string)
+    if len(filters) > _MAX_FILTERS:
+        return {}
+
+    if page_window.page is not None:
+        links = _page_links(page_window.page, page_window.limit, matches.total_count)
     else:
-        links = _window_links(order, window, matches)
+        links = _list_links(order, page_window, window, matches)
 
-    other_parameters = [
-        (name, value)
-        for name, value in parse_qsl(query_string, keep_blank_values=True)
-        if name.decode("latin-1") not in _PAGE_NAMES
-    ]
-    addresses = [f'<?{urlencode([*other_parameters, *links[name].items()])}>; rel="{name}"' for name in links]
-    return {"Link": ", ".join(addresses)} if addresses else {}
+    addresses = []
+    for relation, paging_parameters in links.items():
+        query = filters + urlencode(paging_parameters)
+        addresses.append(f'<?{query}>; rel="{relation}"')
+    return {"Link": ", ".join(addresses)}
 
 
-def _page_links(page: int, page_size: int, total_count: int) -> dict[str, dict[str, str | int]]:
-    """Return by relation the paging parameters of the pages that a page links to."""
-    last_page = max(1, -(-total_count // page_size))
-    pages = {"first": 1, "prev": min(page - 1, last_page), "next": page + 1, "last": last_page}
-    if page <= 1:
-        del pages["prev"]
-    if page >= last_page:
-        del pages["next"]
+def _encode_filters(query_string: bytes) -> str:
+    """Return the parameters of a query that do not concern paging, percent-encoded, each followed by `&`.
+
+    Raises:
+        Invalid: the query string is too long, or not UTF-8.
+    """
+    texts_by_name = split_query(query_string)
+    filters = {name: texts for name, texts in texts_by_name.items() if name not in _PAGE_NAMES}
+    encoded_filters = urlencode(filters, doseq=True)
+    return f"{encoded_filters}&" if encoded_filters else ""
+
+
+def _page_links(page: int, page_size: int, total_count: int) -> _Links:
+    """Return the links from a page to the first, previous, next and last page."""
+    last_page = max(1, math.ceil(total_count / page_size))
+
+    pages = {"first": 1}
+    if page > 1:
+        pages["prev"] = min(page - 1, last_page)
+    if page < last_page:
+        pages["next"] = page + 1
+    pages["last"] = last_page
     return {relation: {PAGE.name: number, PAGE_SIZE.name: page_size} for relation, number in pages.items()}
 
 
-def _window_links(order: SortOrder, window: PageWindow, matches: DatasetIds) -> dict[str, dict[str, str | int]]:
-    """Return by relation the paging parameters of the lists that a list links to."""
-    links: dict[str, dict[str, str | int]] = {"first": {LIMIT.name: window.limit}}
-    if window.skip:
-        links["prev"] = {SKIP.name: max(0, window.skip - window.limit), LIMIT.name: window.limit}
-    if not matches.has_more:
-        return links
+def _list_links(order: SortOrder, page_window: PageWindow, window: ListWindow, matches: DatasetIds) -> _Links:
+    """Return the links from a part of a bare array to the first, previous and next part.
 
-    place = matches.last_place
-    is_long_text = place is not None and isinstance(place.value, str) and len(place.value) > _MAX_TEXT_VALUE
-    if place is None or is_long_text:
-        links["next"] = {SKIP.name: window.skip + window.limit, LIMIT.name: window.limit}
-    else:
-        links["next"] = {CURSOR.name: _encode_cursor(order, place), LIMIT.name: window.limit}
+    The previous part is only known if the caller has not come with a cursor.
+    """
+    limit = page_window.limit
+    links: _Links = {"first": {LIMIT.name: limit}}
+    if window.after is None and window.skip > 0:
+        links["prev"] = {SKIP.name: max(0, window.skip - limit), LIMIT.name: limit}
+    if matches.has_more:
+        read_count = window.skip + len(matches.ids)
+        links["next"] = {**_continuation(order, window.after, read_count, matches.last_place), LIMIT.name: limit}
     return links
+
+
+def _continuation(
+    order: SortOrder, start: ListPlace | None, read_count: int, last_place: ListPlace | None
+) -> _PagingParameters:
+    """Return the parameter with which a list continues.
+
+    Args:
+        order: The order of the list.
+        start: The record after which the caller began to count; None for the beginning of the list.
+        read_count: How many records the caller has read from there on.
+        last_place: The last of these records; None if lists in this order have no cursors.
+    """
+    if last_place is not None and _fits_into_cursor(last_place.value):
+        return {CURSOR.name: _encode_cursor(order, last_place)}
+    if start is not None:
+        return {CURSOR.name: _encode_cursor(order, start, skip=read_count)}
+    return {SKIP.name: read_count}
+
+
+def _fits_into_cursor(sort_value: str | float | int | None) -> bool:
+    """Return whether a sort value is short enough for a cursor, which is a part of an address."""
+    return not isinstance(sort_value, str) or len(sort_value) <= _MAX_TEXT_VALUE

@@ -16,7 +16,6 @@ from touchstone.http.conditional import is_not_modified, parse_if_match
 from touchstone.http.json_body import parse_json_allowing_infinity
 from touchstone.http.responses import JsonResponse, JsonStream
 from touchstone.http.routing import strict_router
-from touchstone.ranking.catalog.merging import ListWindow
 from touchstone.services.selection.assurance import (
     ASSURANCE,
     ASSURANCE_PARAMETERS,
@@ -30,7 +29,7 @@ from touchstone.services.selection.context import DatasetKey, RequestContext
 from touchstone.services.selection.datasets.criteria_and_facets import criteria_json, facets_json
 from touchstone.services.selection.datasets.editor import check_may_change
 from touchstone.services.selection.datasets.encoded_records import EncodedRecord
-from touchstone.services.selection.datasets.list_cursors import link_header, parse_cursor
+from touchstone.services.selection.datasets.list_cursors import link_header, parse_list_window
 from touchstone.services.selection.datasets.listing import (
     LIST_PARAMETERS,
     STREAM_CHUNK,
@@ -91,18 +90,16 @@ async def list_datasets(request: Request) -> Response:
     values = LIST_PARAMETERS.parse_query(ctx.query_string)
     query = build_query(values, ctx.viewer)
     sort_order = parse_sort_order(values)
-    window = parse_page_window(values)
+    page_window = parse_page_window(values)
+    window = parse_list_window(values, sort_order, page_window)
     assurance = parse_assurance(values) or Assurance.DECLARED
 
-    place = parse_cursor(values, sort_order)
-
-    list_window = ListWindow(window.skip, window.limit, after=place)
-    matches = await ctx.catalog.list_ids(query, sort_order, list_window, assurance)
+    matches = await ctx.catalog.list_ids(query, sort_order, window, assurance)
     bodies = await ctx.catalog.records.record_bodies(matches.ids, ctx.viewer, ByteBudget())
 
-    content = encode_list(bodies, window.page_info(matches.total_count))
-    headers = _total_count_header(matches.total_count) | link_header(ctx.query_string, sort_order, window, matches)
-    return JsonResponse(content, headers=headers)
+    content = encode_list(bodies, page_window.page_info(matches.total_count))
+    link = link_header(ctx.query_string, sort_order, page_window, window, matches)
+    return JsonResponse(content, headers=_total_count_header(matches.total_count) | link)
 
 
 @router.post(
