@@ -19,6 +19,7 @@ from benchmarks.catalogs import create_catalog
 
 DATABASE_NAME: Final = "touchstone.db"
 PASSWORD: Final = "a long enough one"
+READY_PATH: Final = "/health/ready"
 START_SECONDS: Final = 300.0  # a large catalog takes long to load
 RETRY_SECONDS: Final = 0.1
 STOP_SECONDS: Final = 30.0
@@ -69,12 +70,12 @@ class ServerProcess:
 def start_product(
     data_dir: Path, *arguments: str, port: int | None = None, settings: Mapping[str, str] | None = None
 ) -> ServerProcess:
-    """Start the product over the database in a data folder, and wait until it answers.
+    """Start the product over the database in a data folder, and wait until it is ready and its catalog is loaded.
 
     The parameters are those of `launch_product`.
     """
     server = launch_product(data_dir, *arguments, port=port, settings=settings)
-    server.wait_until_ready()
+    server.wait_until_ready(READY_PATH)
     return server
 
 

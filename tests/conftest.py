@@ -19,11 +19,13 @@ import pytest
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.database.migrations import prepare_schema
+from touchstone.services.selection.catalog import live_catalog
 
 # Many small databases: what they would keep back for a full disk would fill this one.
 os.environ.setdefault("TOUCHSTONE_RESERVE_BYTES", "0")
 DATABASES = ("sqlite", "postgresql")
 TOPOLOGIES = ("embedded", "split")
+CATALOG_SECONDS = 120.0
 POSTGRES_BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
 # The files whose tests take longest, slowest first: several workers begin with them, so that none of them runs alone at
 # the end of a run.
@@ -91,6 +93,14 @@ def missing(what: str) -> None:
 @pytest.fixture(scope="session")
 def anyio_backend() -> tuple[str, dict[str, Any]]:
     return "asyncio", {"use_uvloop": False}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _loaded_catalogs() -> Iterator[None]:
+    """Let every backend that a test opens wait until its catalog is loaded, even if workers share few processors."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(live_catalog, "OPEN_SECONDS", CATALOG_SECONDS)
+        yield
 
 
 @pytest.fixture(scope="session")

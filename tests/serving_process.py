@@ -48,7 +48,7 @@ class ServingProcess:
         return own | defaults | self.variables
 
     def start(self, *prefix: str) -> "ServingProcess":
-        """Start the process, possibly under a tracer as `prefix`, and wait until it prints its address."""
+        """Start the process, possibly under a tracer as `prefix`, and wait until its catalog is loaded."""
         command = [*prefix, sys.executable, "-m", "touchstone", "serve", *([self.part] if self.part else [])]
         log_path = self.folder.parent / f"{self.folder.name}.log"
         with log_path.open("a") as log:
@@ -64,8 +64,15 @@ class ServingProcess:
             self.said.append(line.rstrip())
             if found := re.search(r"answers at (http://\S+)", line):
                 self.address = found.group(1)
+                self._wait_for_catalog(deadline)
                 return self
         raise AssertionError(f"it did not start: {self.said} {log_path.read_text()[-2000:]}")
+
+    def _wait_for_catalog(self, deadline: float) -> None:
+        """Wait until the process no longer reports that its catalog is loading."""
+        while httpx2.get(f"{self.address}/health/ready", timeout=30).json()["status"] == "loading":
+            assert time.monotonic() < deadline, "the catalog is still loading"
+            time.sleep(0.05)
 
     def kill(self) -> None:
         """Kill the process, and all that it has started, as a power failure would."""

@@ -13,13 +13,12 @@ from typing import Final
 
 import httpx2
 
-from benchmarks.product_server import ServerProcess, User, launch_product, register_user
+from benchmarks.product_server import READY_PATH, ServerProcess, User, launch_product, register_user
 from benchmarks.scale.catalog_database import CatalogDatabase
 from touchstone.database.engine import Database
 from touchstone.database.migrations import upgrade_schema
 
 GENERATOR_VERSION: Final = 1  # increment it when the generated rows change
-READY_PATH: Final = "/health/ready"
 START_SECONDS: Final = 3600.0
 WORDS_SECONDS: Final = 7200.0
 _POLL_SECONDS: Final = 0.25

@@ -3,8 +3,8 @@
 import time
 from typing import Final
 
-from benchmarks.product_server import ServerProcess
-from benchmarks.scale.measured_catalog import READY_PATH, START_SECONDS, MeasuredCatalog, sign_in, stop
+from benchmarks.product_server import READY_PATH, ServerProcess
+from benchmarks.scale.measured_catalog import START_SECONDS, MeasuredCatalog, sign_in, stop
 from benchmarks.scale.memory import measure_memory
 from benchmarks.scale.questions import QuestionSender, filtered_ranking, ranking
 from benchmarks.scale.report import MEGABYTE, Figure, Target, print_figure, print_heading

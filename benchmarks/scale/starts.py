@@ -4,9 +4,8 @@ import statistics
 import time
 from typing import Final
 
-from benchmarks.product_server import ServerProcess
+from benchmarks.product_server import READY_PATH, ServerProcess
 from benchmarks.scale.measured_catalog import (
-    READY_PATH,
     START_SECONDS,
     MeasuredCatalog,
     stop,

@@ -2,6 +2,7 @@
 
 import asyncio
 import fcntl
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -12,6 +13,7 @@ from tests.selection.conftest import FOUR, client_of
 from tests.selection.seeded import random_rows, seed
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
+from touchstone.http.error_rendering import render_detail
 from touchstone.ranking.columns.row_batches import to_record_batch
 from touchstone.services.selection.app import Selection
 from touchstone.services.selection.catalog import live_catalog
@@ -56,6 +58,7 @@ async def test_requests_while_the_catalog_is_loading(
     for refusal in refusals:
         assert refusal.status_code == 503
         assert refusal.json()["code"] == "catalog_loading"
+        assert not re.search(r"\d", refusal.json()["detail"])  # how many records there are is not known yet
         assert refusal.headers["Retry-After"] == "5"
 
     async with client_of(selection) as client:
@@ -76,6 +79,13 @@ async def test_stop_while_the_catalog_is_loading(
     with building_elsewhere(settings):
         selection = await Selection.open(settings, database, None)
         await selection.close()
+
+
+def test_detail_of_the_error_while_records_are_read() -> None:
+    """Once the number of all records is known, the error says how many of them have been read."""
+    progress = LoadProgress()
+    progress.begin(total_records=70_000)
+    assert "0 of 70000" in render_detail(progress.to_error(), "en")
 
 
 def test_progress_of_a_load() -> None:

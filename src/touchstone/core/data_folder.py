@@ -13,7 +13,10 @@ from touchstone.core.settings import Settings, SettingsError
 # The rights of the group and of other users, none of which a file of the service may grant.
 FOREIGN_RIGHTS: Final = 0o077
 # Only what the service itself creates, because the folder might be shared with something else.
-_SERVICE_FILE_PATTERNS: Final = ("touchstone.db*", "*.key", "*.index", "*.id", "uploads", "artifacts")
+_SERVICE_FILE_PATTERNS: Final = (
+    *("touchstone.db*", "*.key", "*.id", "uploads", "artifacts"),
+    *("*.index", "catalog-*.lock", "catalog-*.unverified"),
+)
 log = structlog.get_logger("touchstone.data")
 
 

@@ -1,8 +1,9 @@
 """Reading many rows column by column: the rows of a query as Arrow record batches of bounded size.
 
 PostgreSQL's driver is one of ADBC (Arrow Database Connectivity), which decodes the binary form of COPY straight into
-Arrow arrays. ADBC's driver for SQLite must not be used: it brings a second copy of SQLite into the process. Each copy
-releases the locks of the other one when it closes the file, and may then delete a write-ahead log that is in use
+Arrow arrays. SQLite is read with the `sqlite3` of the standard library, because ADBC's driver for SQLite brings a
+second copy of SQLite into the process. With that driver, some tests failed with disk I/O errors, whose cause was not
+traced. SQLite's documentation warns of two copies, which can release each other's locks
 (https://www.sqlite.org/howtocorrupt.html, section 2.2.1).
 
 A query is a single statement, so its rows are those of one moment, whatever is written while they are read.

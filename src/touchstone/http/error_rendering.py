@@ -6,6 +6,7 @@
 from typing import Any, Final
 
 from touchstone.core.errors import (
+    CatalogLoading,
     FieldError,
     Invalid,
     InvalidJobRequest,
@@ -41,7 +42,7 @@ def render_detail(error: ServiceError, locale: str) -> str:
     """
     if not isinstance(error, Invalid) or not error.field_errors:
         sentence_locale = "fr" if error.code in FRENCH_ONLY else locale
-        return text(error.code, sentence_locale, **error.facts)
+        return text(_text_key(error), sentence_locale, **error.facts)
 
     field_error = error.field_errors[0]
     explanation = _explain(error, field_error, locale)
@@ -54,6 +55,13 @@ def render_detail(error: ServiceError, locale: str) -> str:
 
     location = _describe_location(field_error.loc, locale)
     return text(error.code, locale, where=location, why=explanation, **error.facts)
+
+
+def _text_key(error: ServiceError) -> str:
+    """Return the key of an error's sentence: its code, except while the number of records to load is not known."""
+    if isinstance(error, CatalogLoading) and not error.facts["total_records"]:
+        return "catalog_loading_begins"
+    return error.code
 
 
 def _render_field_error(error: ServiceError, field_error: FieldError, locale: str) -> dict[str, Any]:

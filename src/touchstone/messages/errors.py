@@ -158,6 +158,10 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
         "Le catalogue est en cours de chargement : {records} jeux de données sur {total_records}",
         "The catalog is being loaded: {records} of {total_records} datasets",
     ),
+    "catalog_loading_begins": (
+        "Le catalogue est en cours de chargement ; réessayez dans quelques instants",
+        "The catalog is being loaded; try again in a moment",
+    ),
     "index_building": (
         "L’index de la recherche est en construction ; réessayez dans quelques instants",
         "The search index is being built; try again in a moment",

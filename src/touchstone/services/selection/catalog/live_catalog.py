@@ -42,8 +42,9 @@ from touchstone.services.selection.catalog.versioned_catalog import VersionedCat
 from touchstone.services.selection.catalog_writer import CatalogWriter
 from touchstone.services.selection.datasets.encoded_records import encode_records
 
-# How long the start of the process waits for the catalog before it answers requests.
-OPEN_SECONDS: Final = 2.0
+# How long the start of the process waits for the catalog before it answers requests. A small catalog is loaded by then
+# even on a busy machine, so that users of it never see a process that is still loading.
+OPEN_SECONDS: Final = 10.0
 POLL_SECONDS: Final = 0.3
 # A client sends a long import as several requests; the catalog counts as growing for so long after each of them.
 GROWTH_PAUSE_SECONDS: Final = 5.0
