@@ -1,4 +1,4 @@
-"""The catalog that one writer changes: each change makes a new view, and a new index is built when one pays."""
+"""The catalog that a single writer changes: each change makes a new view, and sometimes a new index is worthwhile."""
 
 from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
@@ -163,7 +163,10 @@ class Catalog:
         builder = IndexBuilder(layout.leaf_words, snapshot_path, compiled=layout.compiled)
         for batch in batches:
             builder.add(batch)
-        return cls.from_index(builder.finish(version), layout) if builder.size else cls(layout)
+
+        if builder.size == 0:
+            return cls(layout)
+        return cls.from_index(builder.finish(version), layout)
 
     @classmethod
     def from_index(cls, index: CatalogIndex, layout: Layout = Layout()) -> "Catalog":  # noqa: B008
@@ -266,29 +269,33 @@ class Catalog:
 
     @property
     def is_rebuild_due(self) -> bool:
-        """Whether a new index pays: a large catalog has none yet, or more than a tenth of its records is stale."""
+        """Whether a new index is worth building: a large catalog has none, or a tenth of its records is stale."""
         if not self._indexed:
             return self.view.size >= self._layout.index_from
-        return self._stale_rows > max(_TOLERATED_STALE_ROWS, self._indexed.span // 10)
+
+        tolerated_rows = max(_TOLERATED_STALE_ROWS, self._indexed.span // 10)
+        return self._stale_rows > tolerated_rows
 
     @property
     def is_rebuild_overdue(self) -> bool:
-        """Whether a new index pays even if many more records are about to be added.
+        """Whether a new index is worth building even if many more records are about to be added.
 
-        Were an index built whenever a tenth of the records is stale, a growing catalog would be indexed all the time.
+        A growing catalog would be indexed all the time if an index were built whenever a tenth of the records is stale.
         """
         if not self._indexed:
             return self.view.size >= self._layout.index_from
 
-        tolerated_rows = min(self._indexed.span // 2, _MAX_STALE_ROWS_WHILE_GROWING)
-        return self._stale_rows > max(self._layout.index_from, tolerated_rows)
+        half_of_index = self._indexed.span // 2
+        tolerated_rows = max(self._layout.index_from, min(half_of_index, _MAX_STALE_ROWS_WHILE_GROWING))
+        return self._stale_rows > tolerated_rows
 
     @property
     def _stale_rows(self) -> int:
-        """The number of live records beside the index, and of dead ones in it."""
+        """The number of live records that are not in the index, plus the number of dead ones in it."""
         assert self._indexed is not None
         unindexed_rows = self.view.size - self._indexed.size
-        return unindexed_rows + self._indexed.span - self._indexed.size
+        dead_rows = self._indexed.span - self._indexed.size
+        return unindexed_rows + dead_rows
 
     def begin_rebuild(self, version: int = 0, snapshot_path: Path | None = None) -> IndexRebuild:
         """Return the rebuild of an index over the present records, which the caller runs and then adopts.
@@ -302,9 +309,10 @@ class Catalog:
         return IndexRebuild(parts, self._layout, version, snapshot_path)
 
     def adopt_rebuild(self, rebuild: IndexRebuild) -> None:
-        """Replace the index by that of a finished rebuild, without the records that were removed since it began.
+        """Replace the index by that of a finished rebuild.
 
-        The records that the tail had then are behind the new index now.
+        Records that have been removed since the rebuild began are removed from the new index. Those that the tail held
+        when it began are in the new index, so they are removed from the tail.
         """
         mark = self._rebuild_mark
         self._rebuild_mark = None

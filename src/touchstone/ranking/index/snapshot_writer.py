@@ -40,7 +40,7 @@ class SnapshotWriter(ArrayStore):
         self._arrays_offset = arrays_offset(_HEADER_BYTES)
         self._size = 0
         self._lock = Lock()
-        # By the identity of a mapped array the array itself and its description.
+        # Arrays that have been written, with their descriptions, by the identity of the array.
         self._arrays: dict[int, tuple[NDArray[Any], StoredArray]] = {}
 
     def __enter__(self) -> Self:
@@ -116,9 +116,12 @@ class SnapshotWriter(ArrayStore):
     def _describe(self, value: Any) -> StoredArray:
         """Return the description of an array; the JSON encoder calls this for each array that it meets."""
         if id(value) not in self._arrays:
-            kept_array = self.keep(value)
-            self._arrays[id(value)] = (value, self._arrays.pop(id(kept_array))[1])
-        return self._arrays[id(value)][1]
+            mapped_array = self.keep(value)
+            _, description = self._arrays.pop(id(mapped_array))
+            self._arrays[id(value)] = (value, description)
+
+        _, description = self._arrays[id(value)]
+        return description
 
     def _checksum(self) -> int:
         """Return the CRC-32 of all arrays, including the zeros that fill the gaps between them."""

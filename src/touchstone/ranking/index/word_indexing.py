@@ -1,6 +1,6 @@
 """Indexing of the words of a large catalog after its other columns, so that the rest can be served sooner."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -34,29 +34,27 @@ class WordIndexing:
 
     def _weigh_words(self, positions: NDArray[np.int64]) -> Iterator[dict[str, int]]:
         """Yield the words of the records at some positions, with their weights."""
-        names, objectives, descriptions = (
-            self.index.texts(column, positions) for column in ("dataset_name", "objective", "description")
-        )
+        names = self.index.texts("dataset_name", positions)
+        objectives = self.index.texts("objective", positions)
+        descriptions = self.index.texts("description", positions)
+
         words = self.index.columns.words
-        tag_codes, domain_codes, task_codes = (
-            words[column].codes[positions].tolist() for column in ("tags", "domain", "task")
-        )
-        tags, domains, tasks = (_list_reader(words[column]) for column in ("tags", "domain", "task"))
+        tags = _read_lists(words["tags"], positions)
+        domains = _read_lists(words["domain"], positions)
+        tasks = _read_lists(words["task"], positions)
 
-        for record in range(len(positions)):
-            terms = [("domain", value) for value in domains(domain_codes[record])]
-            terms += [("task", value) for value in tasks(task_codes[record])]
-            texts = (objectives[record], descriptions[record])
-            yield weigh_words(names[record] or "", texts, tags(tag_codes[record]), terms)
+        for i in range(len(positions)):
+            terms = [("domain", domain) for domain in domains[i]]
+            terms += [("task", task) for task in tasks[i]]
+            yield weigh_words(names[i] or "", (objectives[i], descriptions[i]), tags[i], terms)
 
 
-def _list_reader(column: CodedColumn) -> Callable[[int], tuple[str, ...]]:
-    """Return a function that returns the word list of a code, and decodes each list once."""
-    lists: dict[int, tuple[str, ...]] = {0: ()}
-
-    def read(code: int) -> tuple[str, ...]:
-        if code not in lists:
-            lists[code] = decode_words(column.pool[code])
-        return lists[code]
-
-    return read
+def _read_lists(column: CodedColumn, positions: NDArray[np.int64]) -> list[tuple[str, ...]]:
+    """Return the word lists of the records at some positions; each distinct list is decoded once."""
+    list_by_code: dict[int, tuple[str, ...]] = {0: ()}  # code 0 is "not known"
+    word_lists = []
+    for code in column.codes[positions].tolist():
+        if code not in list_by_code:
+            list_by_code[code] = decode_words(column.pool[code])
+        word_lists.append(list_by_code[code])
+    return word_lists
