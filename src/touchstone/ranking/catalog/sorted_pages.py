@@ -1,4 +1,8 @@
-"""Pages of sorted lists of the records of an index, read from the order of all records or sorted for the page."""
+"""Pages of sorted lists of indexed records.
+
+The order of all records by a column is computed once and cached. A page is read from it by skipping the records that do
+not match. If only a few records match, sorting them is faster than looking for them in that order.
+"""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -28,20 +32,20 @@ _ALL_BITS: Final = np.uint64(2**64 - 1)
 
 
 class SortedPages:
-    """Pages of the lists of an index.
+    """Reads pages of sorted lists from an index.
 
-    A few matches are sorted. Many are read from an order of all records, of which the beginning is enough for the first
-    pages of most lists. An order is made when it is first needed, which takes a while in a large catalog.
+    Computing the order of all records takes a while in a large catalog. So it is done when an order is first needed,
+    and only for the beginning of the order until a page lies beyond that.
     """
 
     def __init__(self, index: CatalogIndex, sort_up_to: int) -> None:
-        """Prepare the lists of an index; no more matches than `sort_up_to` are ever sorted for a page."""
+        """Read pages from an index; at most `sort_up_to` records that match are sorted for a page."""
         self._index = index
         self._columns = index.columns
         self._sort_up_to = sort_up_to
 
     def read(self, matches: Words, match_count: int, request: PageRequest) -> Ints:
-        """Return the positions on a page of the records that match, given as a bitmap, and their number."""
+        """Return the positions of the records on a page, given a bitmap of all records that match and their number."""
         length = max(0, match_count - request.skip)
         if request.limit is not None:
             length = min(length, request.limit)
@@ -61,7 +65,7 @@ class SortedPages:
         return _read_order(matches, self._permutation(request), request, length)
 
     def _is_sorting_cheaper(self, match_count: int, request: PageRequest, length: int) -> bool:
-        """Return whether sorting all matches is cheaper than reading an order of all records up to the page's end."""
+        """Return whether sorting the matches is expected to be faster than reading an order up to the page's end."""
         if match_count > self._sort_up_to:
             return False
         if request.is_before is not None:
@@ -69,11 +73,12 @@ class SortedPages:
 
         end = request.skip + length
         expected_places = end * self._columns.size / match_count
-        is_short = match_count <= self._sort_up_to // 20
-        return is_short or _READING_COST * match_count + _SORTING_COST * end < expected_places
+        sorting_cost = _READING_COST * match_count + _SORTING_COST * end
+        are_few = match_count <= self._sort_up_to // 20
+        return are_few or sorting_cost < expected_places
 
     def _sort(self, matches: Words, match_count: int, request: PageRequest) -> Ints:
-        """Return the page of matches that are sorted for it."""
+        """Sort the matches, and return the page."""
         positions = np.empty(match_count, np.int64)
         bits.list_set_bits(matches, positions)
         keys = [*self._sort_keys(request, positions), self._index.integers("id", positions)]
@@ -85,7 +90,7 @@ class SortedPages:
         return sorted_positions[start:][: request.limit]
 
     def _beginning(self, request: PageRequest) -> Positions:
-        """Return the first positions in the order of a list, at least, and all of them where they are stored anyway."""
+        """Return the beginning of the order of all records, or the whole order where the index stores it."""
         columns = self._columns
         if request.column == "id":
             by_id = columns.positions_by_id
@@ -116,7 +121,7 @@ class SortedPages:
             return permutation
 
     def _order_key(self, request: PageRequest) -> OrderKey:
-        """Return the key of the order of a list; most orders do not depend on the assurance."""
+        """Return the key under which the order of a list is cached; most orders do not depend on the assurance."""
         assurance = self._columns.assurance if request.column in ASSURED_COLUMNS else Assurance.DECLARED
         return OrderKey(assurance, request.column, request.descending)
 
@@ -153,9 +158,10 @@ class SortedPages:
         return np.where(ranks == 0, np.nan, ranks)
 
     def _name_ranks(self, positions: NDArray[Any]) -> Ints:
-        """Return the rank of the folded name of each of some records; equal names share a rank.
+        """Return the alphabetical rank of the folded name of each record; equal names share a rank.
 
-        It is the number of names that begin at the record's place in the alphabetical order or before it.
+        Records with the same name form a group in the alphabetical order, and a bitmap marks where each group starts.
+        The rank of a name is the number of groups that start at the record's place or before it.
         """
         names = self._columns.names
         counts_by_word = np.bitwise_count(names.group_starts)
@@ -163,8 +169,8 @@ class SortedPages:
 
         places = names.places[positions].astype(np.int64)
         words = places // BITS_PER_WORD
-        bits_behind_place = (BITS_PER_WORD - 1 - places % BITS_PER_WORD).astype(np.uint64)
-        starts_up_to_place = names.group_starts[words] & (_ALL_BITS >> bits_behind_place)
+        bits_after_place = (BITS_PER_WORD - 1 - places % BITS_PER_WORD).astype(np.uint64)
+        starts_up_to_place = names.group_starts[words] & (_ALL_BITS >> bits_after_place)
         return np.asarray(counts_before_word[words] + np.bitwise_count(starts_up_to_place))
 
     def sort_value(self, column: str, position: int) -> Any:
@@ -185,7 +191,7 @@ class SortedPages:
 
 
 def _read_order(matches: Words, order: Positions, request: PageRequest, length: int) -> Ints:
-    """Return the page of `length` matches in the order of some positions; fewer if the order ends before it."""
+    """Read a page of `length` matches from an order; return fewer if the order ends before the page does."""
     page = np.empty(length, np.int64)
     remaining_order = order[request.first_index(order) :]
     page_length = order_kernels.fill_window(matches, remaining_order, request.skip, page)
@@ -193,9 +199,9 @@ def _read_order(matches: Words, order: Positions, request: PageRequest, length: 
 
 
 def _first_in_order(keys: Sequence[NDArray[Any]], count: int) -> Ints:
-    """Return the indices of the first `count` of some records in ascending order of their keys; ties keep their order.
+    """Return the indices of the first `count` records in ascending order of their keys; ties keep their order.
 
-    The most significant key comes first. Only records that are among the first are sorted.
+    The most significant key is given first. Records that come later than the first `count` are not sorted.
     """
     first_key = keys[0]
     if count >= len(first_key):

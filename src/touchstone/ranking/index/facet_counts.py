@@ -1,4 +1,8 @@
-"""Facets of an index: flags and ethical scores by the bits that planes have in common, the rest by counting codes."""
+"""Facets of the records of an index that match a query.
+
+Flags and ethical scores are counted with planes, bitmaps of the records that have a property. The values of other
+columns are stored as codes, and the records with each code are counted.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +26,7 @@ from touchstone.ranking.query.facets import FACET_WORDS, FacetCounter, FlagCount
 
 
 def count_index(index: CatalogIndex, bitmap: Words, match_count: int) -> FacetCounter:
-    """Return the facets of the records of an index that match a query, given as a bitmap, and their number."""
+    """Return the facets of the records that match a query, given a bitmap of these records and their number."""
     counter = FacetCounter()
     counter.add_records(match_count)
     if match_count == 0:
@@ -41,7 +45,7 @@ def count_index(index: CatalogIndex, bitmap: Words, match_count: int) -> FacetCo
 
 
 def warm_up_facets(index: CatalogIndex) -> None:
-    """Run the kernel that the facets of many matches need over the first leaf, so that it is compiled before."""
+    """Run the kernel for ranges of numbers over the first leaf, so that it is compiled before the first query."""
     columns = index.columns
     first_leaf = np.zeros(columns.leaf_words, np.uint64)
     leaf_codes = LeafCodes(np.ones(1, np.int64), np.ones(1, np.int64))
@@ -76,7 +80,7 @@ class _Matches:
 
     @property
     def are_few(self) -> bool:
-        """Whether reading them takes less time than statistics of whole columns, which may not have been computed."""
+        """Whether reading the matches takes less time than computing statistics of whole columns."""
         return self.count <= self.index.columns.leaf_size
 
     def count_codes(self, column: str, codes: NDArray[Any], code_count: int) -> Ints:

@@ -1,4 +1,4 @@
-"""The orders of the records of an index by sort columns, kept for the next lists."""
+"""A cache of the orders in which an index lists its records."""
 
 from threading import Lock
 from typing import Final, NamedTuple, TypeAlias
@@ -16,7 +16,7 @@ Positions: TypeAlias = NDArray[np.uint32]
 
 
 class OrderKey(NamedTuple):
-    """What an order depends on: the assurance if the column does, the sort column and the direction."""
+    """What an order depends on: the sort column, the direction, and for some columns the assurance."""
 
     assurance: Assurance
     column: str
@@ -24,12 +24,12 @@ class OrderKey(NamedTuple):
 
 
 class OrderCache:
-    """The orders that were used most recently, at all assurances.
+    """The orders that have been used most recently, at every assurance.
 
     Attributes:
         beginnings: The first positions of an order, which are enough for most pages.
         permutations: The positions of all records.
-        lock: Held while an order is made, so that two threads do not make the same.
+        lock: Held while an order is computed, so that two threads do not compute the same one.
     """
 
     def __init__(self) -> None:

@@ -29,8 +29,8 @@ class AccentedTexts(NamedTuple):
 class TextSearch:
     """Finds the texts of a pool that contain a substring, ignoring case and accents.
 
-    Plain ASCII texts are searched as they are stored. All others are folded when they are first needed, unless that has
-    been done before.
+    Plain ASCII texts are searched as they are stored. The other texts are folded at the first search, unless they are
+    given folded.
     """
 
     def __init__(self, pool: TextPool, accented: AccentedTexts | None = None) -> None:
@@ -38,11 +38,11 @@ class TextSearch:
         self._given_accented = accented
 
     def containing(self, folded_substring: str) -> Bools:
-        """Return for each text of the pool whether it contains a substring, which is folded."""
+        """Return for each text of the pool whether it contains a folded substring."""
         if not folded_substring:
             return np.ones(len(self._pool), np.bool_)
 
-        # A substring that is not plain ASCII cannot be in a text that is, so only the other texts need correction.
+        # The search over all texts only ignores the case of ASCII letters, so accented texts are searched folded.
         contains = _search(self._pool, folded_substring)
         accented = self._accented
         contains[accented.indices] = _search(accented.folded, folded_substring)
@@ -75,7 +75,7 @@ def _find_accented(pool: TextPool) -> Ints:
 
 
 def _fold_texts(pool: TextPool, indices: Ints) -> TextPool:
-    """Return a pool of some texts of a pool, folded; few of them are Python objects at the same time."""
+    """Return the folded forms of some texts of a pool; only a part of them are Python objects at the same time."""
     folded_data = [np.empty(0, np.uint8)]
     lengths = [np.zeros(1, np.int64)]
     for start in range(0, len(indices), _TEXTS_AT_A_TIME):

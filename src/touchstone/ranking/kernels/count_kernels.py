@@ -1,4 +1,4 @@
-"""Counts over the records that match: codes, bits in common, and the technical score, which no plane covers."""
+"""Kernels that count the records that match a query, and find the ranges of their numbers and technical scores."""
 
 from typing import Any, Final, NamedTuple
 
@@ -88,7 +88,7 @@ def known_code_range(
     lowest_in_leaves: NDArray[np.int64],
     highest_in_leaves: NDArray[np.int64],
 ) -> tuple[int, int]:
-    """Return the lowest and the highest code above 0 of the records whose bit is set; (a huge number, 0) for none.
+    """Return the lowest and the highest code above 0 of the records whose bit is set; (NO_CODE, 0) if there is none.
 
     Records are stored in leaves, blocks of about a thousand. The lowest and the highest code above 0 of each leaf are
     given, so records are read one by one only in leaves that can extend the range.

@@ -1,4 +1,4 @@
-"""Which of many texts contain a substring, ignoring the case of ASCII letters.
+"""Kernels that find the texts that contain a substring, ignoring the case of ASCII letters.
 
 The texts are UTF-8 bytes, one text after the other. Most of the work is one pass over these bytes that the compiler
 turns into vector instructions: it marks where the substring may begin. Only there is all of it compared.
@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from touchstone.ranking.kernels.bits import ZERO, Words, lowest_bit, set_bit, without_lowest_bit
 from touchstone.ranking.kernels.filter_kernels import contains_substring
 
-MARKED_BYTES: Final = 1024  # so many bytes of text are marked at a time
+MARKED_BYTES: Final = 1024  # the number of bytes of text that are marked at a time
 _BYTES_PER_WORD: Final = 8
 _LOWER_CASE_BIT: Final = np.uint8(32)
 
 
 class EncodedTexts(NamedTuple):
-    """Texts as UTF-8 in an array of bytes, and where each begins in it; the last offset is where the last one ends."""
+    """Texts as one array of UTF-8 bytes; text `i` extends from `offsets[i]` to `offsets[i + 1]`."""
 
     data: NDArray[np.uint8]
     offsets: NDArray[Any]

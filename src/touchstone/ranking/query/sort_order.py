@@ -1,4 +1,4 @@
-"""The order of a list: sort keys, and the part of an order that a caller asked for without sorting the rest."""
+"""Sort keys of lists, and the selection of one page of records without sorting all of them."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
@@ -23,13 +23,14 @@ SORT_KEYS: Final[Mapping[str, str]] = MappingProxyType({name: name for name in _
 
 
 class PageRequest(NamedTuple):
-    """Which page of a sorted list of the records of one part is asked for.
+    """A request for one page of the sorted list of one part's records.
 
     Attributes:
-        column, descending: What the list is sorted by; records without a value come last, and ties are ordered by id.
-        skip, limit: How many matches come before the page, and how many are on it; None for all that follow.
-        is_before: Tells whether the record at a position comes before the place where the list begins for this request;
-            None if it begins with its first record.
+        column, descending: What the list is sorted by; records without a value come last, and ties are sorted by id.
+        skip: How many matches to leave out.
+        limit: How many matches to return at most; None for all.
+        is_before: Tells whether the record at a position comes before those that the request counts; None if it counts
+            from the beginning of the list.
     """
 
     column: str
@@ -39,11 +40,15 @@ class PageRequest(NamedTuple):
     is_before: Callable[[int], bool] | None = None
 
     def first_index(self, sorted_positions: NDArray[Any]) -> int:
-        """Return where the list begins for this request, given positions in its order."""
+        """Return the index of the first record that the request counts, given positions in the order of the list."""
         is_before = self.is_before
         if is_before is None:
             return 0
-        return bisect_left(sorted_positions, True, key=lambda position: not is_before(int(position)))
+
+        def is_counted(position: int) -> bool:
+            return not is_before(int(position))
+
+        return bisect_left(sorted_positions, True, key=is_counted)
 
 
 def sort_values(segment: Segment, column: str) -> tuple[NDArray[Any], ...]:
