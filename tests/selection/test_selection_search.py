@@ -16,7 +16,8 @@ from touchstone.database.engine import Database
 from touchstone.ranking.catalog.catalog import Layout
 from touchstone.ranking.query.predicates import FullText
 from touchstone.services.selection.app import Selection
-from touchstone.services.selection.catalog.live_catalog import LiveCatalog, SortOrder
+from touchstone.services.selection.catalog.list_ids import SortOrder
+from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 
 
 async def names(client: httpx2.AsyncClient, **parameters: str) -> list[str]:

@@ -1,7 +1,12 @@
-"""Distinct values and their codes: texts, word lists and owners are compared once a value, not once a record."""
+"""The distinct values of a column, numbered so that records can refer to them.
+
+A column of texts, word lists or owners stores each distinct value once, and for each record only the number of its
+value, the code. A condition on texts is then evaluated once for each value and not for each record. Values are compared
+in a folded form, without case and accents.
+"""
 
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Final, Generic, TypeVar
@@ -13,34 +18,36 @@ from touchstone.core.text import fold
 from touchstone.core.vocabulary import comparison_key
 
 T = TypeVar("T", bound=Hashable)
-_FEW_CODES: Final = 8  # up to an eighth of the values is sorted sooner than all of them
-_SORT_FROM: Final = 64  # more new values than this are sorted together; fewer are inserted one by one
+# Sorting up to an eighth of the values on their own takes less time than ranking all of them.
+_FEW_CODES: Final = 8
+# Up to so many new values are inserted into the ranking one by one; if there are more, all values are sorted again.
+_MAX_INSERTIONS: Final = 64
 
 
 def fold_text(text: str) -> str:
-    """Return a text as it is compared: the same object if folding changes nothing, which halves the memory."""
+    """Return a text without case and accents; the same object if nothing changes, which saves memory."""
     folded = fold(text)
     return text if folded == text else folded
 
 
 def fold_words(column: str, words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return a list of words as it is compared, word by word, by the vocabulary of its column."""
+    """Return the form of each word in which it is compared with others of its column."""
     return tuple(comparison_key(column, word) for word in words)
 
 
 @dataclass(frozen=True, slots=True)
 class CodeVocabulary:
-    """The distinct values of a column; records refer to them by codes from 1, and code 0 means "not known".
+    """The distinct values of a column at some moment. Codes start at 1; code 0 means "not known".
 
-    The sequences are indexed by code. They may be longer than `size`, because they belong to a writer, which only ever
-    appends to them.
+    The sequences are indexed by code. They are shared with the writer, which may have appended more values since, so
+    that they can be longer than `size`.
 
     Attributes:
         size: The number of codes, including code 0.
         values: The value of each code.
-        folded: Each value as it is compared, without case and accents.
+        folded: The folded form of each value.
         codes: The code of each value.
-        ranking: The ranks of the folded values, which are computed when somebody needs them.
+        ranking: The ranks of the folded values, computed on demand.
     """
 
     size: int
@@ -51,86 +58,93 @@ class CodeVocabulary:
 
     @property
     def ranks(self) -> NDArray[np.int64]:
-        """The rank of each folded value in sorted order; equal folded values share a rank, and code 0 has -1."""
+        """The rank of each value in the order of the folded values; equal ones share a rank, and code 0 has -1."""
         return self.ranking.ranks(self.size)
 
     def ranks_at(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Return ranks in which the values of some codes are sorted; those of few codes are sorted on their own."""
-        if self.ranking.is_complete(self.size) or len(codes) > self.size // _FEW_CODES:
+        """Return numbers by which the values of some codes can be sorted; -1 for "not known".
+
+        These are the ranks among all values, or, if the codes are few, the ranks among their own values.
+        """
+        are_few = len(codes) <= self.size // _FEW_CODES
+        if self.ranking.is_complete(self.size) or not are_few:
             return self.ranks[codes]
 
         folded_values = [self.folded[code] for code in codes.tolist()]
-        known_values = sorted({value for value in folded_values if value is not None})
-        rank_of = {value: rank for rank, value in enumerate(known_values)}
-        return np.array([rank_of.get(value, -1) for value in folded_values], np.int64)
+        known_values = {value for value in folded_values if value is not None}
+        rank_by_value = _rank_by_value(known_values)
+        return np.array([rank_by_value.get(value, -1) for value in folded_values], np.int64)
 
     def test_codes(self, codes: NDArray[np.int32], is_match: Callable[[Any], bool]) -> NDArray[np.bool_]:
-        """Return for each of some codes whether its folded value satisfies a condition; "not known" never does.
-
-        The condition is called for as few values as possible.
-        """
+        """Return for each of some codes whether its folded value satisfies a condition; "not known" never does."""
+        # If there are fewer codes than values, testing each code takes fewer calls of the condition.
         if len(codes) < self.size:
-            matches = (code > 0 and is_match(self.folded[code]) for code in codes.tolist())
-            return np.fromiter(matches, np.bool_, len(codes))
+            matches = [code > 0 and is_match(self.folded[code]) for code in codes.tolist()]
+            return np.array(matches, np.bool_)
 
-        # Test every distinct value once, then look up the result of each code.
+        # Otherwise test every value once, and look up the result of each code.
         known_values = self.folded[1 : self.size]
         matches_by_code = np.array([False, *map(is_match, known_values)], np.bool_)
         return matches_by_code[codes]
 
 
 class ValueRanking:
-    """The ranks of the folded values of a growing vocabulary, brought up to date when they are read.
+    """The ranks of the folded values of a growing vocabulary, which are updated when they are read.
 
-    Reading is safe in any thread, while one writer appends values.
+    Any thread may read them while one writer appends values.
     """
 
     def __init__(self, folded: Sequence[Any]) -> None:
-        """Rank values that are indexed by code; the first one, of code 0, is "not known"."""
+        """Prepare to rank values, which are indexed by code; the first one stands for "not known"."""
         self._folded = folded
-        self._sorted: list[Any] = []
+        self._sorted: list[Any] = []  # the distinct values among those that have a rank
         self._ranks: NDArray[np.int64] = np.full(1, -1, np.int64)
         self._lock = Lock()
 
     def is_complete(self, size: int) -> bool:
-        """Return whether the first `size` values have been ranked already."""
+        """Return whether the first `size` values have ranks already."""
         return len(self._ranks) >= size
 
     def ranks(self, size: int) -> NDArray[np.int64]:
-        """Return the ranks of the first `size` values, among these and perhaps later ones."""
+        """Return the ranks of the first `size` values; later values may have ranks between them."""
         with self._lock:
             if not self.is_complete(size):
                 self._add_ranks(self._folded[len(self._ranks) : size])
             return self._ranks[:size]
 
     def _add_ranks(self, new_values: Sequence[Any]) -> None:
-        """Rank the values that follow those that are ranked."""
-        if len(new_values) > _SORT_FROM:
+        """Rank the next values, which have no ranks yet."""
+        if len(new_values) > _MAX_INSERTIONS:
             self._rank_all(len(self._ranks) + len(new_values))
         else:
             self._insert_ranks(new_values)
 
     def _rank_all(self, size: int) -> None:
-        """Rank the first `size` values from the start."""
-        folded_values = self._folded[1:size]
-        self._sorted = sorted(set(folded_values))
-        rank_of = {folded: rank for rank, folded in enumerate(self._sorted)}
-        self._ranks = np.array([-1, *(rank_of[folded] for folded in folded_values)], np.int64)
+        """Rank the first `size` values anew, by sorting them."""
+        known_values = self._folded[1:size]
+        rank_by_value = _rank_by_value(set(known_values))
+        self._sorted = list(rank_by_value)
+        self._ranks = np.array([-1, *(rank_by_value[value] for value in known_values)], np.int64)
 
     def _insert_ranks(self, new_values: Sequence[Any]) -> None:
-        """Rank a few new folded values; the ranks of all values that come after a new one rise by 1."""
-        # Earlier snapshots share the old array, so the ranks are written into a new one.
+        """Rank a few new values, each of which raises the ranks of all values after it by 1."""
+        # Readers may still use the old array, so the ranks are written into a new one.
         unranked = np.full(len(new_values), -1, np.int64)
         ranks = np.concatenate([self._ranks, unranked])
 
-        for code, folded in enumerate(new_values, start=len(self._ranks)):
-            rank = bisect_left(self._sorted, folded)
-            is_new = rank == len(self._sorted) or self._sorted[rank] != folded
-            if is_new:
-                self._sorted.insert(rank, folded)
+        for code, value in enumerate(new_values, start=len(self._ranks)):
+            rank = bisect_left(self._sorted, value)
+            is_ranked = rank < len(self._sorted) and self._sorted[rank] == value
+            if not is_ranked:
+                self._sorted.insert(rank, value)
                 ranks[ranks >= rank] += 1
             ranks[code] = rank
         self._ranks = ranks
+
+
+def _rank_by_value(values: Collection[Any]) -> dict[Any, int]:
+    """Return the rank of each of some distinct values, in sorted order."""
+    return {value: rank for rank, value in enumerate(sorted(values))}
 
 
 class VocabularyWriter(Generic[T]):
@@ -144,7 +158,7 @@ class VocabularyWriter(Generic[T]):
         self._ranking = ValueRanking(self._folded)
 
     def encode(self, value: T | None) -> int:
-        """Return the code of a value, assigning a new one when the value is first seen; the code of None is 0."""
+        """Return the code of a value, and assign one if the value is new; the code of None is 0."""
         if value is None:
             return 0
 
@@ -161,7 +175,7 @@ class VocabularyWriter(Generic[T]):
         return self._values[code]
 
     def snapshot(self) -> CodeVocabulary:
-        """Return the vocabulary of all values so far; it stays valid while the writer goes on."""
+        """Return the vocabulary of all values so far; it stays valid while the writer adds others."""
         return CodeVocabulary(
             size=len(self._values),
             values=self._values,

@@ -1,4 +1,4 @@
-"""Writing of records to the database in a form that is then applied to the catalog in memory."""
+"""Writing records to the database, and remembering the changes for the catalog in memory."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from touchstone.services.selection.datasets.dataset_record import DatasetDraft, 
 
 
 class CatalogWriter:
-    """A transaction on the catalog that records its changes, so that they can be applied to the columns."""
+    """Writes records in a transaction, and remembers what it has changed, for the catalog in memory."""
 
     def __init__(self, transaction: Writer, version: int) -> None:
         self.transaction = transaction
@@ -22,7 +22,7 @@ class CatalogWriter:
         return list(self._upserts.values())
 
     async def insert(self, draft: DatasetDraft) -> DatasetRecord:
-        """Insert a record and return it as stored."""
+        """Insert a record, and return it as stored."""
         record = await store.insert_dataset(self.transaction, draft, self.version)
         self._upserts[record.id] = record
         return record
@@ -33,22 +33,28 @@ class CatalogWriter:
         Raises:
             SourceConflict: a record with the same source has been inserted in the meantime.
         """
-        records = await store.insert_new_datasets(self.transaction, drafts, self.version) if drafts else []
+        if not drafts:
+            return []
+
+        records = await store.insert_new_datasets(self.transaction, drafts, self.version)
         self._upserts |= {record.id: record for record in records}
         return records
 
     async def update(self, dataset_id: int, draft: DatasetDraft) -> DatasetRecord:
-        """Replace the content of a record and return it as stored."""
+        """Replace the content of a record, and return it as stored."""
         record = await store.update_dataset(self.transaction, dataset_id, draft, self.version)
         self._upserts[record.id] = record
         return record
 
-    async def update_many(self, changed: Sequence[DatasetRecord]) -> list[DatasetRecord]:
+    async def update_many(self, drafts: Sequence[DatasetRecord]) -> list[DatasetRecord]:
         """Replace the content of many records with one statement, and return them as stored.
 
-        `changed` are the stored records with their new content, but still with their old size.
+        The drafts have the new content of the records, but still the `content_bytes` of the old content.
         """
-        records = await store.update_datasets(self.transaction, changed, self.version) if changed else []
+        if not drafts:
+            return []
+
+        records = await store.update_datasets(self.transaction, drafts, self.version)
         self._upserts |= {record.id: record for record in records}
         return records
 

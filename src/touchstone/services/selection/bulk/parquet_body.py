@@ -1,4 +1,4 @@
-"""Parquet files as bodies of bulk imports: spooled to the disk, and read row by row in a confined process."""
+"""Parquet files as request bodies: received in a temporary file, and read row by row in a confined process."""
 
 import asyncio
 import tempfile
@@ -19,7 +19,7 @@ from touchstone.services.selection.files.uploads import SizeLimit, enforce_limit
 
 # Few bytes of a Parquet file can stand for any number of equal rows.
 MAX_ROWS: Final = 10_000_000
-# A file of that many rows takes less than half of this time; most of it, the reader waits for the database.
+# A file of that many rows takes less than half of this time, most of which the reader waits for the database.
 _CPU_SECONDS: Final = 900
 _WALL_SECONDS: Final = 3600.0
 _CONCURRENT_READINGS: Final = 2
@@ -28,15 +28,15 @@ _BUFFER_BYTES: Final = 1024 * 1024
 
 
 class ParquetBody:
-    """A Parquet file that has been received, and is read while its rows are imported; it has to be closed."""
+    """A received Parquet file, whose rows are read while they are imported. It must be closed."""
 
     def __init__(self, rows: ParquetRows, slots: asyncio.Semaphore) -> None:
-        """Take over the rows of the file, and one of the slots for readings."""
+        """Take over the rows, and a slot that the caller has acquired."""
         self._rows = rows
         self._slots = slots
 
     async def lines(self) -> AsyncIterator[bytes]:
-        """Yield one line of JSON for each row, in chunks that need not end where lines end.
+        """Yield the rows as lines of JSON, in chunks that may end within a line.
 
         Raises:
             InvalidValue: the file is damaged.
@@ -48,13 +48,13 @@ class ParquetBody:
             raise _unreadable_parquet() from None
 
     async def close(self) -> None:
-        """Stop reading the file."""
+        """Stop reading the file, and release the slot."""
         self._slots.release()
         await self._rows.close()
 
 
 class ParquetBodies:
-    """Receives the Parquet files of this process, and reads at most two of them at a time."""
+    """Receives Parquet files, at most two of which are read at a time."""
 
     def __init__(self, settings: Settings, database: Database) -> None:
         self._database = database
@@ -66,7 +66,7 @@ class ParquetBodies:
         self._slots = asyncio.Semaphore(_CONCURRENT_READINGS)
 
     async def receive(self, request: Request) -> ParquetBody:
-        """Receive the file in the body of a request, and begin to read it.
+        """Receive the file in the body of a request, and start reading it.
 
         Raises:
             TooLarge: the file is larger than an upload may be.
@@ -74,8 +74,7 @@ class ParquetBodies:
             InvalidValue: the body is not a Parquet file.
             Overloaded: other imports keep the readers busy.
         """
-        declared_length = request.headers.get("content-length", "")
-        expected_bytes = int(declared_length) if declared_length.isdigit() else 0
+        expected_bytes = _content_length(request)
         size_limit = SizeLimit(self._max_bytes, TooLarge(limit=self._max_bytes))
         if expected_bytes > self._max_bytes:
             raise size_limit.error
@@ -89,11 +88,25 @@ class ParquetBodies:
             return await self._open(file)
 
     async def _open(self, file: BinaryIO) -> ParquetBody:
-        """Begin to read a file, which may be closed afterwards, because the reader has inherited it.
+        """Start reading a file, which the caller may close afterwards, because the reading process has inherited it.
 
         Raises:
-            InvalidValue: it is not a Parquet file.
-            Overloaded: no reader becomes free in time.
+            InvalidValue: the file is not a Parquet file.
+            Overloaded: no slot becomes free in time.
+        """
+        await self._acquire_slot()
+        try:
+            rows = await self._start_reader(file)
+        except BaseException:
+            self._slots.release()
+            raise
+        return ParquetBody(rows, self._slots)
+
+    async def _acquire_slot(self) -> None:
+        """Wait for a slot.
+
+        Raises:
+            Overloaded: no slot becomes free in time.
         """
         try:
             async with asyncio.timeout(_MAX_WAIT_SECONDS):
@@ -101,21 +114,28 @@ class ParquetBodies:
         except TimeoutError:
             raise Overloaded(retry_after=5) from None
 
+    async def _start_reader(self, file: BinaryIO) -> ParquetRows:
+        """Start the process that reads a file.
+
+        Raises:
+            InvalidValue: the file is not a Parquet file.
+        """
         try:
-            rows = await ParquetRows.open(
+            return await ParquetRows.open(
                 file, ignored_columns=sorted(FIELDS_OF_SERVICE), max_rows=MAX_ROWS, limits=self._limits
             )
         except UnreadableRows:
-            self._slots.release()
             raise _unreadable_parquet() from None
-        except BaseException:
-            self._slots.release()
-            raise
-        return ParquetBody(rows, self._slots)
+
+
+def _content_length(request: Request) -> int:
+    """Return the length that a request declares for its body, or 0 if it declares none."""
+    content_length = request.headers.get("content-length", "")
+    return int(content_length) if content_length.isdigit() else 0
 
 
 def _create_spool_file(folder: Path) -> BinaryIO:
-    """Return a new file without a name, which disappears with its last descriptor."""
+    """Return a new file without a name, which is deleted when it is closed everywhere."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return tempfile.TemporaryFile(dir=folder)
 
@@ -134,5 +154,5 @@ async def _spool(chunks: AsyncIterator[bytes], file: BinaryIO) -> None:
 
 
 def _unreadable_parquet() -> InvalidValue:
-    """Return the error for a file that cannot be read."""
+    """Return the error for a file that is not a readable Parquet file."""
     return InvalidValue(FieldError(("body",), "unreadable_parquet", {"max_rows": MAX_ROWS}))

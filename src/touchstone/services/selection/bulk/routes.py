@@ -31,13 +31,13 @@ _CONTENT: Final[dict[str, Any]] = BINARY_CONTENT | {JSON_LINES: BINARY_CONTENT[O
 
 
 class ReportResponse(StreamingResponse):
-    """A response whose headers are sent at once, while its body depends on the body of the request.
+    """A response whose headers are sent before the request body has been read.
 
-    Unlike Starlette's own streams, this one does not receive messages itself, because they are the request's body.
+    Starlette's own streaming response listens for disconnects, and would take parts of the request body for that.
     """
 
     def __init__(self, lines: AsyncIterator[bytes], close: Callable[[], Awaitable[None]] | None = None) -> None:
-        """Prepare to send the lines of a report; `close` is called when they have been sent, or cannot be."""
+        """Prepare to send the lines of a report; `close` is called afterwards, even if sending fails."""
         super().__init__(lines, media_type=JSON_LINES)
         self._close = close
 
@@ -71,7 +71,7 @@ async def import_records(request: Request) -> Response:
 
 
 async def _report_lines(ctx: RequestContext, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Import the lines of a body, and yield the lines of the report, unless the client goes away."""
+    """Import the lines of a body, and yield the lines of the report; stop if the client disconnects."""
     try:
         lines = await ctx.services.bulk.run(chunks, ctx.viewer, ctx.locale)
     except ClientDisconnect:

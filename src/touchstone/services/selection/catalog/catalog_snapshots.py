@@ -1,7 +1,7 @@
-"""The snapshot file of the catalog: its index as it was saved by the last run, so that the next start is quick.
+"""The snapshot file, in which the index of the catalog is saved so that the next start is quick.
 
-Every file that is written is listed in the database by its digest. This is how a process recognises a file that was
-made of another database, or before a backup of this one was restored.
+The digest of each snapshot is stored in the database. A process refuses a file that is not listed there, because it
+belongs to another database, or to a state of this one that was replaced by a backup.
 """
 
 import asyncio
@@ -33,10 +33,10 @@ class CatalogSnapshots:
         self.path = path
 
     async def open(self) -> MappedSnapshot | None:
-        """Map the file into memory, or return None if there is none of this database.
+        """Map the snapshot into memory, or return None if there is none of this database.
 
-        The caller then verifies the arrays while it uses them already. If the last process ended before it had verified
-        them, perhaps because they are damaged, they are verified first.
+        The caller may use the snapshot at once, and has to verify it meanwhile. If the last process ended before it had
+        done so, perhaps because the file is damaged, this method verifies the snapshot first.
         """
         snapshot = await self._map()
         if self.path is None or snapshot is None:
@@ -46,27 +46,28 @@ class CatalogSnapshots:
         if marker.exists() and not await self.verify(snapshot):
             return None
 
-        with suppress(OSError):  # the folder may be read-only
+        with suppress(OSError):  # The folder may be read-only.
             marker.touch()
         return snapshot
 
     async def open_newer(self, catalog: VersionedCatalog) -> MappedSnapshot | None:
-        """Map the file if another process has saved a better index in it than that of a catalog, or return None.
+        """Map the snapshot of another process if it has newer records than a catalog's index, or adds the word index.
 
-        The index is better if its records are newer, or if its words have been indexed and those of the catalog have
-        not. As the file was written while this process ran, it needs no verification.
+        Return None otherwise. As the file was written while this process ran, it needs no verification.
         """
         snapshot = await self._map()
         if snapshot is None:
             return None
+        if snapshot.version > catalog.index_version:
+            return snapshot
 
-        is_newer = snapshot.version > catalog.index_version
+        has_same_records = snapshot.version == catalog.index_version
         has_words = snapshot.index.columns.word_index is not None
-        adds_words = has_words and catalog.columns.lacks_words and snapshot.version == catalog.index_version
-        return snapshot if is_newer or adds_words else None
+        adds_words = has_words and catalog.columns.lacks_words
+        return snapshot if has_same_records and adds_words else None
 
     async def _map(self) -> MappedSnapshot | None:
-        """Map the file into memory, or return None if it is missing, cut short, or not of this database."""
+        """Map the file into memory, or return None if it is missing, incomplete or not of this database."""
         if self.path is None or not self.path.exists():
             return None
 
@@ -83,7 +84,7 @@ class CatalogSnapshots:
         return None
 
     async def verify(self, snapshot: MappedSnapshot) -> bool:
-        """Read a whole snapshot, and return whether it is what was written; a damaged file is removed."""
+        """Read the whole snapshot, and return whether it is intact; a damaged file is removed."""
         assert self.path is not None
         try:
             await asyncio.to_thread(snapshot.verify)
@@ -97,15 +98,14 @@ class CatalogSnapshots:
         return True
 
     def abandon_verification(self) -> None:
-        """Remove the mark of a snapshot that is not verified yet, because the process has not failed on it."""
+        """Remove the marker that makes the next process verify the snapshot before it uses it."""
         if self.path is not None:
             _remove(_unverified_marker(self.path))
 
     async def save(self, index: CatalogIndex, version: int) -> CatalogIndex:
-        """Save an index with the version of its records, and return the same index, but mapped from the file.
+        """Save an index with the version of its records, and return the same index mapped from the file.
 
-        The next start can do without the file. If it cannot be written, this is only logged, and the index is returned
-        as it is.
+        If the file cannot be written, log a warning and return the index itself; the next start then reads all rows.
         """
         if self.path is None:
             return index
@@ -120,7 +120,7 @@ class CatalogSnapshots:
         return snapshot.index
 
     async def list_written_file(self) -> None:
-        """Let the database know the snapshot file that an index was built in; without this, no start uses it."""
+        """List the snapshot file that an index was built in; failures are logged, and the file will not be used."""
         assert self.path is not None
         try:
             await self.list_file(self.path)
@@ -128,7 +128,7 @@ class CatalogSnapshots:
             log.warning("catalog snapshot not listed", problem=type(error).__name__)
 
     async def list_file(self, path: Path) -> MappedSnapshot:
-        """Let the database know a snapshot file that this process has written, and map the file.
+        """List a snapshot file that this process has written in the database, and map the file.
 
         Raises:
             SnapshotError: the file cannot be mapped.
@@ -141,16 +141,16 @@ class CatalogSnapshots:
 
     @asynccontextmanager
     async def building(self) -> AsyncIterator[None]:
-        """Wait until no other process builds an index for this file, and keep others from it in this block."""
+        """Hold a lock in the block, so that only one process at a time builds an index for this file."""
         with ExitStack() as stack:
             lock_file = self._open_lock_file()
             if lock_file is not None:
-                stack.enter_context(lock_file)  # closing the file releases the lock
+                stack.enter_context(lock_file)  # Closing the file releases the lock.
                 await _lock(lock_file)
             yield
 
     def _open_lock_file(self) -> BinaryIO | None:
-        """Open the file by which processes wait for each other, or return None if none can be written."""
+        """Open the file that processes lock, or return None if it cannot be written."""
         if self.path is None:
             return None
         try:
@@ -160,18 +160,18 @@ class CatalogSnapshots:
 
 
 def _unverified_marker(snapshot_path: Path) -> Path:
-    """Return the path of the file that exists while a process uses a snapshot that it has not verified yet."""
+    """Return the path of the marker, which exists while a process uses a snapshot that it has not verified yet."""
     return snapshot_path.with_suffix(".unverified")
 
 
 def _remove(path: Path) -> None:
-    """Remove a file that may be missing, if the folder is not read-only."""
+    """Remove a file, unless it is missing or the folder is read-only."""
     with suppress(OSError):
         path.unlink(missing_ok=True)
 
 
 async def _lock(lock_file: BinaryIO) -> None:
-    """Wait until no other process has locked a file, and lock it for this one until the file is closed."""
+    """Lock a file until it is closed, as soon as no other process holds its lock."""
     while True:
         try:
             fcntl.flock(lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)

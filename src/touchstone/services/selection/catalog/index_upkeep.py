@@ -1,4 +1,4 @@
-"""Upkeep of the index of a catalog in the background: its words are indexed, and a new index is built when one pays."""
+"""Background upkeep of a catalog's index: indexing its words, and building a new index after many changes."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -15,14 +15,14 @@ UseSnapshot = Callable[[MappedSnapshot], Awaitable[None]]
 
 
 class IndexUpkeep:
-    """The task that renews the index of a catalog, of which there is at most one, and saves the result.
+    """Renews the index of a catalog in a background task, and saves the result. At most one task runs at a time.
 
     Attributes:
         catalog: The catalog whose index is renewed.
     """
 
     def __init__(self, catalog: VersionedCatalog, snapshots: CatalogSnapshots, use_snapshot: UseSnapshot) -> None:
-        """Prepare the upkeep; `use_snapshot` replaces the catalog by one over the index of another process."""
+        """Prepare the upkeep; `use_snapshot` switches to an index that another process has saved."""
         self.catalog = catalog
         self._snapshots = snapshots
         self._use_snapshot = use_snapshot
@@ -30,35 +30,43 @@ class IndexUpkeep:
 
     @property
     def is_working(self) -> bool:
-        """Whether words are being indexed or a new index is being built, or either of them has yet to begin."""
+        """Whether a task is renewing the index, or words still have to be indexed."""
         return self._task is not None or self.catalog.columns.lacks_words
 
     def start_if_due(self, *, is_growing: bool) -> None:
-        """Start to renew the index in the background, if words are not indexed or too many records changed beside it.
+        """Start to renew the index in the background if words are not indexed, or too many records are outside it.
 
-        While a bulk import runs (`is_growing`), the index is renewed less often, and its words are left for later.
-        Queries use the old index until the new one replaces it. The exception of a renewal that has failed is raised at
-        the next call.
+        While a bulk import runs (`is_growing`), the index is renewed less often, and words are indexed after it.
+        Queries use the old index until the new one is ready. If the last renewal has failed, its exception is raised.
         """
-        if self._task is not None and self._task.done():
-            finished_task = self._task
-            self._task = None
-            # This raises the exception of a renewal that has failed.
-            finished_task.result()
-
-        columns = self.catalog.columns
-        is_due = columns.is_rebuild_overdue if is_growing else columns.lacks_words or columns.is_rebuild_due
-        if self._task is None and is_due:
+        self._check_finished_task()
+        if self._task is None and self._is_due(is_growing=is_growing):
             self._task = asyncio.ensure_future(self._renew())
 
+    def _check_finished_task(self) -> None:
+        """Forget a task that is done, and raise its exception if it has failed."""
+        if self._task is None or not self._task.done():
+            return
+
+        finished_task = self._task
+        self._task = None
+        finished_task.result()
+
+    def _is_due(self, *, is_growing: bool) -> bool:
+        """Return whether the index should be renewed now."""
+        columns = self.catalog.columns
+        if is_growing:
+            return columns.is_rebuild_overdue
+        return columns.lacks_words or columns.is_rebuild_due
+
     async def close(self) -> None:
-        """Abandon an index that is being built."""
+        """Stop renewing the index."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
 
     async def _renew(self) -> None:
-        """Renew the index while no other process does, or use the one that another process has built meanwhile."""
+        """Renew the index, or use the result of another process that has just done so."""
         async with self._snapshots.building():
             snapshot = await self._snapshots.open_newer(self.catalog)
             if snapshot is not None:
@@ -70,7 +78,7 @@ class IndexUpkeep:
                 await self._rebuild()
 
     async def _index_words(self) -> None:
-        """Index the words of a large catalog in a thread, after which they can be searched, and save them."""
+        """Index the words of a large catalog in a thread, so that they can be searched, and save them."""
         columns = self.catalog.columns
         indexing = columns.begin_word_indexing()
         await asyncio.to_thread(indexing.run)
@@ -80,7 +88,7 @@ class IndexUpkeep:
         await save_index(self.catalog, self._snapshots)
 
     async def _rebuild(self) -> None:
-        """Build a new index in a thread, in the snapshot file for the next start, and replace the old one with it."""
+        """Build a new index in a thread, if possible in the snapshot file, and replace the old one with it."""
         columns = self.catalog.columns
         rebuild = columns.begin_rebuild(self.catalog.version, self._snapshots.path)
         try:

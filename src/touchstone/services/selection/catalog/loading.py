@@ -1,4 +1,4 @@
-"""Loading of the catalog at the start of a process: from the snapshot of the last run, or from every row."""
+"""Loading the catalog at the start of a process, from the snapshot of the last run or from all rows."""
 
 import asyncio
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ log = structlog.get_logger("touchstone.catalog")
 
 @dataclass(frozen=True, slots=True)
 class LoadedCatalog:
-    """A catalog that was loaded, and the snapshot that has yet to be verified, if it comes from one."""
+    """A catalog, and the snapshot that it was loaded from, which still has to be verified; None if there was none."""
 
     catalog: VersionedCatalog
     unverified_snapshot: MappedSnapshot | None = None
@@ -27,15 +27,16 @@ class LoadedCatalog:
 async def load_catalog(
     database: Database, snapshots: CatalogSnapshots, layout: Layout, progress: LoadProgress
 ) -> LoadedCatalog:
-    """Load the catalog from the snapshot of the last run, or else from every row, and save it then.
+    """Load the catalog from the snapshot of the last run, or else from all rows, and save a snapshot.
 
-    If several processes start at once, the first one reads the rows and the others wait for its snapshot.
+    If several processes start at once, the first one reads the rows, and the others wait for its snapshot.
     """
     loaded = await load_from_snapshot(snapshots, layout)
     if loaded is not None:
         return loaded
 
     async with snapshots.building():
+        # Another process may have saved a snapshot while this one waited.
         loaded = await load_from_snapshot(snapshots, layout)
         if loaded is not None:
             return loaded
@@ -46,7 +47,7 @@ async def load_catalog(
 async def _build_catalog(
     database: Database, snapshots: CatalogSnapshots, layout: Layout, progress: LoadProgress
 ) -> VersionedCatalog:
-    """Build the catalog from every row, a large one with its index in the snapshot file if that can be written."""
+    """Build the catalog from all rows; if it is large, build its index in the snapshot file, if that can be written."""
     try:
         load = await load_all_rows(database, layout, snapshots.path, progress)
     except OSError as error:
@@ -61,9 +62,9 @@ async def _build_catalog(
 
 
 async def load_from_snapshot(snapshots: CatalogSnapshots, layout: Layout) -> LoadedCatalog | None:
-    """Return the catalog as it was when the snapshot was saved, or None if there is no snapshot of this database.
+    """Return the catalog as the snapshot has it, or None if there is no snapshot of this database.
 
-    What has changed since is left to `VersionedCatalog.apply_next_changes`.
+    The changes since then are still to be applied, by `VersionedCatalog.apply_next_changes`.
     """
     snapshot = await snapshots.open()
     if snapshot is None:
@@ -74,7 +75,7 @@ async def load_from_snapshot(snapshots: CatalogSnapshots, layout: Layout) -> Loa
 
 
 async def save_index(catalog: VersionedCatalog, snapshots: CatalogSnapshots) -> None:
-    """Save the index of a catalog, if it has one, and use the saved copy, which is not in the memory of the process."""
+    """Save the index of a catalog, if it has one, and use the saved file instead of the copy in private memory."""
     index = catalog.columns.index
     if index is not None:
         catalog.columns.exchange_index(await snapshots.save(index, catalog.index_version))

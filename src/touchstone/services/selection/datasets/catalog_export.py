@@ -12,7 +12,8 @@ from touchstone.core.evidence import Assurance
 from touchstone.database.engine import Database, Reader
 from touchstone.ranking.column_types import Ints
 from touchstone.ranking.query.predicates import Query
-from touchstone.services.selection.catalog.live_catalog import LiveCatalog, SortOrder
+from touchstone.services.selection.catalog.list_ids import SortOrder
+from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.datasets import store
 from touchstone.services.selection.datasets.dataset_record import DatasetRecord
 from touchstone.services.selection.datasets.encoded_records import record_objects

@@ -18,7 +18,7 @@ from touchstone.core.errors import FieldError, InvalidValue
 from touchstone.ranking.catalog.merging import ListPlace, ListWindow
 from touchstone.ranking.columns.segment import TEXT_COLUMNS
 from touchstone.ranking.query.sort_order import SORT_KEYS
-from touchstone.services.selection.catalog.live_catalog import DatasetIds, SortOrder
+from touchstone.services.selection.catalog.list_ids import DatasetIds, SortOrder
 from touchstone.services.selection.paging import LIMIT, PAGE, PAGE_SIZE, SKIP, PageWindow
 from touchstone.services.selection.parameters import Parameter, ParameterType, ParameterValues, split_query
 

@@ -23,7 +23,7 @@ from touchstone.services.selection.assurance import (
     parse_assurance,
 )
 from touchstone.services.selection.byte_budget import ByteBudget
-from touchstone.services.selection.catalog.live_catalog import SortOrder
+from touchstone.services.selection.catalog.list_ids import SortOrder
 from touchstone.services.selection.catalog_query import build_query, build_ranking_query, build_search_query
 from touchstone.services.selection.context import DatasetKey, RequestContext
 from touchstone.services.selection.datasets.criteria_and_facets import criteria_json, facets_json
