@@ -1,4 +1,4 @@
-"""Reading of single dataset records, which come from a cache of encoded records or else from the database."""
+"""Reading single dataset records, from a cache of encoded records or else from the database."""
 
 from collections.abc import Collection, Sequence
 from uuid import UUID
@@ -16,7 +16,7 @@ from touchstone.services.selection.datasets.encoded_records import (
 
 
 class RecordReader:
-    """The records of the catalog as JSON, of which the most recently used ones are cached."""
+    """Reads the records of the catalog as JSON, and caches the most recently used ones."""
 
     def __init__(self, database: Database) -> None:
         self.cache = RecordCache()
@@ -47,8 +47,8 @@ class RecordReader:
     async def record_bodies(self, ids: Sequence[int], viewer: UUID | None, budget: ByteBudget) -> list[bytes]:
         """Return the JSON of the records with these ids that the viewer may see, in the order of the ids.
 
-        `budget` limits the bytes of the response. A record that does not fit into it is returned without its
-        `metadata`, which is then not even read from the database.
+        `budget` limits the bytes of the response. Records that would exceed it are read and returned without their
+        `metadata`.
         """
         content_sizes = await self._content_sizes(ids)
         complete_ids = [dataset_id for dataset_id in ids if budget.take(content_sizes.get(dataset_id, 0))]
@@ -79,7 +79,7 @@ class RecordReader:
         self.cache.drop(ids)
 
     def forget_outdated_names(self, names_version: int) -> None:
-        """Empty the cache of records if a user has chosen another name, which the records show."""
+        """Empty the cache if a user has chosen another name, because records contain the names of their owners."""
         if names_version != self._names_version:
             self._names_version = names_version
             self.forget_all()

@@ -1,4 +1,4 @@
-"""The catalog in memory with the version of the database that it is at, and the changes that lead to the next one."""
+"""The catalog in memory, with the version of the database that it has reached, and the application of changes."""
 
 from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
@@ -20,7 +20,7 @@ CHANGE_BATCH: Final = 1000
 
 
 class AppliedBatch(NamedTuple):
-    """A batch of changes that was applied: the ids of the records, and whether no older change is left."""
+    """A batch of changes that was applied: the ids of the records, and whether it was the last one."""
 
     ids: list[int]
     is_last: bool
@@ -47,7 +47,7 @@ class VersionedCatalog:
         self._versions_ahead: set[int] = set()
 
     async def apply_next_changes(self, connection: Reader) -> AppliedBatch:
-        """Apply the next changes that the database has and the columns do not have yet.
+        """Apply the next changes in the database that have not been applied yet.
 
         Records that nobody or only their owner may see are removed first, however many changes there are: they must
         not be shown until their own change is applied. The others follow in batches.
@@ -79,7 +79,7 @@ class VersionedCatalog:
         return [*deleted_ids, *private_ids]
 
     def apply_own_write(self, upserts: Sequence[DatasetRecord], deleted_ids: Sequence[int], version: int) -> None:
-        """Apply a transaction of this process, which made a version of the database."""
+        """Apply a transaction of this process, which has created this version of the database."""
         self._apply(upserts, deleted_ids)
         self._versions_ahead.add(version)
         self._advance_to(self.version)
