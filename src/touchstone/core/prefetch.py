@@ -1,22 +1,25 @@
 """Iteration over values that another thread prepares in advance."""
 
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 Value = TypeVar("Value")
 
 
 def prefetch(values: Iterable[Value]) -> Iterator[Value]:
-    """Yield values, the next of which is already produced in a thread while the caller works with the last one.
+    """Yield values, and produce each next value in a thread while the caller works with the current one.
 
-    An exception of the producer is raised in the caller.
+    No value may be None. Exceptions of the producer are raised in the caller.
     """
     iterator = iter(values)
-    end = object()
 
     with ThreadPoolExecutor(1, "prefetch") as executor:
-        next_value: Future[Value | object] = executor.submit(next, iterator, end)
-        while (value := next_value.result()) is not end:
-            next_value = executor.submit(next, iterator, end)
-            yield value  # type: ignore[misc]
+        pending_value = executor.submit(next, iterator, None)
+        while True:
+            value = pending_value.result()
+            if value is None:
+                return
+
+            pending_value = executor.submit(next, iterator, None)
+            yield value

@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import Any, Final
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import sqlalchemy as sa
@@ -30,7 +29,7 @@ from touchstone.database.utc_datetime import UtcDateTime
 BATCH_BYTES: Final = 8 * 1024 * 1024
 BATCH_ROWS: Final = 16_384
 
-# Without placeholders of a driver, a percent sign is not doubled.
+# With the placeholders of a driver, SQLAlchemy would double each percent sign in the SQL.
 _POSTGRESQL: Final[sa.Dialect] = postgresql.dialect(paramstyle="named")  # type: ignore[no-untyped-call]
 _SQLITE: Final[sa.Dialect] = sqlite.dialect(paramstyle="named")
 
@@ -45,17 +44,17 @@ _ARROW_TYPES: Final[tuple[tuple[type[Any], pa.DataType], ...]] = (
     (sa.Double, pa.float64()),
     (sa.Text, pa.large_string()),
 )
-"""By the type of a column of ours, the type of the Arrow array; JSON is read as its text."""
+"""The type of the Arrow array for each type of a column of the schema; JSON is read as its text."""
 
-# By the type of the Arrow array, the type that SQLite stores, if it is another one.
+# How SQLite stores the values of an Arrow type, where it has no such type itself.
 _SQLITE_TYPES: Final = {_TIME: pa.string(), _UUID: pa.string(), pa.bool_(): pa.int64()}
 
 
 def stream_columns(url: str, query: sa.Select[Any]) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a query on the database at `url` in batches with a column for each column of the query.
+    """Run a query on the database at `url`, and yield its rows in batches with one array for each column.
 
-    Both databases yield the same types: `_ARROW_TYPES`. The caller runs this in a thread, because it waits for the
-    database.
+    The arrays have the same types on both databases: those of `_ARROW_TYPES`. Call this in a thread, because it waits
+    for the database.
 
     Raises:
         Unavailable: the database cannot be reached.
@@ -100,14 +99,18 @@ def _stream_from_postgresql(url: str, query: sa.Select[Any]) -> Iterator[pa.Reco
 
 
 def _stream_from_sqlite(path: str, query: sa.Select[Any], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a query on SQLite; the values of one batch at a time exist as Python objects."""
+    """Yield the rows of a query on SQLite. Only the values of the current batch exist as Python objects."""
     stored_types = [_SQLITE_TYPES.get(field.type, field.type) for field in schema]
     with (
         translate_failures(),
         closing(sqlite3.connect(path, timeout=BUSY_TIMEOUT_MS / 1000, check_same_thread=False)) as connection,
     ):
         cursor = connection.execute(_to_sql(query, _SQLITE))
-        while rows := cursor.fetchmany(BATCH_ROWS):
+        while True:
+            rows = cursor.fetchmany(BATCH_ROWS)
+            if not rows:
+                return
+
             columns = zip(*rows, strict=True)
             arrays = [pa.array(values, stored_type) for values, stored_type in zip(columns, stored_types, strict=True)]
             yield pa.RecordBatch.from_arrays(arrays, names=schema.names)
@@ -119,7 +122,7 @@ def _to_sql(query: sa.Select[Any], dialect: sa.Dialect) -> str:
 
 
 def _convert(column: pa.Array, arrow_type: pa.DataType) -> pa.Array:
-    """Return a column, as it was read from one of the databases, with the type that it has on both databases."""
+    """Convert a column that was read from a database to the Arrow type that it has for every database."""
     if isinstance(column, pa.ExtensionArray):
         column = column.storage
     if column.type == arrow_type:
@@ -132,10 +135,9 @@ def _convert(column: pa.Array, arrow_type: pa.DataType) -> pa.Array:
 
 
 def _parse_uuids(texts: pa.Array) -> pa.Array:
-    """Return UUIDs, which SQLite stores as 32 hexadecimal digits, as 16 bytes each."""
-    digits = np.frombuffer("".join(texts.fill_null("0" * 32).to_pylist()).encode(), np.uint8)
-    values = np.where(digits >= ord("a"), digits - (ord("a") - 10), digits - ord("0"))
-    octets = (values[0::2] << 4) | values[1::2]
+    """Convert UUIDs from 32 hexadecimal digits, as SQLite stores them, to 16 bytes each."""
+    texts_without_nulls = texts.fill_null("0" * 32)
+    uuid_bytes = bytes.fromhex("".join(texts_without_nulls.to_pylist()))
 
-    uuids = pa.Array.from_buffers(_UUID, len(texts), [None, pa.py_buffer(octets.tobytes())])
+    uuids = pa.Array.from_buffers(_UUID, len(texts), [None, pa.py_buffer(uuid_bytes)])
     return pc.if_else(texts.is_valid(), uuids, pa.scalar(None, _UUID))

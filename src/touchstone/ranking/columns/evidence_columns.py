@@ -1,7 +1,7 @@
 """What is known about records at the assurances above `declared`.
 
-Most records of a large catalog are merely declared, so values are stored for the records with evidence only. All other
-records are unknown in every attribute about which there are claims.
+Most records of a large catalog have no evidence, so values are stored only for those that do. At an assurance above
+`declared`, every claimable attribute of all other records is unknown.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ ASSURED_COLUMNS: Final = frozenset({*CLAIMED_ATTRIBUTES, *COMPOSITES})
 
 CLAIM_TYPES: Final[Mapping[str, Any]] = {**dict.fromkeys(NUMBERS, np.float64), **dict.fromkeys(FLAGS, np.int8)}
 UNKNOWN_VALUES: Final[Mapping[str, float]] = {**dict.fromkeys(NUMBERS, np.nan), **dict.fromkeys(FLAGS, -1)}
-"""By attribute, what its column holds where the value is not known."""
+"""For each attribute, what its column contains where the value is not known."""
 
 _STRENGTHS: Final = {level: level.strength for level in EvidenceLevel}
 _LEVEL_BITS: Final = 2
@@ -69,7 +69,7 @@ def unpack_levels(packed_levels: NDArray[np.uint64]) -> Ints:
 
 
 def pack_levels(strengths: Mapping[str, Ints], record_count: int) -> NDArray[np.uint64]:
-    """Return the levels of some records, given by attribute as strengths, as one integer for each record."""
+    """Pack the levels of each record, given as strengths by attribute, into one integer per record."""
     packed_levels = np.zeros(record_count, np.uint64)
     for attribute, attribute_strengths in strengths.items():
         packed_levels |= attribute_strengths.astype(np.uint64) << np.uint64(_LEVEL_SHIFTS[attribute])
@@ -106,7 +106,8 @@ class EvidenceColumns:
 
     def is_same_at_all(self) -> bool:
         """Return whether the same is known at every assurance above `declared`, as with measurements."""
-        documented, reviewed = (self.values[assurance] for assurance in STRICTER_ASSURANCES)
+        documented = self.values[Assurance.DOCUMENTED]
+        reviewed = self.values[Assurance.REVIEWED]
         return all(
             np.array_equal(documented[name], reviewed[name], equal_nan=name in NUMBERS) for name in CLAIMED_ATTRIBUTES
         )
@@ -117,7 +118,11 @@ class EvidenceColumns:
         return PackedLevels(self.positions, levels)
 
     def keep(self, places: NDArray[Any], new_positions: Ints) -> "EvidenceColumns":
-        """Return the evidence at some places, given as indices or as a mask, about the records at new positions."""
+        """Return a part of the evidence, with new positions of the records that it is about.
+
+        `places` selects the part, as indices into the columns or as a mask; `new_positions` has one position for each
+        selected entry.
+        """
         return EvidenceColumns(
             positions=new_positions,
             values={
@@ -138,16 +143,16 @@ NO_EVIDENCE: Final = EvidenceColumns(
     shown_levels=np.empty(0, np.uint64),
     stricter_levels=np.empty(0, np.uint64),
 )
-"""Evidence about no record at all."""
+"""The evidence of a catalog without any."""
 
 
 def _is_known(values: NDArray[Any], attribute: str) -> Bools:
-    """Return where a column of an attribute holds a value."""
+    """Return a mask of the known values in the column of an attribute."""
     return ~np.isnan(values) if attribute in NUMBERS else values >= 0
 
 
 def encode_evidence(evidence_by_row: Sequence[EvidenceByAttribute | None]) -> EvidenceColumns:
-    """Return the evidence about some rows as columns; rows without evidence have None or an empty mapping."""
+    """Encode the evidence about rows as columns. A row without evidence has None or an empty mapping."""
     if not any(evidence_by_row):
         return NO_EVIDENCE
 
@@ -200,13 +205,16 @@ def _encode_levels(
     """Return the levels of the evidence about some records at an assurance, packed."""
     strengths: dict[str, Ints] = {}
     for name, entries in evidence_by_attribute.items():
-        strengths[name] = np.zeros(size, np.int64)  # that of `declared`, of which the others are
+        strengths[name] = np.zeros(size, np.int64)  # records without evidence are merely declared
         strengths[name][entries.places] = [_STRENGTHS[evidence.level_at(assurance)] for evidence in entries.evidence]
     return pack_levels(strengths, size)
 
 
 class EvidenceWriter:
-    """Evidence that grows: that of further records is appended, and the evidence so far can be taken at any time."""
+    """Collects the evidence about records that are added one batch after another.
+
+    `snapshot` returns the evidence so far at any time.
+    """
 
     def __init__(self) -> None:
         self._positions = GrowingArray(np.int64)
@@ -247,9 +255,9 @@ class EvidenceWriter:
 
 
 class SparseColumns(Mapping[str, NDArray[Any]]):
-    """Columns that hold values at some positions, and the same value at all others.
+    """Columns with values at some positions, and the same value at all others.
 
-    A column is brought into its full length when it is first read, because a query needs few of them.
+    A column is expanded to its full length when it is first read, because a query needs few of them.
     """
 
     def __init__(
@@ -278,7 +286,7 @@ class SparseColumns(Mapping[str, NDArray[Any]]):
 
 
 class ReplacedColumns(Mapping[str, NDArray[Any]]):
-    """Columns of which some are replaced by others of the same name."""
+    """Columns, some of which are replaced by others of the same name."""
 
     def __init__(self, columns: Mapping[str, NDArray[Any]], replacements: Mapping[str, NDArray[Any]]) -> None:
         self._columns = columns

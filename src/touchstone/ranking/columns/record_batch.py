@@ -1,6 +1,7 @@
-"""Records column by column on their way into the catalog, before their texts have the codes of a segment or an index.
+"""The form in which records are added to the catalog: batches of columns, without a Python object for each record.
 
-Rows of the database and imported records are converted to these batches without a Python object for each record.
+A column with few distinct values stores each of them once, and for each record its code, which is the position of its
+value in the list of distinct values. These codes are those of one batch; a segment or an index assigns its own.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -15,7 +16,7 @@ from touchstone.ranking.column_types import Ints
 from touchstone.ranking.columns.evidence_columns import EvidenceColumns
 
 Words: TypeAlias = tuple[str, ...]
-"""A list of words as a value of a column."""
+"""The value of a word column for one record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +69,18 @@ class RecordBatch:
 
 
 def encode_values(values: Iterable[Hashable | None]) -> CodedColumn:
-    """Return values as codes of the distinct ones among them; None, which means "not known", has the code 0."""
+    """Encode values as a column of codes. None, which means "not known", has the code 0."""
     codes_by_value: dict[Hashable | None, int] = {None: 0}
     codes = [codes_by_value.setdefault(value, len(codes_by_value)) for value in values]
     return CodedColumn(np.array(codes, np.int32), list(codes_by_value))
 
 
 def code_distinct(values: pa.Array) -> CodedColumn:
-    """Return an Arrow array, such as one of texts, as codes of the distinct values in it; null has the code 0."""
+    """Encode an Arrow array, such as one of texts, as a column of codes. Null has the code 0."""
     encoded_values = values.dictionary_encode()
-    codes = encoded_values.indices.fill_null(-1).to_numpy(zero_copy_only=False) + 1
-    return CodedColumn(codes.astype(np.int32), [None, *encoded_values.dictionary.to_pylist()])
+    distinct_values = encoded_values.dictionary.to_pylist()
+
+    # Arrow's codes begin with 0 for the first value, and a null has none.
+    arrow_codes = encoded_values.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    codes = (arrow_codes + 1).astype(np.int32)
+    return CodedColumn(codes, [None, *distinct_values])

@@ -1,4 +1,4 @@
-"""Records that are known row by row, as the batches in which the catalog takes many of them."""
+"""Conversion of single rows to a batch of columns, the form in which records are added to the catalog."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -16,7 +16,7 @@ _LOW_HALF: Final = 2**64 - 1
 
 
 def to_record_batch(rows: Sequence[CatalogRow]) -> RecordBatch:
-    """Return records as a batch, in the same order."""
+    """Convert rows to a batch of records in the same order."""
     columns: dict[str, NDArray[Any]] = {}
     for name in NUMBERS:
         values = (np.nan if value is None else value for value in _column_values(rows, name))
@@ -41,5 +41,5 @@ def to_record_batch(rows: Sequence[CatalogRow]) -> RecordBatch:
 
 
 def _column_values(rows: Sequence[CatalogRow], name: str) -> list[Any]:
-    """Return one attribute of each row."""
+    """Return the value of one attribute for each row."""
     return [getattr(row, name) for row in rows]

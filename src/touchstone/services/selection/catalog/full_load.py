@@ -19,7 +19,12 @@ from touchstone.services.selection.datasets.record_batches import RowConverter
 
 
 class FullLoad(NamedTuple):
-    """A catalog that was built from every row, and whether its index is in the snapshot file."""
+    """A catalog that was built from every row.
+
+    Attributes:
+        catalog: The catalog.
+        is_index_in_file: Whether its index has been written to the snapshot file.
+    """
 
     catalog: VersionedCatalog
     is_index_in_file: bool
@@ -28,10 +33,8 @@ class FullLoad(NamedTuple):
 async def load_all_rows(
     database: Database, layout: Layout, snapshot_path: Path | None, progress: LoadProgress
 ) -> FullLoad:
-    """Build the catalog from every row of the database, a large one with its index in the snapshot file.
-
-    The version is read before the rows. A row that changes in between is then applied once more, and not missed.
-    """
+    """Build the catalog from every row of the database, with the index of a large one in the snapshot file."""
+    # The version is read before the rows, so that a row that changes in between is applied twice rather than missed.
     async with database.reading() as connection:
         version = await change_counters.read_version(connection, change_counters.CATALOG)
         record_count = await store.count_datasets(connection)
@@ -42,7 +45,7 @@ async def load_all_rows(
         columns = await asyncio.to_thread(Catalog.build_from_batches, batches, layout)
         return FullLoad(VersionedCatalog(columns, version), is_index_in_file=False)
 
-    # The words are indexed in the background, because that takes longer than all the rest.
+    # The words are indexed later, in the background, because that takes longer than everything else.
     columns = await asyncio.to_thread(
         Catalog.build_large, batches, layout, version=version, snapshot_path=snapshot_path
     )
@@ -51,9 +54,9 @@ async def load_all_rows(
 
 
 def read_record_batches(database: Database) -> Iterator[RecordBatch]:
-    """Yield all records in batches. The caller runs this in a thread, because it waits for the database.
+    """Yield all records in batches. Call this in a thread, because it waits for the database.
 
-    While one batch is being converted, and used by the caller, another thread reads the next one.
+    Another thread reads the next batch while the current one is converted and used.
     """
     with closing(RowConverter()) as converter:
         for rows in prefetch(stream_columns(database.url, store.CATALOG_QUERY)):

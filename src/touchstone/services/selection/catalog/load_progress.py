@@ -1,4 +1,4 @@
-"""How far the loading of the catalog has got."""
+"""The progress of loading the catalog, for the log, the health routes and error responses."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -18,11 +18,11 @@ log = structlog.get_logger("touchstone.catalog")
 
 
 class LoadAbandoned(Exception):
-    """The process ends, and nobody needs the catalog any more."""
+    """Loading was abandoned, because the process is ending."""
 
 
 class LoadProgress:
-    """The progress of a load, which runs in a thread while requests are told that they have to wait.
+    """Counts the records that have been loaded, in a thread, while requests that need the catalog are refused.
 
     Attributes:
         records: How many records have been read.
@@ -35,12 +35,12 @@ class LoadProgress:
         self._is_abandoned = False
 
     def begin(self, total_records: int) -> None:
-        """Note that a load of so many records begins, which may be the second attempt."""
+        """Start counting from zero, for the first attempt to load the records or for another one."""
         self.records = 0
         self.total_records = total_records
 
     def track(self, batches: Iterable[RecordBatch]) -> Iterator[RecordBatch]:
-        """Yield batches, count their records, and log the progress every few seconds.
+        """Yield the batches, count the records that the caller has used, and log the progress every few seconds.
 
         Raises:
             LoadAbandoned: `abandon` has been called.
@@ -57,7 +57,7 @@ class LoadProgress:
                 log.info("catalog loading", records=self.records, total=self.total_records)
 
     def abandon(self) -> None:
-        """Make the load end at its next batch."""
+        """Stop the load at its next batch."""
         self._is_abandoned = True
 
     def to_error(self) -> CatalogLoading:

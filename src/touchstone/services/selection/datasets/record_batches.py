@@ -1,6 +1,7 @@
-"""Rows of the table `datasets` as the record batches that the catalog in memory takes, without an object for each row.
+"""Conversion of rows of the table `datasets` to the record batches from which the catalog in memory is built.
 
-What comes out is the same as `to_catalog_row` returns for each of the rows.
+Whole columns are converted at once, without a Python object for each row. The result is the same as if
+`to_catalog_row` had converted each row.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,7 +22,7 @@ from touchstone.ranking.columns.record_batch import CodedColumn, RecordBatch, Wo
 from touchstone.ranking.columns.segment import INTEGER_COLUMNS, TEXT_COLUMNS
 from touchstone.services.selection.datasets.label_words import licence_words, optional_words, trainable_words
 
-# Anybody may write `metadata`, so each member is read as JSON. The number of rows is only asked whether it is one.
+# Users write `metadata`, so a member may be of any JSON type. Of the number of rows, it only matters whether it is one.
 _SELECT_LABELS: Final = """
     WITH labels AS (
         SELECT json_extract(
@@ -44,14 +45,14 @@ _LABEL_WORDS: Final[Mapping[str, Callable[[object], Words | None]]] = {
     "tags": optional_words,
     "trainable": trainable_words,
 }
-"""By word column, the function that returns the words from the member of `metadata`, which is None if it is missing."""
+"""For each word column, the function that converts a member of `metadata`, or None if it is missing, to words."""
 
 
 class RowConverter:
-    """Converts rows of the table to record batches; to be closed after use."""
+    """Converts rows of the table to record batches. It must be closed after use."""
 
     def __init__(self) -> None:
-        # DuckDB reads the members of `metadata` on all processors. It needs nothing but this process for that.
+        # DuckDB reads the members of `metadata` on all processors. It must not download extensions.
         self._duckdb = duckdb.connect(config={"autoinstall_known_extensions": False})
 
     def close(self) -> None:
@@ -86,21 +87,26 @@ def _to_columns(rows: pa.RecordBatch) -> dict[str, NDArray[Any]]:
     for name in INTEGER_COLUMNS:
         columns[name] = rows[name].cast(pa.int64()).to_numpy()
 
-    # A UUID is sixteen bytes, the most significant first.
-    uuids = rows["dataset_id"]
-    octets = np.frombuffer(uuids.buffers()[1], np.uint8)[16 * uuids.offset : 16 * (uuids.offset + len(uuids))]
-    halves = octets.view(">u8").reshape(-1, 2).astype(np.uint64)
-    columns["uuid_high"], columns["uuid_low"] = halves[:, 0].copy(), halves[:, 1].copy()
+    columns["uuid_high"], columns["uuid_low"] = _split_uuids(rows["dataset_id"])
     return columns
+
+
+def _split_uuids(uuids: pa.Array) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Return the high and the low half of each UUID, which consists of 16 bytes, the most significant first."""
+    _, values_buffer = uuids.buffers()
+    # The buffer may be that of a longer array, in which these UUIDs begin at `uuids.offset`.
+    halves = np.frombuffer(values_buffer, ">u8", count=2 * len(uuids), offset=16 * uuids.offset).reshape(-1, 2)
+    return halves[:, 0].astype(np.uint64), halves[:, 1].astype(np.uint64)
 
 
 def _to_texts(rows: pa.RecordBatch) -> dict[str, pa.Array]:
     """Return the columns of texts; a hidden record counts as a private one."""
     texts = {name: rows[name] for name in TEXT_COLUMNS}
+
     is_public = pc.and_(pc.equal(rows["visibility"], "public"), pc.invert(rows["is_hidden"]))
-    texts["visibility"] = pc.if_else(
-        is_public, pa.scalar("public", pa.large_string()), pa.scalar("private", pa.large_string())
-    )
+    public = pa.scalar("public", pa.large_string())
+    private = pa.scalar("private", pa.large_string())
+    texts["visibility"] = pc.if_else(is_public, public, private)
     return texts
 
 
@@ -115,7 +121,7 @@ def _to_word_list(words: Any) -> Words | None:
 
 
 def _encode_json(texts: pa.Array, to_words: Callable[[Any], Words | None]) -> CodedColumn:
-    """Return a column of JSON as lists of words, each distinct text of which is decoded once; null becomes None."""
+    """Decode a column of JSON texts to lists of words, with null as None. Each distinct text is decoded only once."""
     coded_texts = code_distinct(texts)
     distinct_texts = coded_texts.values[1:]
     distinct_values = msgspec.json.decode("[" + ",".join(distinct_texts) + "]")
@@ -133,7 +139,7 @@ def _to_owners(owners: pa.Array) -> CodedColumn:
 
 
 def _to_evidence(texts: pa.Array) -> EvidenceColumns:
-    """Return the evidence about the records that have any; each distinct text is decoded once."""
+    """Return the evidence about the records that have any. Each distinct text is decoded only once."""
     coded_texts = code_distinct(texts)
     distinct_json = "[" + ",".join(coded_texts.values[1:]) + "]"
     distinct_evidence = msgspec.json.decode(distinct_json, type=list[dict[str, AttributeEvidence]])
