@@ -21,7 +21,8 @@ async def test_training_from_start_to_artifacts(backends: Backends) -> None:
         assert answer.status_code == 202
         assert answer.headers["location"] == f"/api/v1/ml/jobs/{job['id']}"
         assert answer.headers["retry-after"] == "1"
-        assert (job["job_id"], job["status"], job["done"], job["name"]) == (job["id"], "queued", False, "mine")
+        assert (job["job_id"], job["done"], job["name"]) == (job["id"], False, "mine")
+        assert job["status"] in ("queued", "running")  # a worker may have claimed the job already
         done = await backends.ended(job["id"])
         assert (done["status"], done["error"], done["progress"]["percent"]) == ("succeeded", None, 100)
         assert done["inputs"]["rows"] == 40

@@ -59,6 +59,10 @@ def _to_driver_values(values: list[Any], column: sa.Column[Any], dialect: sa.Dia
     if isinstance(column.type, sa.Boolean | sa.Double):
         return values
 
+    # COPY does not read 12.0 as an integer, although an INSERT statement would convert it.
+    if isinstance(column.type, sa.Integer):
+        return [None if value is None else int(value) for value in values]
+
     convert = column.type.dialect_impl(dialect).bind_processor(dialect)
     if convert is None:
         return values

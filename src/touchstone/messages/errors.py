@@ -155,11 +155,11 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
     ),
     "overloaded": ("Trop de requêtes en cours ; réessayez", "Too many requests at once; try again"),
     "catalog_loading": (
-        "Le catalogue est en cours de chargement : {records} jeux de données sur {total_records}",
+        "Le catalogue est en cours de chargement : {records} jeux de données sur {total_records}",
         "The catalog is being loaded: {records} of {total_records} datasets",
     ),
     "catalog_loading_begins": (
-        "Le catalogue est en cours de chargement ; réessayez dans quelques instants",
+        "Le catalogue est en cours de chargement ; réessayez dans quelques instants",
         "The catalog is being loaded; try again in a moment",
     ),
     "index_building": (

@@ -170,7 +170,7 @@ VALIDATION: Final[Mapping[str, Text]] = {
         "only a user who is signed in can keep a record private; “public” is expected",
     ),
     "unreadable_parquet": (
-        "un fichier Parquet lisible est attendu : complet, non chiffré et d’au plus {max_rows} lignes",
+        "un fichier Parquet lisible est attendu : complet, non chiffré et d’au plus {max_rows} lignes",
         "a readable Parquet file is expected: complete, not encrypted, and of at most {max_rows} rows",
     ),
     "file_type": (
