@@ -71,10 +71,7 @@ def _measure_database(catalog: MeasuredCatalog, first_id: int, record_count: int
 
 def _measure_http(server: ServerProcess, user: User, lines: Path, record_count: int) -> float:
     """Return how many records per second are imported over HTTP."""
-    began_at = time.perf_counter()
-    summary = send_lines(server.address, user.token, lines)
-    seconds = time.perf_counter() - began_at
-
+    seconds, summary = _time_import(server, user, lines)
     if summary.made != record_count:
         raise SystemExit(f"not all records were imported: {summary}")
     return record_count / seconds
@@ -82,13 +79,17 @@ def _measure_http(server: ServerProcess, user: User, lines: Path, record_count: 
 
 def _measure_repetition(server: ServerProcess, user: User, lines: Path, record_count: int) -> float:
     """Return how many records per second are processed when an import is repeated, which changes nothing."""
-    began_at = time.perf_counter()
-    summary = send_lines(server.address, user.token, lines)
-    seconds = time.perf_counter() - began_at
-
+    seconds, summary = _time_import(server, user, lines)
     if summary.unchanged != record_count:
         raise SystemExit(f"the repeated import changed records: {summary}")
     return record_count / seconds
+
+
+def _time_import(server: ServerProcess, user: User, lines: Path) -> tuple[float, BulkSummary]:
+    """Import a file of JSON Lines over HTTP, and return how many seconds it took, and the summary."""
+    began_at = time.perf_counter()
+    summary = send_lines(server.address, user.token, lines)
+    return time.perf_counter() - began_at, summary
 
 
 def send_lines(address: str, token: str, lines: Path) -> BulkSummary:

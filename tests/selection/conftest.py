@@ -11,16 +11,9 @@ from tests.selection.seeded import seed
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.services.selection.app import Selection
-from touchstone.services.selection.catalog import live_catalog
 
 ADA, BOB = UUID(int=0xADA), UUID(int=0xB0B)
 FOUR = {"name": "Cohort", "description": "d", "file_path": "none.csv", "file_type": "csv"}
-
-
-@pytest.fixture(autouse=True)
-def loaded_catalogs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let `Selection.open` wait until the catalog is loaded, however busy the machine is."""
-    monkeypatch.setattr(live_catalog, "OPEN_SECONDS", 60)
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """Types of JSON fields that datasets and projects share: free-form values of bounded size and depth."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
@@ -19,6 +19,27 @@ MAX_LIST_ITEMS: Final = 1000
 IMPORTED: Final = "imported"
 # Members of `metadata` that only the service writes: what it measured in the data file, and what an import keeps.
 SERVICE_KEYS: Final = ("measured", "unmeasured", IMPORTED)
+
+
+def without_service_keys(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return metadata without the members that only the service writes."""
+    return {key: value for key, value in metadata.items() if key not in SERVICE_KEYS}
+
+
+def service_members(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the members of metadata that only the service writes."""
+    return {key: value for key, value in (metadata or {}).items() if key in SERVICE_KEYS}
+
+
+def with_service_members(
+    metadata: Mapping[str, Any] | None, stored_metadata: Mapping[str, Any] | None
+) -> dict[str, Any] | None:
+    """Return metadata of a caller with those members of the stored metadata that only the service writes."""
+    kept_members = service_members(stored_metadata)
+    if metadata is None:
+        return kept_members or None
+
+    return {**without_service_keys(metadata), **kept_members}
 
 
 def _require_storable_texts(value: JsonValue) -> JsonValue:
@@ -76,7 +97,7 @@ def _require_bounded_size(value: JsonValue) -> JsonValue:
     """
     counted_value: Any = value
     if isinstance(value, dict):
-        counted_value = {key: member for key, member in value.items() if key not in SERVICE_KEYS}
+        counted_value = without_service_keys(value)
 
     byte_count = len(msgspec.json.encode(counted_value))
     if byte_count > MAX_JSON_BYTES:

@@ -7,11 +7,11 @@ from uuid import UUID
 
 from touchstone.core.errors import Unavailable
 from touchstone.database.engine import Database, Reader, Writer
-from touchstone.services.selection.bulk.declared_record import DeclaredRecord
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.catalog_writer import CatalogWriter
 from touchstone.services.selection.datasets import record_usage_store, store
 from touchstone.services.selection.datasets.dataset_record import DatasetDraft, DatasetRecord, content_size
+from touchstone.services.selection.datasets.declared_record import DeclaredRecord
 from touchstone.services.selection.datasets.measured_record import target_of
 from touchstone.services.selection.datasets.store import SourceConflict
 from touchstone.services.selection.evidence.record_claims import RecordClaims

@@ -9,7 +9,8 @@ from typing import BinaryIO, Final
 from starlette.requests import Request
 
 from touchstone.core.confined_process import ProcessLimits
-from touchstone.core.errors import FieldError, InvalidValue, Overloaded, TooLarge
+from touchstone.core.errors import FieldError, InvalidValue, TooLarge
+from touchstone.core.process_slots import ProcessSlots
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.database.failures import translate_failures
@@ -30,7 +31,7 @@ _BUFFER_BYTES: Final = 1024 * 1024
 class ParquetBody:
     """A received Parquet file, whose rows are read while they are imported. It must be closed."""
 
-    def __init__(self, rows: ParquetRows, slots: asyncio.Semaphore) -> None:
+    def __init__(self, rows: ParquetRows, slots: ProcessSlots) -> None:
         """Take over the rows, and a slot that the caller has acquired."""
         self._rows = rows
         self._slots = slots
@@ -63,7 +64,7 @@ class ParquetBodies:
         self._limits = ProcessLimits(
             memory_bytes=settings.profile_memory_bytes, cpu_seconds=_CPU_SECONDS, wall_seconds=_WALL_SECONDS
         )
-        self._slots = asyncio.Semaphore(_CONCURRENT_READINGS)
+        self._slots = ProcessSlots(_CONCURRENT_READINGS, max_wait_seconds=_MAX_WAIT_SECONDS)
 
     async def receive(self, request: Request) -> ParquetBody:
         """Receive the file in the body of a request, and start reading it.
@@ -94,25 +95,13 @@ class ParquetBodies:
             InvalidValue: the file is not a Parquet file.
             Overloaded: no slot becomes free in time.
         """
-        await self._acquire_slot()
+        await self._slots.acquire()
         try:
             rows = await self._start_reader(file)
         except BaseException:
             self._slots.release()
             raise
         return ParquetBody(rows, self._slots)
-
-    async def _acquire_slot(self) -> None:
-        """Wait for a slot.
-
-        Raises:
-            Overloaded: no slot becomes free in time.
-        """
-        try:
-            async with asyncio.timeout(_MAX_WAIT_SECONDS):
-                await self._slots.acquire()
-        except TimeoutError:
-            raise Overloaded(retry_after=5) from None
 
     async def _start_reader(self, file: BinaryIO) -> ParquetRows:
         """Start the process that reads a file.

@@ -18,7 +18,7 @@ from touchstone.http.error_responses import invalid_body
 from touchstone.http.json_body import parse_json
 from touchstone.http.request_models import LONG_TEXT, SHORT_TEXT
 from touchstone.services.selection.bulk.body_lines import BodyLine
-from touchstone.services.selection.bulk.declared_record import DeclaredRecord
+from touchstone.services.selection.datasets.declared_record import DeclaredRecord
 from touchstone.services.selection.datasets.schemas import (
     FIELDS_OF_SERVICE,
     MAX_FILE_PATH,

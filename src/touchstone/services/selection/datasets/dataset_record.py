@@ -8,7 +8,7 @@ from uuid import UUID
 import msgspec
 
 from touchstone.core.attributes import ATTRIBUTES, Kind
-from touchstone.core.evidence import AttributeEvidence, ClaimValue, EvidenceByAttribute
+from touchstone.core.evidence import CLAIMED_ATTRIBUTES, AttributeEvidence, ClaimValue, EvidenceByAttribute
 from touchstone.database.tables import datasets
 
 AttributeValue: TypeAlias = str | int | float | bool | list[str] | None
@@ -72,6 +72,10 @@ class DatasetDraft(msgspec.Struct, frozen=True, kw_only=True):
         shown_value = self.attributes[attribute]
         assert not isinstance(shown_value, (str, list))
         return shown_value
+
+    def declared_attributes(self) -> dict[str, AttributeValue]:
+        """Return all attributes as the creator of the record declares them, whatever claims say about them."""
+        return {**self.attributes, **{name: self.declared_value(name) for name in CLAIMED_ATTRIBUTES}}
 
 
 class RecordLabels(msgspec.Struct, frozen=True, kw_only=True):

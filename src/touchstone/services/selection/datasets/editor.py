@@ -1,9 +1,9 @@
 """Creating, changing and deleting dataset records: permissions, quotas, and what the service adds by itself."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from datetime import UTC, datetime
-from typing import Any, Final, TypeVar
-from uuid import UUID, uuid4
+from typing import Final, TypeVar
+from uuid import UUID
 
 from msgspec.structs import replace
 
@@ -14,13 +14,13 @@ from touchstone.core.errors import (
     InvalidValue,
     PreconditionFailed,
 )
-from touchstone.core.evidence import CLAIMED_ATTRIBUTES
 from touchstone.core.identity import Caller
 from touchstone.database.engine import Writer
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.catalog_writer import CatalogWriter
 from touchstone.services.selection.datasets import store
-from touchstone.services.selection.datasets.dataset_record import ATTRIBUTE_NAMES, DatasetDraft, DatasetRecord
+from touchstone.services.selection.datasets.dataset_record import DatasetDraft, DatasetRecord
+from touchstone.services.selection.datasets.declared_record import DeclaredRecord
 from touchstone.services.selection.datasets.encoded_records import EncodedRecord, encode_records
 from touchstone.services.selection.datasets.measured_record import (
     DataFile,
@@ -34,7 +34,7 @@ from touchstone.services.selection.evidence.administrator_changes import with_cl
 from touchstone.services.selection.evidence.ledger import insert_record
 from touchstone.services.selection.evidence.record_claims import RecordClaims, measured_claims
 from touchstone.services.selection.files.measurement import FileMeasurer, Measurement
-from touchstone.services.selection.json_fields import SERVICE_KEYS
+from touchstone.services.selection.json_fields import with_service_members
 
 # How often a change measures a data file before it gives up, because others keep changing the record meanwhile.
 _MAX_MEASUREMENTS: Final = 5
@@ -61,7 +61,7 @@ class DatasetEditor:
             RecordQuotaExceeded: the caller's records would take more bytes than allowed.
         """
         owner = caller.id if caller else None
-        draft = _new_draft(body, owner)
+        draft = DeclaredRecord.from_body(body).new_draft(owner, source_digest=None, now=datetime.now(UTC))
         _check_visibility(draft)
 
         measurement = await self._measurer.measure(draft.file_path, draft.file_type, owner)
@@ -200,37 +200,9 @@ def _check_visibility(draft: DatasetDraft) -> None:
         raise InvalidValue(FieldError(("body", "visibility"), "no_owner"))
 
 
-def _new_draft(body: DatasetCreateBody, owner: UUID | None) -> DatasetDraft:
-    """Return a new record as its creator declares it, before anything is measured.
-
-    Attributes that the body leaves out are None.
-    """
-    unknown_attributes = dict.fromkeys(ATTRIBUTE_NAMES)
-    now = datetime.now(UTC)
-    return DatasetDraft(
-        dataset_id=uuid4(),
-        owner=owner,
-        visibility=body.visibility,
-        description=body.description,
-        file_path=body.file_path,
-        file_type=body.file_type,
-        attributes={**unknown_attributes, **body.provided_attributes()},
-        metadata=None if body.metadata is None else _without_service_keys(body.metadata),
-        measured_attributes=None,
-        created_at=now,
-        updated_at=now,
-    )
-
-
 def _declared_part(record: DatasetRecord) -> DatasetRecord:
     """Return a record with the attributes that its creator declares, whatever claims say about them."""
-    declared_values = {name: record.declared_value(name) for name in CLAIMED_ATTRIBUTES}
-    return replace(
-        record,
-        attributes={**record.attributes, **declared_values},
-        attribute_evidence=None,
-        measured_attributes=None,
-    )
+    return replace(record, attributes=record.declared_attributes(), attribute_evidence=None, measured_attributes=None)
 
 
 def _with_changes(draft: Draft, body: DatasetChangeBody) -> Draft:
@@ -242,7 +214,7 @@ def _with_changes(draft: Draft, body: DatasetChangeBody) -> Draft:
     plain_fields = ("visibility", "description", "file_path", "file_type")
     changes = {name: provided_fields[name] for name in plain_fields if name in provided_fields}
     if "metadata" in provided_fields:
-        changes["metadata"] = _with_service_keys(provided_fields["metadata"], draft.metadata)
+        changes["metadata"] = with_service_members(provided_fields["metadata"], draft.metadata)
 
     attributes = {**draft.attributes, **body.provided_attributes()}
     return replace(draft, **changes, attributes=attributes)
@@ -280,19 +252,3 @@ async def _change_claims(
         await claims.replace_measurements(transaction, last_measurement.attribute_values(target_of(draft)))
 
     return claims.resolve(draft)
-
-
-def _with_service_keys(
-    metadata: Mapping[str, Any] | None, stored_metadata: Mapping[str, Any] | None
-) -> dict[str, Any] | None:
-    """Return metadata of a caller with those members of the stored metadata that only the service writes."""
-    kept_members = {key: value for key, value in (stored_metadata or {}).items() if key in SERVICE_KEYS}
-    if metadata is None:
-        return kept_members or None
-
-    return {**_without_service_keys(metadata), **kept_members}
-
-
-def _without_service_keys(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return metadata without the members that only the service writes."""
-    return {key: value for key, value in metadata.items() if key not in SERVICE_KEYS}

@@ -9,8 +9,8 @@ from typing import Final
 import msgspec
 
 from touchstone.core.confined_process import ProcessLimits
-from touchstone.core.errors import Overloaded
 from touchstone.core.identity import Caller
+from touchstone.core.process_slots import ProcessSlots
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.metadata.documents import RejectedPart
@@ -64,7 +64,7 @@ class DocumentImports:
             cpu_seconds=max(1, round(settings.profile_seconds)),
             wall_seconds=settings.profile_seconds,
         )
-        self._slots = asyncio.Semaphore(CONCURRENT_READINGS)
+        self._slots = ProcessSlots(CONCURRENT_READINGS, max_wait_seconds=MAX_WAIT_SECONDS)
 
     async def run(
         self, documents: Sequence[UploadedDocument], caller: Caller | None, order: ImportOrder
@@ -112,12 +112,7 @@ class DocumentImports:
         Raises:
             Overloaded: no process becomes free in time.
         """
-        try:
-            async with asyncio.timeout(MAX_WAIT_SECONDS):
-                await self._slots.acquire()
-        except TimeoutError:
-            raise Overloaded(retry_after=5) from None
-
+        await self._slots.acquire()
         try:
             return await read_documents(documents, order.format, self._limits)
         finally:

@@ -46,7 +46,7 @@ from touchstone.services.selection.imports.imported_claims import (
     limit_proposals,
 )
 from touchstone.services.selection.imports.schemas import ImportOrder, ImportStatus
-from touchstone.services.selection.json_fields import IMPORTED, SERVICE_KEYS
+from touchstone.services.selection.json_fields import IMPORTED, service_members, without_service_keys
 
 _TEXT_FIELDS: Final = ("description", "file_path", "file_type")
 
@@ -327,9 +327,9 @@ def _with_documents(
         {name: new_values.get(name) for name in attribute_names},
     )
 
-    declared_metadata = {key: value for key, value in stored_metadata.items() if key not in SERVICE_KEYS}
+    declared_metadata = without_service_keys(stored_metadata)
     merged_metadata = merge_values(declared_metadata, old_values["metadata"], new_values["metadata"])
-    service_metadata = {key: value for key, value in stored_metadata.items() if key in SERVICE_KEYS}
+    service_metadata = service_members(stored_metadata)
     metadata = {key: value for key, value in merged_metadata.items() if value is not None}
 
     return replace(

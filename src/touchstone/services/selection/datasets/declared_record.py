@@ -1,4 +1,4 @@
-"""A dataset record as one line of a bulk import declares it."""
+"""A dataset record as its owner declares it, in a request of its own or in a line of a bulk import."""
 
 import hashlib
 from collections.abc import Mapping
@@ -9,7 +9,6 @@ from uuid import UUID, uuid4
 import msgspec
 from msgspec.structs import replace
 
-from touchstone.core.evidence import CLAIMED_ATTRIBUTES
 from touchstone.services.selection.datasets.dataset_record import (
     ATTRIBUTE_NAMES,
     AttributeValue,
@@ -19,7 +18,7 @@ from touchstone.services.selection.datasets.dataset_record import (
 from touchstone.services.selection.datasets.measured_record import DataFile, with_measurement
 from touchstone.services.selection.datasets.schemas import DatasetCreateBody
 from touchstone.services.selection.files.measurement import Measurement
-from touchstone.services.selection.json_fields import SERVICE_KEYS
+from touchstone.services.selection.json_fields import with_service_members, without_service_keys
 
 
 class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,12 +93,6 @@ class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True):
 
         What the service itself has added to the metadata stays. Measurements are dropped if the data file is another.
         """
-        stored_metadata = record.metadata or {}
-        service_metadata = {key: value for key, value in stored_metadata.items() if key in SERVICE_KEYS}
-        metadata = self._callers_metadata()
-        if service_metadata:
-            metadata = {**(metadata or {}), **service_metadata}
-
         draft = replace(
             record,
             visibility=self.visibility,
@@ -107,7 +100,7 @@ class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True):
             file_path=self.file_path,
             file_type=self.file_type,
             attributes=self.attributes,
-            metadata=metadata,
+            metadata=with_service_members(self.metadata, record.metadata),
             attribute_evidence=None,
             measured_attributes=None,
             updated_at=now,
@@ -118,9 +111,8 @@ class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True):
 
     def is_declared_by(self, record: DatasetRecord) -> bool:
         """Return whether the owner of a stored record has already declared exactly this."""
-        declared_values = {name: record.declared_value(name) for name in CLAIMED_ATTRIBUTES}
-        stored_attributes = {**record.attributes, **declared_values}
-        stored_metadata = _without_service_keys(record.metadata or {})
+        stored_attributes = record.declared_attributes()
+        stored_metadata = without_service_keys(record.metadata or {})
 
         stored = (record.visibility, record.description, record.file_path, record.file_type, stored_attributes)
         declared = (self.visibility, self.description, self.file_path, self.file_type, self.attributes)
@@ -128,12 +120,7 @@ class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True):
 
     def _callers_metadata(self) -> dict[str, Any] | None:
         """Return the metadata without the members that only the service writes."""
-        return None if self.metadata is None else _without_service_keys(self.metadata)
-
-
-def _without_service_keys(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return metadata without the members that only the service writes."""
-    return {key: value for key, value in metadata.items() if key not in SERVICE_KEYS}
+        return None if self.metadata is None else without_service_keys(self.metadata)
 
 
 def _is_same_json(value: object, other: object) -> bool:

@@ -1,0 +1,32 @@
+"""Slots that limit how many confined processes run at once."""
+
+import asyncio
+from typing import Final
+
+from touchstone.core.errors import Overloaded
+
+_RETRY_SECONDS: Final = 5
+
+
+class ProcessSlots:
+    """A few slots; whoever gets none in time is refused, so that requests do not wait in vain."""
+
+    def __init__(self, count: int, *, max_wait_seconds: float) -> None:
+        self._semaphore = asyncio.Semaphore(count)
+        self._max_wait_seconds = max_wait_seconds
+
+    async def acquire(self) -> None:
+        """Wait for a slot, which the caller has to release.
+
+        Raises:
+            Overloaded: no slot becomes free in time.
+        """
+        try:
+            async with asyncio.timeout(self._max_wait_seconds):
+                await self._semaphore.acquire()
+        except TimeoutError:
+            raise Overloaded(retry_after=_RETRY_SECONDS) from None
+
+    def release(self) -> None:
+        """Give a slot back."""
+        self._semaphore.release()
