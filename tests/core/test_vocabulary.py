@@ -3,12 +3,15 @@
 import re
 import string
 import sys
+import unicodedata
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import touchstone
 import touchstone.startup.whole_product
@@ -143,6 +146,15 @@ def test_the_language_is_what_the_header_prefers(header: str | None, locale: str
 def test_folding_ignores_case_and_accents(text: str, folded: str) -> None:
     """Texts that differ only in case, accents or ligatures have the same folded form."""
     assert fold(text) == folded
+
+
+@settings(deadline=None)
+@given(st.text(st.characters() | st.sampled_from("e\u0301\u0345αςßİŉ\ufb01한")))
+def test_characters_are_folded_as_in_the_whole_text(text: str) -> None:
+    """What Unicode defines for a whole text, its compatibility caseless form, is the same character by character."""
+    casefolded = unicodedata.normalize("NFKD", text).casefold()
+    decomposed = unicodedata.normalize("NFKD", casefolded)
+    assert fold(text) == "".join(character for character in decomposed if not unicodedata.combining(character))
 
 
 @pytest.mark.parametrize(

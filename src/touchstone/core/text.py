@@ -1,6 +1,8 @@
 """Text from users: folded for comparison, and with control characters replaced for display."""
 
+import re
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
 # Embeddings, overrides and isolates (UAX #9) are invisible and can reverse the rest of a line. The marks LRM, RLM and
@@ -8,6 +10,8 @@ from typing import Final
 _BIDI_CONTROLS: Final = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _CONTROLS: Final = tuple(code for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n\r")
 _REPLACEMENTS: Final = str.maketrans(dict.fromkeys((*_BIDI_CONTROLS, *_CONTROLS), "\N{REPLACEMENT CHARACTER}"))
+
+_BEYOND_ASCII: Final = re.compile(r"([^\x00-\x7f])")
 
 
 def replace_control_characters(text: str) -> str:
@@ -23,7 +27,17 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
 
-    # Casefolding can produce characters that have to be decomposed again, so the text is normalised twice.
-    casefolded = unicodedata.normalize("NFKD", text).casefold()
+    # What becomes of a character does not depend on those beside it, and few characters of most texts are not ASCII.
+    parts = _BEYOND_ASCII.split(text)
+    parts[0::2] = map(str.lower, parts[0::2])
+    parts[1::2] = map(_fold_character, parts[1::2])
+    return "".join(parts)
+
+
+@lru_cache(maxsize=20_000)
+def _fold_character(character: str) -> str:
+    """Return what a character beyond ASCII becomes without case and accents: several characters, or none for a mark."""
+    # Casefolding can produce characters that have to be decomposed again, so the character is normalised twice.
+    casefolded = unicodedata.normalize("NFKD", character).casefold()
     decomposed = unicodedata.normalize("NFKD", casefolded)
-    return "".join(character for character in decomposed if not unicodedata.combining(character))
+    return "".join(part for part in decomposed if not unicodedata.combining(part))
