@@ -1,9 +1,11 @@
 """Rows of the database that are read as columns, compared with the same rows read one by one."""
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import sqlalchemy as sa
 from numpy.typing import NDArray
@@ -12,15 +14,18 @@ from tests.selection.seeded import random_rows, seed
 from touchstone.core.errors import Unavailable
 from touchstone.database.columnar import stream_columns
 from touchstone.database.engine import Database
+from touchstone.database.parallel_reading import divided_table
 from touchstone.database.tables import datasets
 from touchstone.ranking.columns.evidence_columns import STRICTER_ASSURANCES
 from touchstone.ranking.columns.record_batch import CodedColumn, RecordBatch
 from touchstone.ranking.columns.row_batches import to_record_batch
 from touchstone.services.selection.catalog.changes_store import ChangePlace, records_changed_after
+from touchstone.services.selection.catalog.full_load import read_record_batches
 from touchstone.services.selection.datasets import store
 from touchstone.services.selection.datasets.encoded_records import to_catalog_row
 from touchstone.services.selection.datasets.record_batches import RowConverter
 
+ID_QUERY = sa.select(datasets.c.id)
 UNUSUAL_METADATA: tuple[Any, ...] = (
     None,
     {},
@@ -120,6 +125,42 @@ async def test_first_rows_without_values(database: Database) -> None:
 async def test_empty_table(database: Database) -> None:
     """A table without rows is read as no records."""
     assert await check_batches(database) == 0
+
+
+def ids_of(batches: Iterable[pa.RecordBatch]) -> list[int]:
+    """Return the ids of all records in some batches of rows."""
+    return [dataset_id for batch in batches for dataset_id in batch["id"].to_pylist()]
+
+
+async def test_connections_share_the_rows_of_one_moment(database: Database) -> None:
+    """Several connections read each record once, also those that are changed, added and deleted meanwhile."""
+    if database.path is not None:
+        pytest.skip("SQLite is read over one connection")
+    await seed(database, random_rows(seed=17, count=400))
+    expected_ids = ids_of(stream_columns(database.url, ID_QUERY))
+
+    with divided_table(database.url, datasets, reader_count=3, blocks_per_range=2) as table:
+        assert len(table.readers) == 3
+        assert len(table.ranges) > 3
+        first_ids = ids_of(table.readers[0].read(ID_QUERY, table.ranges[0]))
+        async with database.writing() as writer:
+            await writer.execute(sa.delete(datasets).where(datasets.c.id == expected_ids[-1]))
+            await writer.execute(sa.update(datasets).values(citations=7))
+        await seed(database, random_rows(seed=18, count=410)[400:])
+
+        ids = first_ids
+        for reader, blocks in zip(itertools.cycle(table.readers), table.ranges[1:], strict=False):
+            ids += ids_of(reader.read(ID_QUERY, blocks))
+
+    assert ids == expected_ids
+
+
+async def test_full_load_reads_every_record_once(database: Database) -> None:
+    """The records of a full load are in the order of the table, whichever thread converts them."""
+    await seed(database, random_rows(seed=19, count=300))
+
+    ids = [dataset_id for batch in read_record_batches(database) for dataset_id in batch.ids.tolist()]
+    assert ids == ids_of(stream_columns(database.url, ID_QUERY))
 
 
 def test_database_out_of_reach() -> None:

@@ -11,7 +11,7 @@ A query is a single statement, so its rows are those of one moment, whatever is 
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from typing import Any, Final
 
 import pyarrow as pa
@@ -26,7 +26,7 @@ from touchstone.database.sqlite import BUSY_TIMEOUT_MS, sqlite_path
 from touchstone.database.utc_datetime import UtcDateTime
 
 # PostgreSQL's driver fills a batch up to a size; rows of SQLite are counted.
-BATCH_BYTES: Final = 8 * 1024 * 1024
+BATCH_BYTES: Final = 32 * 1024 * 1024
 BATCH_ROWS: Final = 16_384
 
 # With the placeholders of a driver, SQLAlchemy would double each percent sign in the SQL.
@@ -59,12 +59,8 @@ def stream_columns(url: str, query: sa.Select[Any]) -> Iterator[pa.RecordBatch]:
     Raises:
         Unavailable: the database cannot be reached.
     """
-    schema = _arrow_schema(query)
     path = sqlite_path(url)
-    batches = _stream_from_postgresql(url, query) if path is None else _stream_from_sqlite(path, query, schema)
-    for batch in batches:
-        columns = [_convert(column, field.type) for column, field in zip(batch.columns, schema, strict=True)]
-        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+    return _stream_from_postgresql(url, query) if path is None else _stream_from_sqlite(path, query)
 
 
 def _arrow_schema(query: sa.Select[Any]) -> pa.Schema:
@@ -80,26 +76,65 @@ def _arrow_type(column_type: sa.types.TypeEngine[Any]) -> pa.DataType:
     raise TypeError(f"no Arrow type for {column_type!r}")
 
 
-def _stream_from_postgresql(url: str, query: sa.Select[Any]) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a query on PostgreSQL, which sends them in the binary form of COPY."""
-    # These are installed with the extra `postgres` only.
-    import adbc_driver_manager  # noqa: PLC0415
-    import adbc_driver_postgresql.dbapi  # noqa: PLC0415
+class PostgresqlConnection:
+    """A connection that reads rows of PostgreSQL column by column. It must be closed after use.
 
-    batch_size = adbc_driver_postgresql.StatementOptions.BATCH_SIZE_HINT_BYTES.value
-    try:
-        with (
-            closing(adbc_driver_postgresql.dbapi.connect(connection_string(url))) as connection,
-            closing(connection.cursor(adbc_stmt_kwargs={batch_size: str(BATCH_BYTES)})) as cursor,
-        ):
+    Its queries are parts of one transaction.
+    """
+
+    def __init__(self, url: str) -> None:
+        """Connect to the database at `url`.
+
+        Raises:
+            Unavailable: the database cannot be reached.
+        """
+        # This is installed with the extra `postgres` only.
+        import adbc_driver_postgresql.dbapi  # noqa: PLC0415
+
+        with _translate_driver_failures():
+            self._connection = adbc_driver_postgresql.dbapi.connect(connection_string(url))
+        self._batch_size_option = adbc_driver_postgresql.StatementOptions.BATCH_SIZE_HINT_BYTES.value
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    def take_over_snapshot(self, snapshot: str) -> None:
+        """See the rows that another transaction saw when it exported a snapshot; no query may have run before."""
+        with _translate_driver_failures(), closing(self._connection.cursor()) as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            cursor.execute(f"SET TRANSACTION SNAPSHOT '{snapshot}'")
+
+    def stream(self, query: sa.Select[Any]) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a query, which PostgreSQL sends in the binary form of COPY, like `stream_columns`."""
+        schema = _arrow_schema(query)
+        options = {self._batch_size_option: str(BATCH_BYTES)}
+        with _translate_driver_failures(), closing(self._connection.cursor(adbc_stmt_kwargs=options)) as cursor:
             cursor.execute(_to_sql(query, _POSTGRESQL))
-            yield from cursor.fetch_record_batch()
+            for batch in cursor.fetch_record_batch():
+                yield _convert_batch(batch, schema)
+
+
+@contextmanager
+def _translate_driver_failures() -> Iterator[None]:
+    """Raise `Unavailable` if the driver of PostgreSQL reports an error in the block."""
+    import adbc_driver_manager  # noqa: PLC0415
+
+    try:
+        yield
     except adbc_driver_manager.Error as error:
         raise Unavailable from error
 
 
-def _stream_from_sqlite(path: str, query: sa.Select[Any], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def _stream_from_postgresql(url: str, query: sa.Select[Any]) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a query on PostgreSQL."""
+    with closing(PostgresqlConnection(url)) as connection:
+        yield from connection.stream(query)
+
+
+def _stream_from_sqlite(path: str, query: sa.Select[Any]) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a query on SQLite. Only the values of the current batch exist as Python objects."""
+    schema = _arrow_schema(query)
     stored_types = [_SQLITE_TYPES.get(field.type, field.type) for field in schema]
     with (
         translate_failures(),
@@ -113,12 +148,18 @@ def _stream_from_sqlite(path: str, query: sa.Select[Any], schema: pa.Schema) -> 
 
             columns = zip(*rows, strict=True)
             arrays = [pa.array(values, stored_type) for values, stored_type in zip(columns, stored_types, strict=True)]
-            yield pa.RecordBatch.from_arrays(arrays, names=schema.names)
+            yield _convert_batch(pa.RecordBatch.from_arrays(arrays, names=schema.names), schema)
 
 
 def _to_sql(query: sa.Select[Any], dialect: sa.Dialect) -> str:
     """Return the SQL of a query, with its parameters as literals."""
     return str(query.compile(dialect=dialect, compile_kwargs={"literal_binds": True}))
+
+
+def _convert_batch(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """Convert the columns of a batch to the types that they have for every database."""
+    columns = [_convert(column, field.type) for column, field in zip(batch.columns, schema, strict=True)]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 def _convert(column: pa.Array, arrow_type: pa.DataType) -> pa.Array:

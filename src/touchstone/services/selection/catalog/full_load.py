@@ -1,21 +1,29 @@
 """Loading of the catalog from every row of the database, when there is no snapshot of it."""
 
 import asyncio
+import os
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from queue import SimpleQueue
+from typing import Final, NamedTuple
 
-from touchstone.core.prefetch import prefetch
+from touchstone.core.prefetch import map_ahead, prefetch
 from touchstone.database import change_counters
 from touchstone.database.columnar import stream_columns
 from touchstone.database.engine import Database
+from touchstone.database.parallel_reading import BlockRange, RangeReader, divided_table
+from touchstone.database.tables import datasets
 from touchstone.ranking.catalog.catalog import Catalog, Layout
 from touchstone.ranking.columns.record_batch import RecordBatch
 from touchstone.services.selection.catalog.load_progress import LoadProgress
 from touchstone.services.selection.catalog.versioned_catalog import VersionedCatalog
 from touchstone.services.selection.datasets import store
 from touchstone.services.selection.datasets.record_batches import RowConverter
+
+# More connections would take memory, and processors from the server.
+_MAX_READERS: Final = 4
 
 
 class FullLoad(NamedTuple):
@@ -45,7 +53,7 @@ async def load_all_rows(
         columns = await asyncio.to_thread(Catalog.build_from_batches, batches, layout)
         return FullLoad(VersionedCatalog(columns, version), is_index_in_file=False)
 
-    # The words are indexed later, in the background, because that takes longer than everything else.
+    # The texts are indexed later, in the background, because that takes longer than everything else.
     columns = await asyncio.to_thread(
         Catalog.build_large, batches, layout, version=version, snapshot_path=snapshot_path
     )
@@ -56,8 +64,52 @@ async def load_all_rows(
 def read_record_batches(database: Database) -> Iterator[RecordBatch]:
     """Yield all records in batches. Call this in a thread, because it waits for the database.
 
-    Another thread reads the next batch while the current one is converted and used.
+    Other threads read and convert the next batches while the current one is used. The order of the records depends on
+    the database only, and not on which thread is the first.
     """
+    if database.path is None:
+        return _read_with_several_connections(database.url)
+    return _read_with_one_connection(database.url)
+
+
+def _read_with_one_connection(url: str) -> Iterator[RecordBatch]:
+    """Yield all records of an SQLite database in batches."""
     with closing(RowConverter()) as converter:
-        for rows in prefetch(stream_columns(database.url, store.CATALOG_QUERY)):
+        for rows in prefetch(stream_columns(url, store.CATALOG_QUERY)):
             yield converter.convert(rows)
+
+
+def _read_with_several_connections(url: str) -> Iterator[RecordBatch]:
+    """Yield all records of a PostgreSQL database in batches, which one thread for each connection reads and converts.
+
+    A small table is read with a single connection.
+    """
+    reader_count = min(os.cpu_count() or 1, _MAX_READERS)
+    with divided_table(url, datasets, reader_count) as table, ExitStack() as converters:
+        idle_loaders: SimpleQueue[_RangeLoader] = SimpleQueue()
+        for reader in table.readers:
+            converter = converters.enter_context(closing(RowConverter(thread_count=1)))
+            idle_loaders.put(_RangeLoader(reader, converter))
+
+        def load(blocks: BlockRange) -> list[RecordBatch]:
+            """Read some blocks with a connection that no other thread uses."""
+            loader = idle_loaders.get()
+            try:
+                return loader.load(blocks)
+            finally:
+                idle_loaders.put(loader)
+
+        for batches in map_ahead(load, table.ranges, thread_count=len(table.readers)):
+            yield from batches
+
+
+@dataclass(frozen=True, slots=True)
+class _RangeLoader:
+    """A connection, and the converter of the rows that it reads; one thread at a time may use them."""
+
+    reader: RangeReader
+    converter: RowConverter
+
+    def load(self, blocks: BlockRange) -> list[RecordBatch]:
+        """Return the records in some blocks of the table."""
+        return [self.converter.convert(rows) for rows in self.reader.read(store.CATALOG_QUERY, blocks)]

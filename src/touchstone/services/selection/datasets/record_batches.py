@@ -4,7 +4,7 @@ Whole columns are converted at once, without a Python object for each row. The r
 `to_catalog_row` had converted each row.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 from uuid import UUID
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from touchstone.core.attributes import FLAGS, NUMBERS, WORDS
 from touchstone.core.evidence import AttributeEvidence
-from touchstone.ranking.columns.evidence_columns import EvidenceColumns, encode_evidence
+from touchstone.ranking.columns.evidence_columns import EvidenceColumns, EvidenceWriter, encode_evidence
 from touchstone.ranking.columns.record_batch import CodedColumn, RecordBatch, Words, code_distinct, encode_values
 from touchstone.ranking.columns.segment import INTEGER_COLUMNS, TEXT_COLUMNS
 from touchstone.services.selection.datasets.label_words import licence_words, optional_words, trainable_words
@@ -46,14 +46,22 @@ _LABEL_WORDS: Final[Mapping[str, Callable[[object], Words | None]]] = {
     "trainable": trainable_words,
 }
 """For each word column, the function that converts a member of `metadata`, or None if it is missing, to words."""
+_MAX_KNOWN_EVIDENCE: Final = 20_000
+"""How many texts with evidence are remembered, a few megabytes."""
+_NO_PLACE: Final = -1
 
 
 class RowConverter:
     """Converts rows of the table to record batches. It must be closed after use."""
 
-    def __init__(self) -> None:
-        # DuckDB reads the members of `metadata` on all processors. It must not download extensions.
-        self._duckdb = duckdb.connect(config={"autoinstall_known_extensions": False})
+    def __init__(self, thread_count: int | None = None) -> None:
+        """Prepare to read the members of `metadata` with so many threads, by default one for each processor."""
+        # DuckDB must not download extensions.
+        config: dict[str, Any] = {"autoinstall_known_extensions": False}
+        if thread_count is not None:
+            config["threads"] = thread_count
+        self._duckdb = duckdb.connect(config=config)
+        self._evidence_decoder = _EvidenceDecoder()
 
     def close(self) -> None:
         """Release the memory of DuckDB."""
@@ -66,7 +74,7 @@ class RowConverter:
             texts=_to_texts(rows),
             words={**_to_words(rows), **self._to_label_words(rows["metadata"])},
             owners=_to_owners(rows["owner"]),
-            evidence=_to_evidence(rows["attribute_evidence"]),
+            evidence=self._evidence_decoder.decode(rows["attribute_evidence"]),
         )
 
     def _to_label_words(self, metadata: pa.Array) -> dict[str, CodedColumn]:
@@ -138,17 +146,39 @@ def _to_owners(owners: pa.Array) -> CodedColumn:
     return CodedColumn(coded_owners.codes, [None, *uuids])
 
 
-def _to_evidence(texts: pa.Array) -> EvidenceColumns:
-    """Return the evidence about the records that have any. Each distinct text is decoded only once."""
-    coded_texts = code_distinct(texts)
-    distinct_json = "[" + ",".join(coded_texts.values[1:]) + "]"
-    distinct_evidence = msgspec.json.decode(distinct_json, type=list[dict[str, AttributeEvidence]])
+class _EvidenceDecoder:
+    """Decodes the evidence about records from JSON, each distinct text only once."""
 
-    # Code 0, of a record without evidence, precedes the codes of the distinct texts.
-    evidence = encode_evidence([None, *distinct_evidence])
-    places_by_code = np.full(len(coded_texts.values), -1, np.int64)
-    places_by_code[evidence.positions] = np.arange(len(evidence.positions))
+    def __init__(self) -> None:
+        self._forget()
 
-    places = places_by_code[coded_texts.codes]
-    positions = np.flatnonzero(places >= 0)
-    return evidence.keep(places[positions], positions)
+    def _forget(self) -> None:
+        """Forget the texts that have been decoded so far."""
+        self._evidence = EvidenceWriter()
+        # For each text the place of its evidence in the columns of the writer, or _NO_PLACE if it states none.
+        self._places: dict[str, int] = {}
+
+    def decode(self, texts: pa.Array) -> EvidenceColumns:
+        """Return the evidence about the records that have any."""
+        coded_texts = code_distinct(texts)
+        distinct_texts = coded_texts.values[1:]
+        if len(self._places) + len(distinct_texts) > _MAX_KNOWN_EVIDENCE:
+            self._forget()
+        self._add([text for text in distinct_texts if text not in self._places])
+
+        # Code 0, of a record without evidence, precedes the codes of the distinct texts.
+        places_by_code = np.array([_NO_PLACE, *(self._places[text] for text in distinct_texts)])
+        places = places_by_code[coded_texts.codes]
+        positions = np.flatnonzero(places != _NO_PLACE)
+        return self._evidence.snapshot().keep(places[positions], positions)
+
+    def _add(self, texts: Sequence[str]) -> None:
+        """Decode texts that have not been decoded yet."""
+        evidence_by_text = msgspec.json.decode("[" + ",".join(texts) + "]", type=list[dict[str, AttributeEvidence]])
+        evidence = encode_evidence(evidence_by_text)
+
+        first_place = len(self._evidence.snapshot().positions)
+        self._places |= dict.fromkeys(texts, _NO_PLACE)
+        for place, index in enumerate(evidence.positions.tolist(), start=first_place):
+            self._places[texts[index]] = place
+        self._evidence.extend(evidence, first_position=0)
