@@ -1,5 +1,6 @@
 """Building an index batch by batch: the same index in memory and in a file, and texts in the order of Python's."""
 
+from itertools import chain
 from pathlib import Path
 from random import Random
 
@@ -15,10 +16,16 @@ from touchstone.ranking.catalog.catalog import Catalog, Layout
 from touchstone.ranking.catalog.index_builder import IndexBuilder
 from touchstone.ranking.columns.row_batches import to_record_batch
 from touchstone.ranking.columns.spool import TextSpool
+from touchstone.ranking.columns.text_pool import TextPool
+from touchstone.ranking.index.array_store import MemoryStore
 from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.index.snapshot_file import map_snapshot
 from touchstone.ranking.index.snapshot_writer import save_index
-from touchstone.ranking.index.text_order import sort_distinct, sort_folded
+from touchstone.ranking.index.text_builder import number_texts
+from touchstone.ranking.index.text_ranks import rank_texts
+from touchstone.ranking.kernels import text_sort_kernels
+from touchstone.ranking.kernels.distinct_text_kernels import find_first_equal
+from touchstone.ranking.kernels.text_sort_kernels import TextChunks
 
 LAYOUT = Layout(index_from=1, leaf_words=1, compiled=False)
 TEXTS = st.text(st.sampled_from("abAB éÉœ\0ß7"), max_size=20) | st.text(max_size=30).map(
@@ -84,18 +91,55 @@ def test_a_rebuild_writes_the_snapshot_file(tmp_path: Path) -> None:
 @settings(deadline=None)
 @given(st.lists(TEXTS, min_size=1, max_size=60))
 def test_texts_are_sorted_like_strings(texts: list[str]) -> None:
+    """Texts have the ranks of their folded forms, and those that are not known rank before all others."""
+    ranks = rank_texts(TextPool.from_texts(["", *texts]), folder=None)
+    distinct_folded = sorted({fold(text) for text in texts})
+    assert ranks.tolist() == [0, *(distinct_folded.index(fold(text)) + 1 for text in texts)]
+
+
+@settings(deadline=None)
+@given(st.lists(st.none() | TEXTS | st.sampled_from(["", "ab"]), min_size=1, max_size=60))
+def test_equal_texts_have_the_same_code(texts: list[str | None]) -> None:
+    """Distinct texts are numbered in the order in which they were collected; 0 is "not known"."""
     spool = TextSpool(None)
     for text in texts:
         spool.append(pa.array([text], pa.large_string()))
-    spooled = spool.read()
 
-    folded_order = sort_folded(spooled)
-    numbers = range(len(texts))
-    assert folded_order.order.tolist() == sorted(numbers, key=lambda number: fold(texts[number]))
-    distinct_folded = sorted({fold(text) for text in texts})
-    assert folded_order.ranks().tolist() == [distinct_folded.index(fold(text)) for text in texts]
+    numbered = number_texts(spool.read(), MemoryStore())
+    distinct_texts = list(dict.fromkeys(text for text in texts if text is not None))
+    assert list(numbered.pool) == ["", *distinct_texts]
+    assert numbered.codes.tolist() == [0 if text is None else distinct_texts.index(text) + 1 for text in texts]
 
-    exact_order = sort_distinct(spooled, folded_order)
-    by_folded_and_exact = sorted(numbers, key=lambda number: (fold(texts[number]), texts[number].encode()))
-    assert exact_order.order.tolist() == by_folded_and_exact
-    assert np.count_nonzero(exact_order.is_first) == len(set(texts))
+
+def test_texts_with_the_same_hash_are_compared() -> None:
+    """Different texts keep different codes even if their hashes are the same."""
+    data, offsets = np.frombuffer(bytearray(b"abacab"), np.uint8), np.array([0, 2, 4, 6])
+    first_equal = np.zeros(3, np.uint32)
+    find_first_equal(data, offsets, np.zeros(3, np.uint64), np.arange(3, dtype=np.uint32), first_equal)
+    assert first_equal.tolist() == [0, 1, 0]
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=80), min_size=1, max_size=4))
+def test_each_group_is_sorted_in_a_stable_way(groups: list[list[int]]) -> None:
+    chunks = [chunk for group in groups for chunk in group]
+    is_first = [place == 0 for group in groups for place in range(len(group))]
+    texts = TextChunks(np.arange(len(chunks), dtype=np.uint32), np.array(chunks, np.uint64))
+    scratch = TextChunks(np.empty_like(texts.indices), np.empty_like(texts.chunks))
+    text_sort_kernels.sort_groups(texts, np.array(is_first), scratch)
+
+    numbered = iter(range(len(chunks)))
+    expected = [sorted((chunk, next(numbered)) for chunk in group) for group in groups]
+    assert list(zip(texts.chunks.tolist(), texts.indices.tolist(), strict=True)) == list(chain.from_iterable(expected))
+
+
+def test_zero_is_one_number() -> None:
+    """A negative zero, which JSON can express, is the number zero, not an unknown one."""
+    random = Random(3)
+    rows = [
+        msgspec.structs.replace(row(random, id_), missing_values_percentage=zero)
+        for id_, zero in enumerate((-0.0, 0.0))
+    ]
+    builder = IndexBuilder(1, None, compiled=False)
+    builder.add(to_record_batch(rows))
+    assert builder.finish(version=1).numbers("missing_values_percentage", np.arange(2)).tolist() == [0.0, 0.0]

@@ -7,9 +7,11 @@ from uuid import UUID
 import pytest
 
 from tests.ranking import by_hand
+from touchstone.core.text import fold
 from touchstone.ranking.catalog.catalog import Catalog, Layout
 from touchstone.ranking.columns.segment import CatalogRow
-from touchstone.ranking.index.word_index import WordsNotIndexed
+from touchstone.ranking.index import text_builder
+from touchstone.ranking.index.word_index import TextsNotIndexed
 from touchstone.ranking.query.predicates import FullText, Query, Range, Visible
 
 OWNER = UUID(int=7)
@@ -156,23 +158,35 @@ def test_names_domains_and_tasks_are_suggested_by_the_beginnings_of_their_words(
     assert len(texts("cred", 2)) == 2
 
 
-def test_the_words_of_a_large_catalog_may_be_indexed_after_the_rest_and_survive_its_changes() -> None:
+def sorted_ids(catalog: Catalog, column: str) -> list[int]:
+    window = catalog.view.sort((), column, descending=False, skip=0, limit=None)
+    return [int(id_) for id_ in catalog.view.ids(window.positions)]
+
+
+def test_the_texts_of_a_large_catalog_may_be_indexed_after_the_rest_and_survive_its_changes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(text_builder, "_FEW_TEXTS", 1)
     layout = Layout(index_from=10, leaf_words=1, compiled=False)
     rows = [random_row(Random(id_), id_) for id_ in range(1, 60)]
-    catalog = Catalog.build(rows[:40], layout, defers_words=True)
-    assert catalog.lacks_words
-    with pytest.raises(WordsNotIndexed):
+    catalog = Catalog.build(rows[:40], layout, defers_texts=True)
+    assert catalog.lacks_text_index
+    with pytest.raises(TextsNotIndexed):
         catalog.view.count((FullText("hospital"),))
+    with pytest.raises(TextsNotIndexed):
+        sorted_ids(catalog, "description")
     assert catalog.view.count(()) == 40
 
-    indexing = catalog.begin_word_indexing()
+    indexing = catalog.begin_text_indexing()
     catalog.apply(upserts=rows[40:], deleted=[3])
     indexing.run()
-    catalog.adopt_words(indexing)
+    catalog.adopt_text_index(indexing)
     assert catalog.view.is_indexed
 
     remaining = [row for row in rows if row.id != 3]
+    by_description = sorted(remaining, key=lambda row: (fold(row.description or ""), row.id))
     for _ in range(2):
+        assert sorted_ids(catalog, "description") == [row.id for row in by_description]
         for text in QUERIES:
             expected = matching(remaining, text, OWNER)
             assert catalog.view.count((Visible(OWNER), FullText(text))) == len(expected)

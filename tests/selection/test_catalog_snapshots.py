@@ -185,7 +185,7 @@ async def test_one_process_renews_the_index_for_all(database: Database, tmp_path
                 await writer.update(60, draft(60, "last"))
 
     events = [entry["event"] for entry in logs]
-    assert events.count("words indexed") == 1
+    assert events.count("texts indexed") == 1
     assert events.count("catalog index of another process mapped") == 1
     for catalog in catalogs:
         await catalog.refresh()

@@ -465,7 +465,7 @@ class CatalogLoading(Unavailable):
 
 
 class IndexBuilding(Unavailable):
-    """The text index is being built, so words cannot be searched yet."""
+    """The text index is being built, so words cannot be searched yet, nor lists be sorted by descriptions."""
 
     code = "index_building"
 

@@ -16,7 +16,7 @@ from touchstone.ranking.columns.record_batch import RecordBatch
 from touchstone.ranking.columns.row_batches import to_record_batch
 from touchstone.ranking.columns.segment import CatalogRow, SegmentWriter
 from touchstone.ranking.index.catalog_index import CatalogIndex
-from touchstone.ranking.index.word_indexing import WordIndexing
+from touchstone.ranking.index.text_indexing import TextIndexing
 from touchstone.ranking.kernels.compilation import compile_kernels
 
 _MAX_STALE_ROWS_WHILE_GROWING: Final = 1_000_000  # a query scans so many records in a few milliseconds
@@ -42,6 +42,13 @@ class Layout(NamedTuple):
     is_searchable: bool = True
     compiled: bool = True
     plans: PlanThresholds = PlanThresholds()
+
+
+def _new_builder(layout: Layout, snapshot_path: Path | None) -> IndexBuilder:
+    """Return the builder of an index; texts that can be searched may be indexed after everything else."""
+    return IndexBuilder(
+        layout.leaf_words, snapshot_path, compiled=layout.compiled, may_defer_texts=layout.is_searchable
+    )
 
 
 class _RebuildMark(NamedTuple):
@@ -85,7 +92,7 @@ class IndexRebuild:
         Raises:
             OSError: the snapshot file cannot be written.
         """
-        builder = IndexBuilder(self._layout.leaf_words, self._snapshot_path, compiled=self._layout.compiled)
+        builder = _new_builder(self._layout, self._snapshot_path)
         self.index = build_from_parts(builder, self._parts, self.version)
         if self.index is not None:
             IndexedPart(self.index, self._layout.plans).warm_up()
@@ -114,17 +121,17 @@ class Catalog:
         rows: Iterable[CatalogRow],
         layout: Layout = Layout(),  # noqa: B008
         *,
-        defers_words: bool = False,
+        defers_texts: bool = False,
     ) -> "Catalog":
         """Return a catalog of some records, which must have distinct ids; a large catalog is indexed at once.
 
-        `rows` is read in chunks, so a generator need not hold all records in memory. With `defers_words`, which is for
-        a large catalog only, the words of the records are left to `begin_word_indexing`.
+        `rows` is read in chunks, so a generator need not hold all records in memory. With `defers_texts`, which is for
+        a large catalog only, the texts of the records are left to `begin_text_indexing`.
         """
         remaining_rows = iter(rows)
         chunks = iter(lambda: list(islice(remaining_rows, _ROWS_PER_CHUNK)), [])
         batches = map(to_record_batch, chunks)
-        return cls.build_large(batches, layout) if defers_words else cls.build_from_batches(batches, layout)
+        return cls.build_large(batches, layout) if defers_texts else cls.build_from_batches(batches, layout)
 
     @classmethod
     def build_from_batches(
@@ -154,13 +161,13 @@ class Catalog:
     ) -> "Catalog":
         """Return a catalog of many records, all of them behind an index, in little memory if there is a snapshot path.
 
-        The words of the records are left to `begin_word_indexing`. With a path, the index is in the snapshot file there
+        The texts of the records are left to `begin_text_indexing`. With a path, the index is in the snapshot file there
         when this method returns, with the caller's `version` of the records, and its arrays are mapped from the file.
 
         Raises:
             OSError: the snapshot file cannot be written.
         """
-        builder = IndexBuilder(layout.leaf_words, snapshot_path, compiled=layout.compiled)
+        builder = _new_builder(layout, snapshot_path)
         for batch in batches:
             builder.add(batch)
 
@@ -248,24 +255,24 @@ class Catalog:
             self.view = View(UnindexedPart(self._tail_writer.segment(), self._tail_alive), self._indexed)
 
     @property
-    def lacks_words(self) -> bool:
-        """Whether there is an index whose words are to be searched, but have not been indexed yet."""
+    def lacks_text_index(self) -> bool:
+        """Whether there is an index whose texts are to be searched, but have not been indexed yet."""
         is_indexed_without = self._indexed is not None and not self._indexed.is_searchable
         return self._layout.is_searchable and is_indexed_without
 
-    def begin_word_indexing(self) -> WordIndexing:
-        """Return the indexing of the words of the records behind the index, which the caller runs and then adopts."""
+    def begin_text_indexing(self, folder: Path | None = None) -> TextIndexing:
+        """Return the indexing of the texts of the records behind the index, which the caller runs and then adopts.
+
+        Unnamed files in `folder` hold what is large; for None, it is held in memory.
+        """
         assert self._indexed is not None
-        return WordIndexing(self._indexed.index)
+        return TextIndexing(self._indexed.index, folder)
 
-    def adopt_words(self, indexing: WordIndexing) -> None:
-        """Make the words of a finished indexing searchable, unless the index has been replaced in the meantime."""
+    def adopt_text_index(self, indexing: TextIndexing) -> None:
+        """Make the texts of a finished indexing searchable, unless the index has been replaced in the meantime."""
         is_current = self._indexed is not None and self._indexed.index is indexing.index
-        if self._indexed is None or indexing.word_index is None or not is_current:
-            return
-
-        self._indexed = self._indexed.with_words(indexing.word_index)
-        self.view = View(UnindexedPart(self._tail_writer.segment(), self._tail_alive), self._indexed)
+        if indexing.columns is not None and is_current:
+            self.exchange_index(CatalogIndex(indexing.columns))
 
     @property
     def is_rebuild_due(self) -> bool:

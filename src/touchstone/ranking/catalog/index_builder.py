@@ -31,8 +31,13 @@ class IndexBuilder:
     file, which replaces the one at the path when it is complete. So the memory of the process stays small.
     """
 
-    def __init__(self, leaf_words: int, snapshot_path: Path | None, *, compiled: bool) -> None:
+    def __init__(
+        self, leaf_words: int, snapshot_path: Path | None, *, compiled: bool, may_defer_texts: bool = False
+    ) -> None:
         """Prepare to build an index in leaves of `64 * leaf_words` records; tests do without compiled kernels.
+
+        With `may_defer_texts`, an index without the words of its records also lacks the ranks of many texts. Both are
+        left to `TextIndexing`, because they take longer than everything else.
 
         Raises:
             OSError: nothing can be written into the folder.
@@ -41,6 +46,7 @@ class IndexBuilder:
             compile_kernels()
         self._leaf_words = leaf_words
         self._snapshot_path = snapshot_path
+        self._may_defer_texts = may_defer_texts
         self._collector = RecordCollector(snapshot_path.parent if snapshot_path else None)
 
     @property
@@ -66,12 +72,15 @@ class IndexBuilder:
             OSError: the snapshot file cannot be written.
         """
         collected_records = self._collector.read()
+        defers_ranks = self._may_defer_texts and words is None
         if self._snapshot_path is None:
-            columns = build_columns(collected_records, self._leaf_words, MemoryStore(), words)
+            columns = build_columns(
+                collected_records, self._leaf_words, MemoryStore(), words, defers_ranks=defers_ranks
+            )
             return CatalogIndex(columns)
 
         with SnapshotWriter(self._snapshot_path) as writer:
-            columns = build_columns(collected_records, self._leaf_words, writer, words)
+            columns = build_columns(collected_records, self._leaf_words, writer, words, defers_ranks=defers_ranks)
             writer.finish(columns, version)
         return CatalogIndex(columns)
 

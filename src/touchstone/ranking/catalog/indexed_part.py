@@ -2,7 +2,6 @@
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, Final, NamedTuple
 
@@ -27,7 +26,6 @@ from touchstone.ranking.index.facet_counts import count_index, warm_up_facets
 from touchstone.ranking.index.lru_cache import LruCache
 from touchstone.ranking.index.query_translator import TranslatedQuery
 from touchstone.ranking.index.text_search import warm_up_search
-from touchstone.ranking.index.word_index import WordIndex
 from touchstone.ranking.kernels import bits, filter_kernels, order_kernels, tie_kernels, top_kernels
 from touchstone.ranking.kernels.bits import BITS_PER_WORD, Words
 from touchstone.ranking.kernels.inputs import KernelQuery, KernelWeights
@@ -128,10 +126,6 @@ class IndexedPart:
         deleted_counts = np.bincount(leaves, minlength=self._columns.leaf_count).astype(np.uint16)
         counts = self._alive.counts - deleted_counts
         return IndexedPart(self.index, self._thresholds, _AliveRecords(bitmap, counts))
-
-    def with_words(self, word_index: WordIndex) -> "IndexedPart":
-        """Return this part with the words of its records, which its index lacks."""
-        return self.over(CatalogIndex(replace(self._columns, word_index=word_index)))
 
     def over(self, index: CatalogIndex) -> "IndexedPart":
         """Return the same live records of an index that holds the same records as the present one."""

@@ -153,8 +153,7 @@ class SortedPages:
         if column == "dataset_name":
             return self._name_ranks(positions)
 
-        text = self._columns.texts[column]
-        ranks = text.ranks[text.codes[positions]].astype(np.float64)
+        ranks = self._columns.texts[column].ranks_at(positions).astype(np.float64)
         return np.where(ranks == 0, np.nan, ranks)
 
     def _name_ranks(self, positions: NDArray[Any]) -> Ints:

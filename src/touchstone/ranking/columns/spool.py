@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from touchstone.core.text import fold
 from touchstone.ranking.column_types import Bools, Ints
-from touchstone.ranking.columns.text_pool import Bytes
+from touchstone.ranking.columns.text_pool import Bytes, TextPool
 
 
 class SpooledColumn:
@@ -30,11 +30,10 @@ class SpooledColumn:
 
     def append(self, values: NDArray[Any]) -> None:
         """Append some values."""
-        piece = np.array(values, self._dtype)
         if self._file is None:
-            self._pieces.append(piece)
+            self._pieces.append(np.array(values, self._dtype))
         else:
-            self._file.write(piece.data)
+            self._file.write(np.ascontiguousarray(values, self._dtype).data)
 
     def read(self) -> NDArray[Any]:
         """Return the whole column; nothing can be appended afterwards."""
@@ -58,70 +57,90 @@ class SpooledTexts:
         data: The UTF-8 bytes of all texts.
         offsets: Where each text begins in `data`, and at the end where the last one ends.
         is_known: For each record whether it has a text.
-        accented_records: The records whose text is not plain ASCII.
-        accented_data, accented_offsets: The folded texts of these records, in the same order.
     """
 
     data: Bytes
     offsets: Ints
     is_known: Bools
-    accented_records: Ints
-    accented_data: Bytes
-    accented_offsets: Ints
 
     def lengths(self) -> Ints:
         """Return how many bytes each text has."""
         return np.diff(self.offsets)
 
 
+@dataclass(frozen=True, slots=True)
+class AccentedTexts:
+    """Those of some texts that are not plain ASCII, folded.
+
+    Attributes:
+        indices: Which texts these are, in ascending order.
+        data, offsets: The bytes of their folded forms, where each begins, and at the end where the last one ends.
+    """
+
+    indices: Ints
+    data: Bytes
+    offsets: Ints
+
+
 class TextSpool:
-    """The texts of a growing number of records, and the folded form of those that are not plain ASCII.
+    """The texts of a growing number of records."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._texts = _BytesSpool(folder)
+        self._is_known = SpooledColumn(np.bool_, folder)
+
+    def append(self, texts: pa.Array) -> None:
+        """Append texts, an Arrow array of the type `large_string`; null means "not known"."""
+        self._is_known.append(texts.is_valid().to_numpy(zero_copy_only=False))
+        self._texts.append(texts.fill_null(""))
+
+    def read(self) -> SpooledTexts:
+        """Return the texts of all records; nothing can be appended afterwards."""
+        return SpooledTexts(self._texts.data.read(), self._texts.offsets.read(), self._is_known.read())
+
+
+class AccentSpool:
+    """The folded form of those of a growing number of texts that are not plain ASCII.
 
     Folding takes long, so texts in plain ASCII, which need it for upper-case letters only, are folded when they are
     compared.
     """
 
     def __init__(self, folder: Path | None) -> None:
-        self._data = SpooledColumn(np.uint8, folder)
-        self._lengths = SpooledColumn(np.int32, folder)
-        self._is_known = SpooledColumn(np.bool_, folder)
-        self._accented_records = SpooledColumn(np.int64, folder)
-        self._accented_data = SpooledColumn(np.uint8, folder)
-        self._accented_lengths = SpooledColumn(np.int32, folder)
+        self._indices = SpooledColumn(np.int64, folder)
+        self._folded_texts = _BytesSpool(folder)
         self._size = 0
 
     def append(self, texts: pa.Array) -> None:
-        """Append texts, an Arrow array of the type `large_string`; null means "not known"."""
-        self._is_known.append(texts.is_valid().to_numpy(zero_copy_only=False))
-        known_texts = texts.fill_null("")
-        offsets, data = arrow_bytes(known_texts)
-        self._lengths.append(np.diff(offsets))
-        self._data.append(data)
-
-        is_accented = pc.invert(pc.string_is_ascii(known_texts))
-        accented_records = np.flatnonzero(is_accented.to_numpy(zero_copy_only=False))
-        if len(accented_records):
-            folded_texts = [fold(text) for text in known_texts.filter(is_accented).to_pylist()]
-            self._append_folded(self._size + accented_records, folded_texts)
+        """Append the folded forms of the next texts, an Arrow array; null counts as an empty text."""
+        is_accented = pc.invert(pc.string_is_ascii(texts).fill_null(True))
+        accented_indices = np.flatnonzero(is_accented.to_numpy(zero_copy_only=False))
+        if len(accented_indices):
+            folded_texts = [fold(text) for text in texts.filter(is_accented).to_pylist()]
+            self._indices.append(self._size + accented_indices)
+            self._folded_texts.append(pa.array(folded_texts, pa.large_string()))
         self._size += len(texts)
 
-    def _append_folded(self, records: Ints, folded_texts: list[str]) -> None:
-        """Append the folded texts of some records."""
-        offsets, data = arrow_bytes(pa.array(folded_texts, pa.large_string()))
-        self._accented_records.append(records)
-        self._accented_lengths.append(np.diff(offsets))
-        self._accented_data.append(data)
+    def read(self) -> AccentedTexts:
+        """Return the folded forms of all texts; nothing can be appended afterwards."""
+        return AccentedTexts(self._indices.read(), self._folded_texts.data.read(), self._folded_texts.offsets.read())
 
-    def read(self) -> SpooledTexts:
-        """Return the texts of all records; nothing can be appended afterwards."""
-        return SpooledTexts(
-            data=self._data.read(),
-            offsets=_to_offsets(self._lengths.read()),
-            is_known=self._is_known.read(),
-            accented_records=self._accented_records.read(),
-            accented_data=self._accented_data.read(),
-            accented_offsets=_to_offsets(self._accented_lengths.read()),
-        )
+
+class _BytesSpool:
+    """The bytes of a growing number of texts, where each begins, and at the end where the last one ends."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.data = SpooledColumn(np.uint8, folder)
+        self.offsets = SpooledColumn(np.int64, folder)
+        self.offsets.append(np.zeros(1))
+        self._byte_count = 0
+
+    def append(self, texts: pa.Array) -> None:
+        """Append texts, an Arrow array of the type `large_string` without nulls."""
+        offsets, data = arrow_bytes(texts)
+        self.data.append(data)
+        self.offsets.append(self._byte_count + offsets[1:])
+        self._byte_count += len(data)
 
 
 def arrow_bytes(texts: pa.Array) -> tuple[Ints, Bytes]:
@@ -133,8 +152,7 @@ def arrow_bytes(texts: pa.Array) -> tuple[Ints, Bytes]:
     return offsets - offsets[0], all_data[offsets[0] : offsets[-1]]
 
 
-def _to_offsets(lengths: NDArray[np.int32]) -> Ints:
-    """Return where texts of some lengths begin, and at the end where the last one ends."""
-    offsets = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    return offsets
+def arrow_texts(pool: TextPool) -> pa.Array:
+    """Return the texts of a pool as an Arrow array over the same bytes."""
+    offsets = pa.py_buffer(pool.offsets.astype(np.int64))
+    return pa.Array.from_buffers(pa.large_string(), len(pool), [None, offsets, pa.py_buffer(pool.data)])

@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from touchstone.core.attributes import ETHICAL, NUMBERS
@@ -36,7 +37,7 @@ from touchstone.ranking.index.index_columns import (
 from touchstone.ranking.index.ordered_records import OrderedRecords
 from touchstone.ranking.index.plane_builder import PlaneWriter
 from touchstone.ranking.index.record_layout import lay_out_records
-from touchstone.ranking.index.text_builder import build_names, build_tags, build_text
+from touchstone.ranking.index.text_builder import build_names, build_tags, build_text, number_texts
 from touchstone.ranking.index.text_order import TextOrder, sort_folded
 from touchstone.ranking.index.word_index import WordIndex
 from touchstone.ranking.kernels.bits import BITS_PER_WORD
@@ -47,27 +48,33 @@ _QUANTILES: Final = {"year": 16}  # a plane begins at each quantile of a number
 _DEFAULT_QUANTILES: Final = 4
 _ROUND_NUMBERS: Final = 10.0 ** np.arange(1, 8)  # and at each of these, which people like to filter by
 _NARROW_LIMIT: Final = 2**16
+_NUMBERS_AT_A_TIME: Final = 1 << 20
 _VARIABLE_WIDTH: Final = ("features_number", "citations", "missing_values_percentage")
 
 
 def build_columns(
-    collected: CollectedRecords, leaf_words: int, store: ArrayStore, words: DecodedWords | None = None
+    collected: CollectedRecords,
+    leaf_words: int,
+    store: ArrayStore,
+    words: DecodedWords | None = None,
+    *,
+    defers_ranks: bool = False,
 ) -> IndexColumns:
     """Return the columns of an index over some records; the arrays are kept in a store.
 
     The records are brought into an order in which similar ones lie together, and divided into leaves: blocks of
     `64 * leaf_words` records. `words` are those of the records in the order in which these were collected, if they are
-    known already.
+    known already. With `defers_ranks`, the ranks of many texts are left to `TextIndexing`.
     """
-    name_order = _sort_names(collected)
-    alphabetical_ranks = _places_in_order(name_order.order, np.uint32)
-    order = lay_out_records(collected, alphabetical_ranks, leaf_size=BITS_PER_WORD * leaf_words)
-    records = OrderedRecords(collected, order, leaf_words)
-
     # Two threads build the columns; most of the work is done where Python lets other threads run.
     with ThreadPoolExecutor(2, "index-column") as pool:
-        texts = {name: pool.submit(build_text, records, name, store) for name in POOLED_COLUMNS}
-        tags = pool.submit(build_tags, records, store)
+        numbered = {name: pool.submit(number_texts, collected.texts[name], store) for name in (*POOLED_COLUMNS, TAGS)}
+
+        name_order = _sort_names(collected)
+        alphabetical_ranks = _places_in_order(name_order.order, np.uint32)
+        order = lay_out_records(collected, alphabetical_ranks, leaf_size=BITS_PER_WORD * leaf_words)
+        records = OrderedRecords(collected, order, leaf_words)
+
         names = pool.submit(build_names, records, name_order, alphabetical_ranks[order], store)
         integers = {name: pool.submit(_build_integers, records, name, store) for name in INTEGER_COLUMNS}
 
@@ -84,10 +91,13 @@ def build_columns(
             tables=keep_arrays(store, _build_tables(numbers)),
             numbers=numbers,
             integers={name: column.result() for name, column in integers.items()},
-            texts={name: column.result() for name, column in texts.items()},
+            texts={
+                name: build_text(numbered[name].result(), records, store, defers_ranks=defers_ranks)
+                for name in POOLED_COLUMNS
+            },
             words={
                 **{name: keep_arrays(store, _build_words(records, name)) for name in CODED_WORDS},
-                TAGS: tags.result(),
+                TAGS: build_tags(numbered[TAGS].result(), records, store),
             },
             names=names.result(),
             owner=keep_arrays(store, _build_owner(records)),
@@ -101,7 +111,8 @@ def build_columns(
 
 def _sort_names(collected: CollectedRecords) -> TextOrder:
     """Return the records in alphabetical order: by folded name, then by id."""
-    by_name = sort_folded(collected.texts["dataset_name"])
+    names = collected.texts["dataset_name"]
+    by_name = sort_folded(names.data, names.offsets, collected.accented_names)
     groups = np.cumsum(by_name.is_first, dtype=np.uint32)
     ids = collected.columns["id"][by_name.order]
     return TextOrder(by_name.order[np.lexsort((ids, groups))], by_name.is_first)
@@ -166,8 +177,7 @@ def _build_stricter_columns(
 ) -> StricterColumns:
     """Return what differs at the assurance at which the records are known; `numbers` are those at `declared`."""
     codes = {
-        name: _encode_known(records.column(name), number.values).astype(number.codes.dtype)
-        for name, number in numbers.items()
+        name: _encode_known(records.column(name), number.values, number.codes.dtype) for name, number in numbers.items()
     }
     stricter_numbers = {
         name: NumberColumn(number.values, codes[name], STRICTER_EDGES) for name, number in numbers.items()
@@ -211,33 +221,31 @@ def _build_numbers(records: OrderedRecords) -> dict[str, NumberColumn]:
     Year and instances always have the same types. The other columns share the narrower of two types that fits them
     all, so kernels are compiled for no more than two combinations of types.
     """
-    columns = {column: _encode_numbers(column, records) for column in NUMBERS}
+    values = {column: _list_numbers(column, records) for column in NUMBERS}
 
-    all_fit_16_bits = all(len(columns[column].values) < _NARROW_LIMIT for column in _VARIABLE_WIDTH)
+    all_fit_16_bits = all(len(values[column]) < _NARROW_LIMIT for column in _VARIABLE_WIDTH)
     code_types: dict[str, Any] = dict.fromkeys(_VARIABLE_WIDTH, np.uint16 if all_fit_16_bits else np.uint32)
     code_types["year"] = np.uint16
     code_types["instances_number"] = np.uint32
 
-    return {
-        column: NumberColumn(number.values, number.codes.astype(code_types[column]), number.edges)
-        for column, number in columns.items()
-    }
+    return {column: _build_number(column, records, values[column], code_types[column]) for column in NUMBERS}
 
 
-def _encode_numbers(column: str, records: OrderedRecords) -> NumberColumn:
-    """Return a number column as codes: for each record the index of its number among the distinct ones.
+def _list_numbers(column: str, records: OrderedRecords) -> Floats:
+    """Return the distinct numbers of a column in ascending order, after NaN, which stands for "not known".
 
-    Code 0 means that the number is not known; its value is NaN. The distinct numbers include those that are known
-    above `declared` only, because all assurances share them.
+    They include those that are known above `declared` only, because all assurances share them.
     """
-    numbers = records.column(column)
+    numbers = records.collected.columns[column]
     stricter_numbers = [values[column] for values in records.collected.evidence.values.values()]
-    distinct_numbers = _find_distinct([numbers, *stricter_numbers])
+    return np.concatenate([[np.nan], _find_distinct([numbers, *stricter_numbers])])
 
-    values = np.concatenate([[np.nan], distinct_numbers])
-    codes = _encode_known(numbers, values)
+
+def _build_number(column: str, records: OrderedRecords, values: Floats, code_type: Any) -> NumberColumn:
+    """Return a number column as codes: for each record the index of its number among the distinct ones in `values`."""
+    codes = _encode_known(records.column(column), values, code_type)
     quantile_count = _QUANTILES.get(column, _DEFAULT_QUANTILES)
-    edges = _choose_edges(codes, distinct_numbers, quantile_count)
+    edges = _choose_edges(codes, values[1:], quantile_count)
     return NumberColumn(values, codes, np.array(edges, np.int64))
 
 
@@ -251,13 +259,19 @@ def _find_distinct(columns: list[Floats]) -> Floats:
     return np.unique(all_numbers[~np.isnan(all_numbers)])
 
 
-def _encode_known(numbers: Floats, values: Floats) -> Ints:
+def _encode_known(numbers: Floats, values: Floats, code_type: Any) -> NDArray[Any]:
     """Return the codes of numbers that are all among `values`, except those that are not known and have code 0."""
-    known_values = values[1:]
-    return np.where(np.isnan(numbers), 0, np.searchsorted(known_values, numbers) + 1)
+    known_values = pa.array(values[1:] + 0.0)
+    codes = np.empty(len(numbers), code_type)
+    for start in range(0, len(numbers), _NUMBERS_AT_A_TIME):
+        # Arrow tells -0.0 from 0.0, but the catalog does not: adding zero makes both of them 0.0.
+        piece = pa.array(numbers[start : start + _NUMBERS_AT_A_TIME] + 0.0)
+        indices = pc.index_in(piece, value_set=known_values).fill_null(-1)
+        codes[start : start + len(piece)] = indices.to_numpy() + 1
+    return codes
 
 
-def _choose_edges(codes: Ints, distinct_numbers: Floats, quantile_count: int) -> list[int]:
+def _choose_edges(codes: NDArray[Any], distinct_numbers: Floats, quantile_count: int) -> list[int]:
     """Return the codes of a number column that get a bitmap of the records with this code or a higher one.
 
     Such bitmaps speed up filters by a range. The codes are those at which people are likely to filter: code 1 (all

@@ -20,7 +20,7 @@ from touchstone.ranking.column_types import Facts, Floats
 from touchstone.ranking.columns.evidence_columns import CLAIM_TYPES, EvidenceColumns, EvidenceWriter
 from touchstone.ranking.columns.record_batch import CodedColumn, RecordBatch
 from touchstone.ranking.columns.segment import INTEGER_COLUMNS, KNOWN_ETHICAL, WORD_COLUMNS, count_known_ethical
-from touchstone.ranking.columns.spool import SpooledColumn, SpooledTexts, TextSpool
+from touchstone.ranking.columns.spool import AccentedTexts, AccentSpool, SpooledColumn, SpooledTexts, TextSpool
 from touchstone.ranking.criteria import CRITERIA
 from touchstone.ranking.kernels.constants import GRADE_SCALE, GRADED_CRITERIA
 
@@ -43,8 +43,10 @@ class CollectedRecords:
         criteria: The values of GRADED_CRITERIA by name.
         grades: One row for each of GRADED_CRITERIA: the criterion of each record in one byte.
         texts: The names, the texts of POOLED_COLUMNS, and the tags as JSON.
+        accented_names: The names that are not plain ASCII, folded.
         values: By column, the word list or the owner of each code; the first, of code 0, is None.
         evidence: What is known at the assurances above `declared`.
+        folder: Where unnamed files are made for what is large, or None to keep everything in memory.
     """
 
     size: int
@@ -52,8 +54,10 @@ class CollectedRecords:
     criteria: Mapping[str, Floats]
     grades: NDArray[np.uint8]
     texts: Mapping[str, SpooledTexts]
+    accented_names: AccentedTexts
     values: Mapping[str, Sequence[Any]]
     evidence: EvidenceColumns
+    folder: Path | None
 
     def stricter_grades(self, assurance: Assurance) -> NDArray[np.uint8]:
         """Return the grades of all records at an assurance above `declared`, like `grades`."""
@@ -70,10 +74,12 @@ class RecordCollector:
     def __init__(self, folder: Path | None) -> None:
         """Prepare to collect records in unnamed files in `folder`, or in memory for None."""
         self.size = 0
+        self._folder = folder
         self._columns = {name: SpooledColumn(dtype, folder) for name, dtype in _column_types().items()}
         self._criteria = {name: SpooledColumn(np.float64, folder) for name in GRADED_CRITERIA}
         self._grades = {name: SpooledColumn(np.uint8, folder) for name in GRADED_CRITERIA}
         self._texts = {name: TextSpool(folder) for name in ("dataset_name", *POOLED_COLUMNS, TAGS)}
+        self._accented_names = AccentSpool(folder)
         self._codes: dict[str, dict[Hashable, int]] = {name: {None: 0} for name in (*CODED_WORDS, "owner")}
         self._evidence = EvidenceWriter()
 
@@ -93,6 +99,7 @@ class RecordCollector:
             self._grades[name].append(_grade(values))
         for name in ("dataset_name", *POOLED_COLUMNS):
             self._texts[name].append(batch.texts[name])
+        self._accented_names.append(batch.texts["dataset_name"])
         self._texts[TAGS].append(_to_json_texts(batch.words[TAGS]))
 
         self._evidence.extend(batch.evidence, first_position=self.size)
@@ -112,8 +119,10 @@ class RecordCollector:
             criteria={name: column.read() for name, column in self._criteria.items()},
             grades=np.stack([column.read() for column in self._grades.values()]),
             texts={name: spool.read() for name, spool in self._texts.items()},
+            accented_names=self._accented_names.read(),
             values={name: list(codes) for name, codes in self._codes.items()},
             evidence=self._evidence.snapshot(),
+            folder=self._folder,
         )
 
 

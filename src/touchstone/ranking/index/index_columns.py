@@ -17,7 +17,7 @@ from touchstone.core.evidence import Assurance
 from touchstone.ranking.column_types import Floats, Ints
 from touchstone.ranking.columns.evidence_columns import PackedLevels
 from touchstone.ranking.columns.text_pool import TextPool
-from touchstone.ranking.index.word_index import WordIndex, WordsNotIndexed
+from touchstone.ranking.index.word_index import TextsNotIndexed, WordIndex
 from touchstone.ranking.kernels.bits import BITS_PER_WORD, Words
 from touchstone.ranking.kernels.inputs import KernelColumns
 from touchstone.ranking.kernels.two_threads import take_values
@@ -192,11 +192,27 @@ def decode_words(encoded_words: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class TextColumn:
-    """Texts as codes into a pool of distinct texts, with the rank of each code's folded text; code 0 is "not known"."""
+    """Texts as codes into a pool of distinct texts; code 0 is "not known".
+
+    Attributes:
+        pool: The distinct texts by code.
+        codes: The code of each record.
+        ranks: The rank of each code in a sorted list; empty until the texts of a large catalog are indexed.
+    """
 
     pool: TextPool
     codes: NDArray[Any]
     ranks: NDArray[np.uint32]
+
+    def ranks_at(self, positions: NDArray[Any]) -> NDArray[np.uint32]:
+        """Return the rank of the text of each of some records; 0 is "not known".
+
+        Raises:
+            TextsNotIndexed: the ranks have not been determined yet.
+        """
+        if not len(self.ranks):
+            raise TextsNotIndexed
+        return np.asarray(self.ranks[self.codes[positions]])
 
     def take(self, positions: NDArray[Any]) -> list[str | None]:
         """Return the texts at some positions, None where not known; each distinct text is decoded once."""
@@ -290,7 +306,7 @@ class IndexColumns:
 
     `planes`, `criteria` and `numbers` hold what is known at `assurance`, which is `declared` in a snapshot. `stricter`
     has an entry for each assurance above at which anything is known.
-    `word_index` is None until the words of the records are indexed, which may happen after everything else.
+    `word_index` is None until the texts of the records are indexed, which may happen after everything else.
     """
 
     size: int
@@ -367,10 +383,10 @@ class IndexColumns:
         """Return the index of the words.
 
         Raises:
-            WordsNotIndexed: it has not been built yet.
+            TextsNotIndexed: it has not been built yet.
         """
         if self.word_index is None:
-            raise WordsNotIndexed
+            raise TextsNotIndexed
         return self.word_index
 
     def kernel_columns(self) -> KernelColumns:

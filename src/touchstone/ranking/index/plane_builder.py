@@ -4,10 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from touchstone.core.attributes import ETHICAL, FLAGS
 from touchstone.ranking.column_types import Bools, Ints
 from touchstone.ranking.columns.bitmaps import count_bits_by_leaf
+from touchstone.ranking.columns.spool import SpooledColumn
 from touchstone.ranking.columns.vocabulary import fold_words
 from touchstone.ranking.index.index_columns import (
     EMPTY_PLANE_ROW,
@@ -20,7 +22,6 @@ from touchstone.ranking.index.index_columns import (
     word_plane,
 )
 from touchstone.ranking.index.ordered_records import OrderedRecords
-from touchstone.ranking.kernels.bits import Words
 
 # So many of the most frequent words of a column have a plane; the other columns have none.
 _WORD_PLANE_COUNTS: Final = {"domain": 32, "task": 16, "license": 8, "language": 8, "source": 8, "trainable": 2}
@@ -38,7 +39,8 @@ class PlaneWriter:
 
     def __init__(self, records: OrderedRecords) -> None:
         self._records = records
-        self._bitmaps: list[Words] = []
+        self._bitmaps = SpooledColumn(np.uint64, records.collected.folder)
+        self._counts: list[NDArray[np.uint16]] = []
         self._add(np.zeros(records.size, np.bool_))  # becomes EMPTY_PLANE_ROW
 
     def add_declared(self, numbers: Mapping[str, NumberColumn]) -> dict[str, int]:
@@ -60,15 +62,18 @@ class PlaneWriter:
 
     def _add(self, mask: Bools) -> int:
         """Add the plane of the records that have some property, and return its row."""
-        if self._bitmaps and not mask.any():
+        if self._counts and not mask.any():
             return EMPTY_PLANE_ROW
-        self._bitmaps.append(self._records.to_bitmap(mask))
-        return len(self._bitmaps) - 1
+
+        bitmap = self._records.to_bitmap(mask)
+        self._bitmaps.append(bitmap)
+        self._counts.append(count_bits_by_leaf(bitmap, self._records.leaf_words))
+        return len(self._counts) - 1
 
     def planes(self, rows: Mapping[str, int]) -> Planes:
-        """Return all planes; `rows` are those at the assurance `declared`."""
-        counts = [count_bits_by_leaf(bitmap, self._records.leaf_words) for bitmap in self._bitmaps]
-        return Planes(rows, np.stack(self._bitmaps), np.stack(counts))
+        """Return all planes; `rows` are those at the assurance `declared`. No plane can be added afterwards."""
+        bitmaps = self._bitmaps.read().reshape(len(self._counts), -1)
+        return Planes(rows, bitmaps, np.stack(self._counts))
 
 
 def _number_masks(column: str, number: NumberColumn) -> Iterator[_NamedMask]:

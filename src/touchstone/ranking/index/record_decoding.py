@@ -15,7 +15,7 @@ from touchstone.ranking.column_types import Ints
 from touchstone.ranking.columns.evidence_columns import STRICTER_ASSURANCES, EvidenceColumns
 from touchstone.ranking.columns.record_batch import CodedColumn, RecordBatch
 from touchstone.ranking.columns.segment import INTEGER_COLUMNS, WORD_COLUMNS
-from touchstone.ranking.columns.text_pool import TextPool
+from touchstone.ranking.columns.spool import arrow_texts
 from touchstone.ranking.index import index_columns
 from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.index.collected_records import POOLED_COLUMNS
@@ -26,8 +26,8 @@ _RECORDS_PER_BATCH: Final = 1 << 16
 
 def decode_records(index: CatalogIndex, positions: Ints) -> Iterator[RecordBatch]:
     """Yield the records at some positions in batches; the positions are in ascending order."""
-    pools = {name: _to_arrow(index.columns.texts[name].pool) for name in POOLED_COLUMNS}
-    names = _to_arrow(index.columns.names.pool)
+    pools = {name: arrow_texts(index.columns.texts[name].pool) for name in POOLED_COLUMNS}
+    names = arrow_texts(index.columns.names.pool)
 
     for start in range(0, len(positions), _RECORDS_PER_BATCH):
         batch_positions = positions[start : start + _RECORDS_PER_BATCH]
@@ -50,12 +50,6 @@ def _decode_batch(index: CatalogIndex, positions: Ints, texts: dict[str, pa.Arra
     words = {name: _decode_codes(index.columns.words[name], positions, decode_words) for name in WORD_COLUMNS}
     owners = _decode_codes(index.columns.owner.owners, positions, UUID)
     return RecordBatch(columns, texts, words, owners, _decode_evidence(index, positions))
-
-
-def _to_arrow(pool: TextPool) -> pa.Array:
-    """Return the texts of a pool as an Arrow array over the same bytes."""
-    offsets = pa.py_buffer(pool.offsets.astype(np.int64))
-    return pa.Array.from_buffers(pa.large_string(), len(pool), [None, offsets, pa.py_buffer(pool.data)])
 
 
 def _take_texts(pool: pa.Array, column: index_columns.TextColumn, positions: Ints) -> pa.Array:

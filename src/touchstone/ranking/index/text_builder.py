@@ -6,6 +6,7 @@ not stored in this way, because most of them are different: the pool of names is
 """
 
 import math
+import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
@@ -15,17 +16,33 @@ from numpy.typing import NDArray
 
 from touchstone.ranking.column_types import Ints
 from touchstone.ranking.columns.bitmaps import to_smallest_unsigned
-from touchstone.ranking.columns.spool import SpooledTexts
+from touchstone.ranking.columns.spool import AccentedTexts, SpooledTexts
 from touchstone.ranking.columns.text_pool import Bytes, TextPool
 from touchstone.ranking.columns.trigram_signatures import LOWER_CASE
 from touchstone.ranking.index.array_store import ArrayStore, keep_arrays
-from touchstone.ranking.index.collected_records import TAGS
 from touchstone.ranking.index.index_columns import CodedColumn, NameColumn, TextColumn
 from touchstone.ranking.index.ordered_records import OrderedRecords
-from touchstone.ranking.index.text_order import TextOrder, sort_distinct, sort_folded
-from touchstone.ranking.kernels import text_sort_kernels
+from touchstone.ranking.index.text_order import TextOrder
+from touchstone.ranking.index.text_ranks import NO_RANKS, rank_texts
+from touchstone.ranking.kernels import distinct_text_kernels, text_sort_kernels
 
 _TEXTS_PER_PIECE: Final = 1 << 16
+_FEW_TEXTS: Final = 100_000
+"""So many distinct texts are sorted in a fraction of a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedTexts:
+    """The texts of a column with a code for each distinct one; this does not depend on the order of the index.
+
+    Attributes:
+        pool: The distinct texts by code.
+        codes: For each record the code of its text, in the order in which the records were collected, and in the
+            smallest type that fits.
+    """
+
+    pool: TextPool
+    codes: NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,67 +58,60 @@ class _DistinctTexts:
     codes: NDArray[np.uint32]
 
 
-def build_text(records: OrderedRecords, column: str, store: ArrayStore) -> TextColumn:
-    """Return a text column: the distinct texts, a code for each record, and ranks by which lists are sorted."""
-    texts = records.collected.texts[column]
-    folded_order = sort_folded(texts)
-    distinct_texts = _find_distinct(texts, sort_distinct(texts, folded_order))
-
-    return TextColumn(
-        pool=_pool_distinct(texts, distinct_texts, store),
-        codes=store.keep(_codes_in_order(distinct_texts, records)),
-        ranks=store.keep(_rank_distinct(distinct_texts, folded_order)),
-    )
+def number_texts(texts: SpooledTexts, store: ArrayStore) -> NumberedTexts:
+    """Return the distinct texts of a column, and for each record the code of its text."""
+    distinct_texts = _find_distinct(texts)
+    pool = _pool_distinct(texts, distinct_texts, store)
+    return NumberedTexts(pool, to_smallest_unsigned(distinct_texts.codes))
 
 
-def build_tags(records: OrderedRecords, store: ArrayStore) -> CodedColumn:
-    """Return the tags: a code for each record, and the list of each code as JSON."""
-    texts = records.collected.texts[TAGS]
-    distinct_texts = _find_distinct(texts, sort_distinct(texts, sort_folded(texts)))
-    return CodedColumn(
-        pool=_pool_distinct(texts, distinct_texts, store),
-        codes=store.keep(_codes_in_order(distinct_texts, records)),
-    )
+def build_text(texts: NumberedTexts, records: OrderedRecords, store: ArrayStore, *, defers_ranks: bool) -> TextColumn:
+    """Return a text column: the distinct texts, a code for each record, and ranks by which lists are sorted.
 
-
-def _find_distinct(texts: SpooledTexts, distinct_order: TextOrder) -> _DistinctTexts:
-    """Return the distinct texts of a column, given an order in which equal texts lie together."""
-    # Find the first record with each text. An unknown text looks like an empty one, so leave out unknown texts.
-    record_count = len(distinct_order.order)
-    is_known = texts.is_known[distinct_order.order]
-    known_records = np.where(is_known, distinct_order.order, np.uint32(record_count))
-    group_starts = np.flatnonzero(distinct_order.is_first)
-    first_record_by_group = np.minimum.reduceat(known_records, group_starts)
-
-    # Number the distinct texts in the order of these records.
-    has_text = first_record_by_group < record_count
-    is_first_record = np.zeros(record_count, np.bool_)
-    is_first_record[first_record_by_group[has_text]] = True
-    code_by_first_record = np.cumsum(is_first_record, dtype=np.uint32)
-
-    # All records of a group have the code of its first one, except those whose text is not known.
-    code_by_group = np.zeros(len(group_starts), np.uint32)
-    code_by_group[has_text] = code_by_first_record[first_record_by_group[has_text]]
-    codes = code_by_group[distinct_order.ranks()]
-    codes[~texts.is_known] = 0
-    return _DistinctTexts(np.flatnonzero(is_first_record), codes)
-
-
-def _codes_in_order(distinct_texts: _DistinctTexts, records: OrderedRecords) -> NDArray[Any]:
-    """Return the code of each record in the order of the index, in the smallest type that fits."""
-    return to_smallest_unsigned(distinct_texts.codes[records.order])
-
-
-def _rank_distinct(distinct_texts: _DistinctTexts, folded_order: TextOrder) -> NDArray[np.uint32]:
-    """Return for each code its rank in a sorted list: texts that differ only in case and accents share a rank.
-
-    The rank of code 0 is 0, and those of the texts are counted from 1.
+    With `defers_ranks`, the ranks of many distinct texts are left to `TextIndexing`, because sorting them takes long.
     """
-    ranks_among_all = folded_order.ranks()[distinct_texts.first_records]
+    has_few_texts = len(texts.pool) <= _FEW_TEXTS
+    ranks = NO_RANKS if defers_ranks and not has_few_texts else rank_texts(texts.pool, records.collected.folder)
+    return TextColumn(texts.pool, _keep_codes(texts, records, store), store.keep(ranks))
 
-    # Without the unknown texts, the ranks may have a gap.
-    _, gapless_ranks = np.unique(ranks_among_all, return_inverse=True)
-    return np.concatenate([[0], gapless_ranks + 1]).astype(np.uint32)
+
+def build_tags(texts: NumberedTexts, records: OrderedRecords, store: ArrayStore) -> CodedColumn:
+    """Return the tags: a code for each record, and the list of each code as JSON."""
+    return CodedColumn(texts.pool, _keep_codes(texts, records, store))
+
+
+def _keep_codes(texts: NumberedTexts, records: OrderedRecords, store: ArrayStore) -> NDArray[Any]:
+    """Return the code of each record in the order of the index."""
+    return store.keep(texts.codes[records.order])
+
+
+def _find_distinct(texts: SpooledTexts) -> _DistinctTexts:
+    """Return the distinct texts of a column."""
+    known_records = np.flatnonzero(texts.is_known).astype(np.uint32)
+    first_equal = _find_first_equal(texts, known_records)
+
+    is_first = np.zeros(len(first_equal), np.bool_)
+    is_first[first_equal[known_records]] = True
+    code_by_first_record = np.cumsum(is_first, dtype=np.uint32)
+
+    # All records with a text have the code of its first record.
+    codes = code_by_first_record[first_equal]
+    codes[~texts.is_known] = 0
+    return _DistinctTexts(np.flatnonzero(is_first), codes)
+
+
+def _find_first_equal(texts: SpooledTexts, known_records: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Return for each record whose text is known the first one with the same text."""
+    hashes = np.empty(len(texts.is_known), np.uint64)
+    # With a secret seed, nobody can invent many texts with the same hash, which would have to be compared pairwise.
+    seed = np.uint64(secrets.randbits(64))
+    with np.errstate(over="ignore"):
+        distinct_text_kernels.hash_texts(texts.data, texts.offsets, seed, hashes)
+
+    by_hash = known_records[np.argsort(hashes[known_records], kind="stable")]
+    first_equal = np.zeros(len(hashes), np.uint32)
+    distinct_text_kernels.find_first_equal(texts.data, texts.offsets, hashes, by_hash, first_equal)
+    return first_equal
 
 
 def _pool_distinct(texts: SpooledTexts, distinct_texts: _DistinctTexts, store: ArrayStore) -> TextPool:
@@ -165,7 +175,7 @@ def build_names(
     """
     texts = records.collected.texts["dataset_name"]
     pool = _pool_names(texts, records, store)
-    accented_positions, accented_pool = _order_accented(records, texts)
+    accented_positions, accented_pool = _order_accented(records, records.collected.accented_names)
 
     permutation = np.empty(records.size, np.uint32)
     permutation[alphabetical_ranks] = np.arange(records.size, dtype=np.uint32)
@@ -185,16 +195,16 @@ def build_names(
     )
 
 
-def _order_accented(records: OrderedRecords, texts: SpooledTexts) -> tuple[Ints, TextPool]:
+def _order_accented(records: OrderedRecords, accented: AccentedTexts) -> tuple[Ints, TextPool]:
     """Return the positions of the names that are not plain ASCII, ascending, and in this order their folded form."""
     is_accented = np.zeros(records.size, np.bool_)
-    is_accented[texts.accented_records] = True
+    is_accented[accented.indices] = True
     positions = np.flatnonzero(is_accented[records.order])
 
     # The folded names are in the order of their records, which is ascending.
-    indices = np.searchsorted(texts.accented_records, records.order[positions])
-    data = _gather_texts(texts.accented_data, texts.accented_offsets, indices)
-    lengths = np.diff(texts.accented_offsets)[indices]
+    indices = np.searchsorted(accented.indices, records.order[positions])
+    data = _gather_texts(accented.data, accented.offsets, indices)
+    lengths = np.diff(accented.offsets)[indices]
     return positions, TextPool(data, _to_offsets(lengths))
 
 

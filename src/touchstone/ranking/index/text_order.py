@@ -6,18 +6,16 @@ texts that begin alike are not read again and again.
 """
 
 from dataclasses import dataclass
-from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking.column_types import Bools
-from touchstone.ranking.columns.spool import SpooledTexts
+from touchstone.ranking.column_types import Bools, Ints
+from touchstone.ranking.columns.spool import AccentedTexts
+from touchstone.ranking.columns.text_pool import Bytes
 from touchstone.ranking.columns.trigram_signatures import LOWER_CASE
 from touchstone.ranking.kernels import text_sort_kernels
-from touchstone.ranking.kernels.text_sort_kernels import SAME_TEXT, ComparedTexts
-
-_SAME_BYTES: Final = np.arange(256, dtype=np.uint8)
+from touchstone.ranking.kernels.text_sort_kernels import SAME_TEXT, ComparedTexts, TextChunks
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,54 +37,32 @@ class TextOrder:
         return ranks
 
 
-def sort_folded(texts: SpooledTexts) -> TextOrder:
-    """Return the order of texts without case and accents; equal texts keep their order."""
-    text_count = len(texts.offsets) - 1
+def sort_folded(data: Bytes, offsets: Ints, accented: AccentedTexts) -> TextOrder:
+    """Return the order of texts without case and accents; equal texts keep their order.
+
+    `data` and `offsets` are the bytes of all texts, and where each begins; `accented` are those that are not ASCII.
+    """
+    text_count = len(offsets) - 1
     is_first = np.zeros(text_count, np.bool_)
     is_first[:1] = True
     single_group = TextOrder(np.arange(text_count, dtype=np.uint32), is_first)
-    return _sort_groups(_folded_texts(texts), single_group)
 
-
-def sort_distinct(texts: SpooledTexts, folded_order: TextOrder) -> TextOrder:
-    """Return an order of texts in which exactly the same ones lie together, given that without case and accents.
-
-    Texts that differ only in case and accents are sorted by their bytes; equal texts keep their order.
-    """
-    copied_order = TextOrder(folded_order.order.copy(), folded_order.is_first.copy())
-    return _sort_groups(_exact_texts(texts), copied_order)
-
-
-def _folded_texts(texts: SpooledTexts) -> ComparedTexts:
-    """Return texts in the form in which kernels compare them without case and accents."""
-    accented_count = len(texts.accented_records)
-    substitutes = np.zeros(len(texts.offsets) - 1, np.uint32)
-    substitutes[texts.accented_records] = np.arange(1, accented_count + 1)
-    return ComparedTexts(
-        data=texts.data,
-        offsets=texts.offsets,
+    substitutes = np.zeros(text_count, np.uint32)
+    substitutes[accented.indices] = np.arange(1, len(accented.indices) + 1)
+    texts = ComparedTexts(
+        data=data,
+        offsets=offsets,
         byte_map=LOWER_CASE,
         substitutes=substitutes,
-        substitute_data=texts.accented_data,
-        substitute_offsets=np.concatenate([[0], texts.accented_offsets]),
+        substitute_data=accented.data,
+        substitute_offsets=np.concatenate([[0], accented.offsets]),
     )
-
-
-def _exact_texts(texts: SpooledTexts) -> ComparedTexts:
-    """Return texts in the form in which kernels compare them byte by byte."""
-    return ComparedTexts(
-        data=texts.data,
-        offsets=texts.offsets,
-        byte_map=_SAME_BYTES,
-        substitutes=np.zeros(len(texts.offsets) - 1, np.uint32),
-        substitute_data=np.empty(0, np.uint8),
-        substitute_offsets=np.zeros(2, np.int64),
-    )
+    return _sort_groups(texts, single_group)
 
 
 def _sort_groups(texts: ComparedTexts, groups: TextOrder) -> TextOrder:
     """Sort the texts of each group, and divide it into groups of equal texts; the arrays of `groups` are changed."""
-    unsorted_places: NDArray[Any] = np.arange(len(groups.order))
+    unsorted_places = np.arange(len(groups.order), dtype=np.uint32)
     depths = np.zeros(len(groups.order), np.int32)  # how many first bytes are known to be the same in a group
     while len(unsorted_places):
         common_lengths = _measure_groups(texts, groups, unsorted_places, depths)
@@ -100,7 +76,7 @@ def _sort_groups(texts: ComparedTexts, groups: TextOrder) -> TextOrder:
 
 
 def _measure_groups(
-    texts: ComparedTexts, groups: TextOrder, places: NDArray[Any], depths: NDArray[np.int32]
+    texts: ComparedTexts, groups: TextOrder, places: NDArray[np.uint32], depths: NDArray[np.int32]
 ) -> NDArray[np.int32]:
     """Return for each of some places how many bytes all texts of its group have in common.
 
@@ -117,26 +93,16 @@ def _measure_groups(
 
 
 def _sort_by_next_bytes(
-    texts: ComparedTexts, groups: TextOrder, places: NDArray[Any], depths: NDArray[np.int32]
+    texts: ComparedTexts, groups: TextOrder, places: NDArray[np.uint32], depths: NDArray[np.int32]
 ) -> None:
     """Sort the groups at some places by the seven bytes after the first `depths` ones, and divide them, in place."""
     indices = groups.order[places]
     chunks = np.empty(len(indices), np.uint64)
     text_sort_kernels.read_chunks(texts, indices, depths, chunks)
 
-    by_chunk = _sort_in_groups(chunks, groups.is_first[places])
-    groups.order[places] = indices[by_chunk]
+    scratch = TextChunks(np.empty_like(indices), np.empty_like(chunks))
+    text_sort_kernels.sort_groups(TextChunks(indices, chunks), groups.is_first[places], scratch)
+    groups.order[places] = indices
 
     # A new group begins where these bytes differ from those of the text before.
-    sorted_chunks = chunks[by_chunk]
-    groups.is_first[places[1:]] |= sorted_chunks[1:] != sorted_chunks[:-1]
-
-
-def _sort_in_groups(chunks: NDArray[np.uint64], is_first: Bools) -> NDArray[Any]:
-    """Return the indices of chunks, group by group, and sorted within each group; equal chunks keep their order."""
-    has_one_group = np.count_nonzero(is_first) <= 1
-    if has_one_group:
-        return np.argsort(chunks, kind="stable")
-
-    groups = np.cumsum(is_first, dtype=np.uint32)
-    return np.lexsort((chunks, groups))
+    groups.is_first[places[1:]] |= chunks[1:] != chunks[:-1]

@@ -23,8 +23,8 @@ from touchstone.ranking.text.words import IN_NAME
 _NUMBERS_PER_PIECE: Final = 1 << 22
 
 
-class WordsNotIndexed(Exception):
-    """The words of a large catalog cannot be searched yet."""
+class TextsNotIndexed(Exception):
+    """The words of a large catalog cannot be searched yet, and lists cannot be sorted by its texts."""
 
 
 @dataclass(frozen=True, slots=True)

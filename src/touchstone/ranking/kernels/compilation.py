@@ -12,6 +12,7 @@ from typing import Any, Final
 from touchstone.ranking.kernels import (
     bits,
     count_kernels,
+    distinct_text_kernels,
     filter_kernels,
     layout_kernels,
     order_kernels,
@@ -37,6 +38,7 @@ KERNEL_MODULES: Final = (
     posting_kernels,
     weighting_kernels,
     text_sort_kernels,
+    distinct_text_kernels,
     layout_kernels,
 )
 """The modules whose functions are compiled, each after those that it imports."""

@@ -1,7 +1,7 @@
 """Kernels that compare texts, copy them, and list their trigrams.
 
-Texts are compared in one of two ways: byte by byte, or without case and accents. For the latter, `byte_map` makes ASCII
-letters lower-case, and texts with other characters are replaced by copies that have been folded beforehand.
+Texts are compared without case and accents: `byte_map` makes ASCII letters lower-case, and texts with other characters
+are replaced by copies that have been folded beforehand.
 """
 
 from typing import Final, NamedTuple
@@ -17,6 +17,7 @@ PAST_END: Final = -1
 """Stands for the byte past the end of a text; it is lower than every byte."""
 TRIGRAM_BYTES: Final = 3
 TRIGRAM_BUCKETS: Final = 1 << 14
+_SHORT_RUN: Final = 16  # so many chunks are sorted by insertion before such runs are merged
 _TRIGRAM_MULTIPLIER: Final = 2654435761  # Knuth's multiplicative hash: 2**32 divided by the golden ratio
 _WORD_MASK: Final = 2**32 - 1
 
@@ -38,6 +39,13 @@ class ComparedTexts(NamedTuple):
     substitutes: NDArray[np.uint32]
     substitute_data: NDArray[np.uint8]
     substitute_offsets: NDArray[np.int64]
+
+
+class TextChunks(NamedTuple):
+    """Some texts, given by their indices, and a chunk of each."""
+
+    indices: NDArray[np.uint32]
+    chunks: NDArray[np.uint64]
 
 
 def byte_at(texts: ComparedTexts, text: int, index: int) -> int:
@@ -82,6 +90,63 @@ def read_chunk(texts: ComparedTexts, text: int, depth: int) -> np.uint64:
             byte_count += 1
         chunk = (chunk << np.uint64(8)) | np.uint64(byte)
     return (chunk << np.uint64(8)) | np.uint64(byte_count)
+
+
+def sort_groups(texts: TextChunks, is_first: NDArray[np.bool_], scratch: TextChunks) -> None:
+    """Sort the texts of each group by their chunks, in place; texts with the same chunk keep their order.
+
+    A group begins where `is_first` is true. `scratch` has as many elements as `texts`, and is overwritten.
+    """
+    start = 0
+    for end in range(1, len(is_first) + 1):
+        if end == len(is_first) or is_first[end]:
+            sort_group(texts, start, end, scratch)
+            start = end
+
+
+def sort_group(texts: TextChunks, start: int, end: int, scratch: TextChunks) -> None:
+    """Sort the texts from `start` to before `end` like `sort_groups`: short runs first, which are then merged."""
+    for run_start in range(start, end, _SHORT_RUN):
+        insert_in_order(texts, run_start, min(run_start + _SHORT_RUN, end))
+
+    run_length = _SHORT_RUN
+    while run_length < end - start:
+        for run_start in range(start, end - run_length, 2 * run_length):
+            merge_neighbours(texts, run_start, run_start + run_length, min(run_start + 2 * run_length, end), scratch)
+        run_length *= 2
+
+
+def insert_in_order(texts: TextChunks, start: int, end: int) -> None:
+    """Sort the few texts from `start` to before `end`: each is inserted at its place among those before it."""
+    indices, chunks = texts.indices, texts.chunks
+    for i in range(start + 1, end):
+        index, chunk = indices[i], chunks[i]
+        place = i
+        while place > start and chunks[place - 1] > chunk:
+            indices[place], chunks[place] = indices[place - 1], chunks[place - 1]
+            place -= 1
+        indices[place], chunks[place] = index, chunk
+
+
+def merge_neighbours(texts: TextChunks, start: int, middle: int, end: int, scratch: TextChunks) -> None:
+    """Merge two sorted runs into one: that from `start` to before `middle`, and that from there to before `end`."""
+    indices, chunks = texts.indices, texts.chunks
+    if chunks[middle - 1] <= chunks[middle]:
+        return
+
+    for i in range(start, middle):
+        scratch.indices[i], scratch.chunks[i] = indices[i], chunks[i]
+
+    # The merged run grows from `start` on, and never reaches the next text of the second run before that is taken.
+    left, right, place = start, middle, start
+    while left < middle:
+        if right < end and chunks[right] < scratch.chunks[left]:
+            indices[place], chunks[place] = indices[right], chunks[right]
+            right += 1
+        else:
+            indices[place], chunks[place] = scratch.indices[left], scratch.chunks[left]
+            left += 1
+        place += 1
 
 
 def measure_common_beginnings(

@@ -32,6 +32,11 @@ class CatalogSnapshots:
         self._database = database
         self.path = path
 
+    @property
+    def folder(self) -> Path | None:
+        """The folder of the file."""
+        return self.path.parent if self.path else None
+
     async def open(self) -> MappedSnapshot | None:
         """Map the snapshot into memory, or return None if there is none of this database.
 
@@ -63,7 +68,7 @@ class CatalogSnapshots:
 
         has_same_records = snapshot.version == catalog.index_version
         has_words = snapshot.index.columns.word_index is not None
-        adds_words = has_words and catalog.columns.lacks_words
+        adds_words = has_words and catalog.columns.lacks_text_index
         return snapshot if has_same_records and adds_words else None
 
     async def _map(self) -> MappedSnapshot | None:

@@ -1,4 +1,4 @@
-"""Background upkeep of a catalog's index: indexing its words, and building a new index after many changes."""
+"""Background upkeep of a catalog's index: indexing its texts, and building a new index after many changes."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -30,13 +30,13 @@ class IndexUpkeep:
 
     @property
     def is_working(self) -> bool:
-        """Whether a task is renewing the index, or words still have to be indexed."""
-        return self._task is not None or self.catalog.columns.lacks_words
+        """Whether a task is renewing the index, or texts still have to be indexed."""
+        return self._task is not None or self.catalog.columns.lacks_text_index
 
     def start_if_due(self, *, is_growing: bool) -> None:
-        """Start to renew the index in the background if words are not indexed, or too many records are outside it.
+        """Start to renew the index in the background if texts are not indexed, or too many records are outside it.
 
-        While a bulk import runs (`is_growing`), the index is renewed less often, and words are indexed after it.
+        While a bulk import runs (`is_growing`), the index is renewed less often, and texts are indexed after it.
         Queries use the old index until the new one is ready. If the last renewal has failed, its exception is raised.
         """
         self._check_finished_task()
@@ -57,7 +57,7 @@ class IndexUpkeep:
         columns = self.catalog.columns
         if is_growing:
             return columns.is_rebuild_overdue
-        return columns.lacks_words or columns.is_rebuild_due
+        return columns.lacks_text_index or columns.is_rebuild_due
 
     async def close(self) -> None:
         """Stop renewing the index."""
@@ -72,19 +72,24 @@ class IndexUpkeep:
             if snapshot is not None:
                 await self._use_snapshot(snapshot)
                 log.info("catalog index of another process mapped", records=self.catalog.columns.view.size)
-            elif self.catalog.columns.lacks_words and not self.catalog.columns.is_rebuild_overdue:
-                await self._index_words()
+            elif self.catalog.columns.lacks_text_index and not self.catalog.columns.is_rebuild_overdue:
+                await self._index_texts()
             else:
                 await self._rebuild()
 
-    async def _index_words(self) -> None:
-        """Index the words of a large catalog in a thread, so that they can be searched, and save them."""
+    async def _index_texts(self) -> None:
+        """Index the texts of a large catalog in a thread, so that they can be searched, and save the result."""
         columns = self.catalog.columns
-        indexing = columns.begin_word_indexing()
-        await asyncio.to_thread(indexing.run)
-        columns.adopt_words(indexing)
-        log.info("words indexed", records=columns.view.size)
+        indexing = columns.begin_text_indexing(self._snapshots.folder)
+        try:
+            await asyncio.to_thread(indexing.run)
+        except OSError as error:
+            log.warning("no room for the texts beside the snapshot", problem=type(error).__name__)
+            indexing = columns.begin_text_indexing()
+            await asyncio.to_thread(indexing.run)
 
+        columns.adopt_text_index(indexing)
+        log.info("texts indexed", records=columns.view.size)
         await save_index(self.catalog, self._snapshots)
 
     async def _rebuild(self) -> None:

@@ -28,7 +28,7 @@ from touchstone.ranking.catalog.suggestions import Suggestion
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.column_types import Ints
 from touchstone.ranking.index.snapshot_file import MappedSnapshot
-from touchstone.ranking.index.word_index import WordsNotIndexed
+from touchstone.ranking.index.word_index import TextsNotIndexed
 from touchstone.ranking.query.facets import Facets
 from touchstone.ranking.query.predicates import Contains, FullText, Query
 from touchstone.services.selection.catalog.catalog_snapshots import CatalogSnapshots
@@ -398,7 +398,7 @@ class LiveCatalog:
             if is_quick:
                 return evaluate()
             return await asyncio.to_thread(evaluate)
-        except WordsNotIndexed as error:
+        except TextsNotIndexed as error:
             raise IndexBuilding(retry_after=WORDS_RETRY_SECONDS) from error
 
 

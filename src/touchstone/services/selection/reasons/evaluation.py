@@ -9,7 +9,7 @@ from typing import Final, ParamSpec, Self, TypeVar
 
 from touchstone.core.errors import IndexBuilding
 from touchstone.core.evidence import Assurance
-from touchstone.ranking.index.word_index import WordsNotIndexed
+from touchstone.ranking.index.word_index import TextsNotIndexed
 from touchstone.ranking.query.predicates import Query
 from touchstone.services.selection.assurance import merge_assurances
 from touchstone.services.selection.catalog.live_catalog import WORDS_RETRY_SECONDS
@@ -73,5 +73,5 @@ async def answer_in_thread(
     """
     try:
         return await asyncio.get_running_loop().run_in_executor(_threads, partial(answer, *args, **kwargs))
-    except WordsNotIndexed as error:
+    except TextsNotIndexed as error:
         raise IndexBuilding(retry_after=WORDS_RETRY_SECONDS) from error

@@ -1,0 +1,31 @@
+"""The ranks of the distinct texts of a column, by which lists are sorted."""
+
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from touchstone.ranking.columns.spool import AccentSpool, arrow_texts
+from touchstone.ranking.columns.text_pool import TextPool
+from touchstone.ranking.index.text_order import sort_folded
+
+NO_RANKS: Final = np.empty(0, np.uint32)
+"""Stands for ranks that have not been determined yet."""
+_TEXTS_PER_PIECE: Final = 1 << 16
+
+
+def rank_texts(pool: TextPool, folder: Path | None) -> NDArray[np.uint32]:
+    """Return the rank of each text of a pool: texts that differ only in case and accents share a rank.
+
+    The first text of a pool, of code 0, stands for "not known". Its rank is 0, and those of the texts are counted from
+    1. Unnamed files in `folder` hold what is large; for None, it is held in memory.
+    """
+    texts = arrow_texts(pool).slice(1)
+    accents = AccentSpool(folder)
+    for start in range(0, len(texts), _TEXTS_PER_PIECE):
+        accents.append(texts.slice(start, _TEXTS_PER_PIECE))
+
+    offsets: NDArray[np.int64] = pool.offsets[1:].astype(np.int64)
+    order = sort_folded(pool.data, offsets, accents.read())
+    return np.concatenate([np.zeros(1, np.uint32), order.ranks() + np.uint32(1)])
