@@ -91,11 +91,9 @@ class Budget(Struct, frozen=True, forbid_unknown_fields=True):
     max_runtime_seconds: Annotated[int, Meta(ge=1, le=86_400)] = 1_800
 
 
-class TrainingRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A training: predict the column `target` of a dataset from its other columns."""
+class TrainingOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How models are trained and measured, whatever the dataset and its target are."""
 
-    dataset_id: DatasetKey
-    target: ColumnName
     task: Task = Task.AUTO
     features: Features = field(default_factory=Features)
     sensitive_features: SensitiveColumns = ()
@@ -110,8 +108,8 @@ class TrainingRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     def __post_init__(self) -> None:
         """Check the request as far as this is possible without its table.
 
-        Raises `LearningError` for unknown and repeated names, for an algorithm whose package is not installed, for a
-        metric that does not suit the task, and for a target that is also used as a feature or a sensitive column.
+        Raises `LearningError` for unknown and repeated names, for an algorithm whose package is not installed, and for
+        a metric that does not suit the task.
         """
         _require_distinct(self.algorithms, field="algorithms")
         _require_distinct(self.sensitive_features, field="sensitive_features")
@@ -127,19 +125,33 @@ class TrainingRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             if self.task not in (Task.AUTO, task_of_metric):
                 raise LearningError("metric_task_mismatch", field="metric", name=self.metric, task=str(self.task))
 
-        _require_separate_target(self)
-
-    @property
-    def explained_job_id(self) -> None:
-        """None, because a training does not build on another job; an explanation may."""
-        return None
-
     @property
     def chosen_algorithms(self) -> tuple[str, ...]:
         """The algorithms to try, in the order of `ALGORITHMS`; the default ones if the request names none."""
         if not self.algorithms:
             return tuple(algorithm.name for algorithm in ALGORITHMS if algorithm.default)
         return tuple(algorithm.name for algorithm in ALGORITHMS if algorithm.name in self.algorithms)
+
+
+class TrainingRequest(TrainingOptions, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A training: predict the column `target` of a dataset from its other columns."""
+
+    dataset_id: DatasetKey
+    target: ColumnName
+
+    def __post_init__(self) -> None:
+        """Check the options, and that the target is not used in another way.
+
+        Raises `LearningError` for what the options reject, and for a target that is also used as a feature or a
+        sensitive column.
+        """
+        super().__post_init__()
+        _require_separate_target(self)
+
+    @property
+    def explained_job_id(self) -> None:
+        """None, because a training does not build on another job; an explanation may."""
+        return None
 
 
 class Instances(Struct, frozen=True, forbid_unknown_fields=True):
