@@ -12,6 +12,7 @@ from touchstone.client.choice_models import (
     Snapshot,
     SnapshotSummary,
 )
+from touchstone.client.comparison_models import ComparedTraining, LeftOutDataset, TrainingComparison, TrainingScore
 from touchstone.client.errors import TouchstoneError
 from touchstone.client.evidence_models import AttributeState, Claim, Evidence, ProposalPage
 from touchstone.client.identity import Identity
@@ -79,6 +80,7 @@ __all__ = [
     "ChosenDataset",
     "Claim",
     "ComparedDataset",
+    "ComparedTraining",
     "Comparison",
     "CriterionDifference",
     "Dataset",
@@ -101,6 +103,7 @@ __all__ = [
     "Job",
     "JobEvent",
     "JobPage",
+    "LeftOutDataset",
     "Lift",
     "Lifts",
     "Progress",
@@ -127,6 +130,8 @@ __all__ = [
     "Tokens",
     "Touchstone",
     "TouchstoneError",
+    "TrainingComparison",
+    "TrainingScore",
     "User",
     "Weight",
     "record_of",

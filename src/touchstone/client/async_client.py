@@ -14,6 +14,7 @@ from touchstone.client import (
     account_calls,
     catalog_calls,
     choice_calls,
+    comparison_calls,
     document_calls,
     evidence_calls,
     export_calls,
@@ -25,6 +26,7 @@ from touchstone.client.bulk_calls import LINES_PER_REQUEST, BulkSource, bulk_imp
 from touchstone.client.bulk_models import BulkBatch
 from touchstone.client.call import Call
 from touchstone.client.catalog_calls import Order
+from touchstone.client.comparison_models import TrainingComparison
 from touchstone.client.errors import TouchstoneError, connection_error
 from touchstone.client.event_stream import EventStream
 from touchstone.client.evidence_models import AssuranceName
@@ -32,7 +34,7 @@ from touchstone.client.export_calls import CatalogFormat, ExportedRecords
 from touchstone.client.fields import Filters
 from touchstone.client.http_requests import build_request, http_client_options
 from touchstone.client.identity import Identity
-from touchstone.client.job_polling import wait_for_job
+from touchstone.client.job_polling import wait_for_comparison, wait_for_job
 from touchstone.client.models import Dataset, Job, JobEvent, Kind, Tokens
 from touchstone.client.retries_and_renewals import (
     Pause,
@@ -164,6 +166,12 @@ class AsyncTouchstone:
     get_artifact = async_method(job_calls.get_artifact)
     predict = async_method(job_calls.predict)
 
+    compare_trainings = async_method(comparison_calls.compare_trainings)
+    get_training_comparison = async_method(comparison_calls.get_training_comparison)
+    page_training_comparisons = async_method(comparison_calls.page_training_comparisons)
+    cancel_training_comparison = async_method(comparison_calls.cancel_training_comparison)
+    delete_training_comparison = async_method(comparison_calls.delete_training_comparison)
+
     async def login(self, email: str, password: str) -> Tokens:
         """Sign in, and use the tokens for all later calls."""
         tokens = await self.run(account_calls.sign_in(email, password, device=self.identity.device))
@@ -285,6 +293,12 @@ class AsyncTouchstone:
     async def wait(self, job: Job, *, report: Callable[[Job], None] | None = None) -> Job:
         """Wait until a job is done, successful or not; call `report` with the job after each poll."""
         return await self._perform(wait_for_job(job, self.identity, report))
+
+    async def wait_for_comparison(
+        self, comparison: TrainingComparison, *, report: Callable[[TrainingComparison], None] | None = None
+    ) -> TrainingComparison:
+        """Wait until all trainings of a comparison have ended; call `report` with the comparison after each poll."""
+        return await self._perform(wait_for_comparison(comparison, self.identity, report))
 
     async def events(self, job: Job, *, after: str | None = None) -> AsyncIterator[JobEvent]:
         """Iterate over the events of a job, as they happen, until it is done.

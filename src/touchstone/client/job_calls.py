@@ -19,14 +19,14 @@ def train(
     """Start a training that predicts the column `target`; an `idempotency_key` starts at most one."""
     body = {"dataset_id": dataset_id, "target": target, **options}
     return Call(
-        "POST", build_path("ml", "train"), read_json(Job), json=body, headers=_idempotency_header(idempotency_key)
+        "POST", build_path("ml", "train"), read_json(Job), json=body, headers=idempotency_header(idempotency_key)
     )
 
 
 def explain(*, idempotency_key: str | None = None, **options: Unpack[ExplainOptions]) -> Call[Job]:
     """Start an explanation of a training job's model, or of a dataset alone."""
     return Call(
-        "POST", build_path("xai", "explain"), read_json(Job), json=options, headers=_idempotency_header(idempotency_key)
+        "POST", build_path("xai", "explain"), read_json(Job), json=options, headers=idempotency_header(idempotency_key)
     )
 
 
@@ -88,6 +88,6 @@ def job_path(kind: Kind, job_id: str | UUID, *segments: str) -> str:
     return build_path(PATH_SEGMENTS[kind], "jobs", job_id, *segments)
 
 
-def _idempotency_header(idempotency_key: str | None) -> dict[str, str]:
+def idempotency_header(idempotency_key: str | None) -> dict[str, str]:
     """Return the header that makes the service start at most one job for a key; none if the key is None."""
     return {} if idempotency_key is None else {"Idempotency-Key": idempotency_key}

@@ -1,8 +1,11 @@
-"""The rules by which a client requests the state of a job again and again until the job has ended."""
+"""The rules by which a client requests the state of a job or a comparison again and again until it has ended."""
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Protocol, TypeVar
 
+from touchstone.client.call import Call
+from touchstone.client.comparison_calls import get_training_comparison
+from touchstone.client.comparison_models import TrainingComparison
 from touchstone.client.identity import Identity
 from touchstone.client.job_calls import get_job
 from touchstone.client.models import Job
@@ -13,20 +16,51 @@ MAX_POLL_DELAY_SECONDS: Final = 2.0
 POLL_DELAY_GROWTH: Final = 1.5
 
 
+class LongWork(Protocol):
+    """Work that goes on after the response that started it."""
+
+    @property
+    def done(self) -> bool:
+        """Whether the work has ended."""
+
+
+WorkT = TypeVar("WorkT", bound=LongWork)
+
+
 def wait_for_job(job: Job, identity: Identity, report: Callable[[Job], None] | None = None) -> Steps[Job]:
     """Return a job in its final state, after requesting its state again and again until it is done.
 
-    `report` is called with each state, so that the caller can show the progress. The delay between two requests grows
-    up to `MAX_POLL_DELAY_SECONDS`. Like `send_with_retries`, this generator yields the steps for a client to perform.
+    `report` is called with each state, so that the caller can show the progress.
+    """
+    return _wait(get_job(job.kind, job.id), identity, report)
+
+
+def wait_for_comparison(
+    comparison: TrainingComparison,
+    identity: Identity,
+    report: Callable[[TrainingComparison], None] | None = None,
+) -> Steps[TrainingComparison]:
+    """Return a comparison whose trainings have all ended, after requesting it again and again until then.
+
+    `report` is called with each state, so that the caller can show the progress.
+    """
+    return _wait(get_training_comparison(comparison.id), identity, report)
+
+
+def _wait(call: Call[WorkT], identity: Identity, report: Callable[[WorkT], None] | None) -> Steps[WorkT]:
+    """Repeat a call until the work that it returns is done, and return that.
+
+    The delay between two requests grows up to `MAX_POLL_DELAY_SECONDS`. Like `send_with_retries`, this generator yields
+    the steps for a client to perform.
     """
     delay_seconds = FIRST_POLL_DELAY_SECONDS
 
     while True:
-        job = yield from send_with_retries(get_job(job.kind, job.id), identity)
+        work = yield from send_with_retries(call, identity)
         if report is not None:
-            report(job)
-        if job.done:
-            return job
+            report(work)
+        if work.done:
+            return work
 
         yield Pause(delay_seconds)
         delay_seconds = min(delay_seconds * POLL_DELAY_GROWTH, MAX_POLL_DELAY_SECONDS)

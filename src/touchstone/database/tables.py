@@ -333,3 +333,34 @@ job_artifacts = sa.Table(
     # Relative to the artefacts folder. The path includes the attempt, so that attempts never overwrite each other.
     sa.Column("path", sa.Text, nullable=False),
 )
+
+# A comparison trains the same model on several datasets. Each training is a row of `jobs`.
+comparisons = sa.Table(
+    "comparisons",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("owner", sa.Uuid, nullable=False),
+    sa.Column("name", sa.Text, nullable=True),
+    sa.Column("project_id", sa.Uuid, nullable=True, index=True),
+    sa.Column("idempotency_key", sa.Text, nullable=True),
+    sa.Column("request_digest", sa.Text, nullable=False),
+    _json_column("request", nullable=False),
+    sa.Column("created_at", UtcDateTime, nullable=False),
+    sa.UniqueConstraint("owner", "idempotency_key"),
+    sa.Index(None, "owner", "created_at"),
+)
+
+compared_datasets = sa.Table(
+    "compared_datasets",
+    metadata,
+    sa.Column("comparison_id", sa.Uuid, sa.ForeignKey("comparisons.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("position", sa.Integer, primary_key=True),
+    sa.Column("dataset_id", sa.Integer, nullable=False),
+    sa.Column("dataset_name", sa.Text, nullable=False),
+    # The position of the dataset in the ranking of the project; datasets that were named by their ids have none.
+    sa.Column("rank", sa.Integer, nullable=True),
+    sa.Column("target", sa.Text, nullable=True),
+    # Empty if the dataset could not be trained on, for the reason in `refusal`, or if the training was deleted.
+    sa.Column("job_id", sa.Uuid, sa.ForeignKey("jobs.id", ondelete="SET NULL"), nullable=True, index=True),
+    _json_column("refusal"),
+)

@@ -1,7 +1,7 @@
 """The HTTP responses of job services: one job, a list of jobs, and a job that has just been accepted."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -10,8 +10,8 @@ from starlette.responses import Response
 from touchstone.http.responses import JsonResponse
 from touchstone.jobs import job_store
 from touchstone.jobs.job_json import job_json, job_summary_json
-from touchstone.jobs.job_schemas import JobQuery
-from touchstone.jobs.records import JobFilter, JobRecord
+from touchstone.jobs.job_schemas import JobQuery, ListQuery
+from touchstone.jobs.records import JobFilter, JobRecord, Json
 from touchstone.jobs.request_context import JobRequestContext
 
 
@@ -61,10 +61,18 @@ async def job_list_response(
         artifacts_by_job = await job_store.load_artifacts(connection, [job.id for job in jobs])
 
     summaries = [job_summary_json(job, artifacts_by_job[job.id], ctx.locale) for job in jobs]
-    body: Any = summaries
+    return list_response("jobs", summaries, query, total_count)
+
+
+def list_response(name: str, items: Sequence[Json], query: ListQuery, total_count: int) -> Response:
+    """Return the response with a part of a list: an array, or an object with one page if the query asks for pages.
+
+    `name` is the member of the object that holds the items.
+    """
+    body: Any = items
     if query.is_paged:
         body = {
-            "jobs": summaries,
+            name: items,
             "total_count": total_count,
             "page": query.page or 1,
             "page_size": query.size,

@@ -13,13 +13,12 @@ from touchstone.jobs.request_schemas import UuidText
 from touchstone.jobs.states import JobState
 
 
-class JobQuery(RequestModel):
-    """The query parameters of a list of jobs.
+class ListQuery(RequestModel):
+    """The query parameters that choose a part of a list.
 
     `page` or `page_size` asks for one page with its totals, and otherwise `skip` and `limit` select from a plain array.
     """
 
-    status: JobState | None = None
     page: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
     page_size: Annotated[int, Field(ge=1, le=1000)] | None = None
     skip: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0
@@ -44,18 +43,24 @@ class JobQuery(RequestModel):
 
     @property
     def size(self) -> int:
-        """The greatest number of jobs to list."""
+        """The greatest number of items to list."""
         if self.is_paged:
             return self.page_size or self.DEFAULT_PAGE_SIZE
         return self.limit
 
     @property
     def offset(self) -> int:
-        """The number of jobs to skip before the first one that is listed."""
+        """The number of items to skip before the first one that is listed."""
         if self.is_paged:
             page = self.page or 1
             return (page - 1) * self.size
         return self.skip
+
+
+class JobQuery(ListQuery):
+    """The query parameters of a list of jobs."""
+
+    status: JobState | None = None
 
 
 class OwnJobQuery(JobQuery):

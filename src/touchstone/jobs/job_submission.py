@@ -37,15 +37,7 @@ async def submit_job(ctx: JobRequestContext, request: JobRequest) -> UUID:
         IdempotencyConflict: the idempotency key was used for a different request.
         TooManyJobs: too many jobs of the caller are queued already.
     """
-    body: Json = msgspec.to_builtins(request)
-    new_job = NewJob(
-        kind=ctx.service.kind.name,
-        owner=ctx.caller.id,
-        request=body,
-        digest=request_digest(body),
-        idempotency_key=ctx.idempotency_key(),
-        name=request.name,
-    )
+    new_job = replace(describe_job(ctx, request), idempotency_key=ctx.idempotency_key())
 
     # A repeated request is not checked again.
     existing_id = await queue_store.find_by_idempotency_key(ctx.database, new_job)
@@ -55,13 +47,26 @@ async def submit_job(ctx: JobRequestContext, request: JobRequest) -> UUID:
     # Check everything that the request refers to.
     training = await _load_explained_training(ctx, request)
     project_id = await _require_project(ctx, request, training)
-    checked_job = await _check_against_data(ctx, replace(new_job, project_id=project_id), request, training)
+    dataset = await _load_dataset(ctx, request, training)
+    checked_job = await check_against_data(ctx, replace(new_job, project_id=project_id), dataset, training)
 
     # Queue the job, and have the dispatcher look for it at once.
     waiting_limit = ctx.jobs.settings.jobs_waiting_per_user
     queued_job = await queue_store.enqueue(ctx.database, checked_job, waiting_limit=waiting_limit)
     ctx.jobs.wake()
     return queued_job.id
+
+
+def describe_job(ctx: JobRequestContext, request: JobRequest) -> NewJob:
+    """Return the job that a request describes, without its project and its data, which have to be checked first."""
+    body: Json = msgspec.to_builtins(request)
+    return NewJob(
+        kind=ctx.service.kind.name,
+        owner=ctx.caller.id,
+        request=body,
+        digest=request_digest(body),
+        name=request.name,
+    )
 
 
 def request_digest(body: Json) -> str:
@@ -102,23 +107,32 @@ async def _require_project(
     return None
 
 
-async def _check_against_data(
-    ctx: JobRequestContext, new_job: NewJob, request: JobRequest, training: ExplainedTraining | None
+async def _load_dataset(
+    ctx: JobRequestContext, request: JobRequest, training: ExplainedTraining | None
+) -> DatasetSource:
+    """Return the dataset that a job works with.
+
+    Raises:
+        DatasetNotFound: the caller may see no such dataset.
+        DataFileUnreadable: the dataset has no data file.
+    """
+    # Every training has a dataset, and a request that names neither a training nor a dataset is invalid.
+    dataset_id = training.job.dataset_id if training else request.dataset_id
+    assert dataset_id is not None
+    return await ctx.service.selection.load_dataset_source(dataset_id, ctx.caller)
+
+
+async def check_against_data(
+    ctx: JobRequestContext, new_job: NewJob, dataset: DatasetSource, training: ExplainedTraining | None = None
 ) -> NewJob:
     """Check that a job can work with its dataset and model, and return the job with a description of both.
 
     The check runs in a worker process, because it reads files that users have uploaded.
 
     Raises:
-        DatasetNotFound: the caller may see no such dataset.
         DataFileUnreadable: the file of the dataset cannot be opened.
         InvalidJobRequest: the request contradicts the table or the model, or there is nothing to learn from.
     """
-    # Every training has a dataset, and a request that names neither a training nor a dataset is invalid.
-    dataset_id = training.job.dataset_id if training else request.dataset_id
-    assert dataset_id is not None
-    dataset = await ctx.service.selection.load_dataset_source(dataset_id, ctx.caller)
-
     source = _job_source(dataset, training)
     async with ctx.jobs.input_files.open_in_thread(source) as files_by_role:
         table_facts = await ctx.jobs.synchronous_tasks.run(

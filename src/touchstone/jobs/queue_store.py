@@ -41,8 +41,8 @@ async def enqueue(database: Database, new_job: NewJob, *, waiting_limit: int | N
     try:
         async with database.writing() as transaction:
             if waiting_limit is not None:
-                await _require_room_in_queue(transaction, new_job.owner, waiting_limit)
-            job_id = await _insert(transaction, new_job)
+                await require_room_in_queue(transaction, new_job.owner, waiting_limit)
+            job_id = await insert_job(transaction, new_job)
         return QueuedJob(job_id, is_new=True)
     except IntegrityError:
         # Another request has used the same key since the query above: the database accepts it only once.
@@ -80,15 +80,15 @@ async def find_by_idempotency_key(database: Database, new_job: NewJob) -> UUID |
     return job_id
 
 
-async def _require_room_in_queue(connection: Reader, owner: UUID, waiting_limit: int) -> None:
-    """Raise TooManyJobs if the owner has `waiting_limit` queued jobs or more."""
+async def require_room_in_queue(connection: Reader, owner: UUID, waiting_limit: int, *, new_job_count: int = 1) -> None:
+    """Raise TooManyJobs if the owner would have more than `waiting_limit` queued jobs together with the new ones."""
     query = sa.select(sa.func.count()).select_from(jobs).where(jobs.c.owner == owner, jobs.c.status == JobState.QUEUED)
     waiting_count = int(await connection.scalar(query))
-    if waiting_count >= waiting_limit:
+    if waiting_count + new_job_count > waiting_limit:
         raise TooManyJobs(limit=waiting_limit)
 
 
-async def _insert(transaction: Writer, new_job: NewJob) -> UUID:
+async def insert_job(transaction: Writer, new_job: NewJob) -> UUID:
     """Insert a new job into the queue, with an event that says so, and return its id.
 
     Raises:

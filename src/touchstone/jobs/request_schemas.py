@@ -1,8 +1,8 @@
-"""The HTTP schemas of the requests that start jobs, derived from `TrainingRequest` and `ExplanationRequest`.
+"""The HTTP schemas of the requests that start jobs, derived from `TrainingRequest` and the other definitions.
 
-`learning/requests.py` defines the fields, bounds and defaults of the requests. This module builds pydantic models from
-them, which reject unknown fields with a suggestion, report all faults of a body at once, and describe the body in the
-OpenAPI document.
+`learning/requests.py` and `learning/comparison_request.py` define the fields, bounds and defaults. This module builds
+pydantic models from them, which reject unknown fields with a suggestion, report all faults of a body at once, and
+describe the body in the OpenAPI document.
 """
 
 from enum import StrEnum
@@ -27,6 +27,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 from touchstone.core.errors import InvalidJobRequest
 from touchstone.http.request_models import Name, RequestModel, require_clean_text
 from touchstone.learning import requests
+from touchstone.learning.comparison_request import ComparisonRequest
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.requests import ExplanationRequest, TrainingRequest
 
@@ -113,6 +114,8 @@ def pydantic_type(annotation: Any) -> Any:
         return _union_type(arguments)
     if origin is tuple:
         return tuple[pydantic_type(arguments[0]), ...]  # type: ignore[misc]
+    if origin is dict:
+        return dict[pydantic_type(arguments[0]), pydantic_type(arguments[1])]  # type: ignore[misc]
     return _class_counterpart(annotation)
 
 
@@ -217,3 +220,4 @@ class RequestBody(Generic[RequestT]):
 
 TrainingBody = Annotated[TrainingRequest, RequestBody(TrainingRequest), Body()]
 ExplanationBody = Annotated[ExplanationRequest, RequestBody(ExplanationRequest), Body()]
+ComparisonBody = Annotated[ComparisonRequest, RequestBody(ComparisonRequest), Body()]

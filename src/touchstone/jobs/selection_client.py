@@ -25,17 +25,49 @@ DECLARED_ATTRIBUTES: Final = ("instances_number", "features_number", "missing_va
 
 
 class DatasetSource(Struct, frozen=True):
-    """The data file of a dataset, and the record that describes the dataset."""
+    """The data file of a dataset, and the record that describes the dataset.
+
+    `target` is the column that the record suggests to predict.
+    """
 
     dataset_id: int
     file_path: str
     file_type: str
     record: Json
+    name: str = ""
+    target: str | None = None
 
     @property
     def declared(self) -> Json:
         """The declared attributes that results compare with the measured ones."""
         return {name: self.record.get(name) for name in DECLARED_ATTRIBUTES}
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the table, as they were measured when the record was made; empty if that was impossible."""
+        measured = self._metadata.get("measured") or {}
+        return [profile["name"] for profile in measured.get("column_profiles") or ()]
+
+    @property
+    def excluded_columns(self) -> list[str]:
+        """The columns of the table from which the record suggests not to learn."""
+        suggested_columns = self._metadata.get("exclude_columns")
+        if not isinstance(suggested_columns, list):
+            return []
+        return [column for column in self.columns if column in suggested_columns]
+
+    @property
+    def _metadata(self) -> Json:
+        """The metadata of the record."""
+        return self.record.get("metadata") or {}
+
+
+class RankedDataset(Struct, frozen=True):
+    """A dataset in the ranking of a project."""
+
+    id: int
+    dataset_name: str
+    rank: int
 
 
 class SelectionClient:
@@ -73,9 +105,22 @@ class SelectionClient:
         await self._get(f"/projects/{project_uuid}", caller, {404: ProjectNotFound()})
         return project_uuid
 
-    async def _get(self, path: str, caller: Caller, error_by_status: Mapping[int, ServiceError]) -> Any:
+    async def load_ranking(self, project_id: UUID, caller: Caller, *, skip: int, limit: int) -> list[RankedDataset]:
+        """Return a part of the ranking of a project, best first.
+
+        Raises:
+            ProjectNotFound: the caller has no such project.
+            InvalidUserId, Unavailable: the selection service does not know the caller, or is not available.
+        """
+        path = f"/projects/{project_id}/recommendations"
+        recommendations = await self._get(path, caller, {404: ProjectNotFound()}, query=f"skip={skip}&limit={limit}")
+        return msgspec.convert(recommendations["datasets"], list[RankedDataset])
+
+    async def _get(
+        self, path: str, caller: Caller, error_by_status: Mapping[int, ServiceError], *, query: str = ""
+    ) -> Any:
         """Return the JSON value at a path of the selection service, or raise the error for the response's status."""
-        response = await self._backend.get(path, caller)
+        response = await self._backend.get(path, caller, query=query)
         if response.status == 200:
             return response.value
         if response.status == 401:

@@ -2,14 +2,15 @@
 
 This module looks sentences up by key and fills in their placeholders. The sentences are in `errors` (refused requests),
 `validation` (invalid values), `document_rejections` (imports), `job_errors` (jobs that fail or cannot start),
-`progress`, `training_warnings`, `narratives`, `reasons` (of a rank, of which `reason_phrases` has the wording),
-`ranking_notes`, `charts`, `model_card`, `labels`, `codebook` (the ethical criteria), `report*` (the report on a
-project) and `pages*` (the web pages).
+`progress`, `training_warnings`, `comparisons` (of trainings), `narratives`, `reasons` (of a rank, of which
+`reason_phrases` has the wording), `ranking_notes`, `charts`, `model_card`, `labels`, `codebook` (the ethical criteria),
+`report*` (the report on a project) and `pages*` (the web pages).
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
 
+from touchstone.messages.comparisons import COMPARISON_TEXTS
 from touchstone.messages.document_rejections import DOCUMENT_REJECTIONS
 from touchstone.messages.errors import ERROR_TEXTS
 from touchstone.messages.job_errors import JOB_ERROR_TEXTS, NAME_SUGGESTION
@@ -61,6 +62,11 @@ def job_error_text(error_code: str, facts: Mapping[str, Any], locale: str) -> st
     if facts.get("nearest"):
         sentence += text(NAME_SUGGESTION, locale, **facts_as_text)
     return sentence
+
+
+def comparison_text(key: str, locale: str, **facts: Any) -> str:
+    """Return a sentence about a comparison of trainings, with its placeholders filled in."""
+    return _fill_placeholders(COMPARISON_TEXTS[key], facts, locale)
 
 
 def ranking_note_text(code: str, criterion: str, locale: str) -> str:

@@ -56,6 +56,23 @@ JOB_ERROR_TEXTS: Final[Mapping[str, Text]] = {
         "Indiquez job_id ou dataset_id, pas les deux",
         "Give job_id or dataset_id, not both",
     ),
+    "comparison_subject_missing": ("Indiquez dataset_ids ou project_id", "Give dataset_ids or project_id"),
+    "too_few_datasets": (
+        "Une comparaison demande au moins {minimum} jeux de données",
+        "A comparison needs at least {minimum} datasets",
+    ),
+    "target_without_dataset": (
+        "La cible indiquée pour « {name} » est sans effet : les jeux de données sont {known}",
+        "The target that is given for “{name}” has no effect: the datasets are {known}",
+    ),
+    "target_not_suggested": (
+        "Indiquez la colonne à prédire : la fiche de « {name} » n’en propose aucune",
+        "Give the column to predict: the record of “{name}” suggests none",
+    ),
+    "ranking_without_tables": (
+        "Aucun des premiers jeux de données du classement n’a de tableau lisible",
+        "None of the first datasets of the ranking has a readable table",
+    ),
     "explain_needs_model": (
         "La méthode « {method} » demande un modèle : indiquez job_id",
         "The method “{method}” needs a model: give job_id",

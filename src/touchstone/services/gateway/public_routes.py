@@ -98,6 +98,11 @@ def _job_routes(backend: str, prefix: str, start_path: str) -> Iterable[PublicRo
         yield PublicRoute(method, public_path, backend, target=path, returns_location=path == start_path)
 
 
+def _comparison_route(method: str, path: str, *, returns_location: bool = False) -> PublicRoute:
+    """Return a route about comparisons of trainings."""
+    return PublicRoute(method, f"{API}/ml{path}", "training", target=path, returns_location=returns_location)
+
+
 def _documentation_routes(prefix: str, backend: str | None) -> Iterable[PublicRoute]:
     """Yield the routes of a part's documentation: its page, the files that the page loads, and the OpenAPI document."""
     for path in ("/docs", "/docs/start.js", "/docs/static/{asset}", "/openapi.json"):
@@ -174,6 +179,11 @@ PUBLIC_ROUTES: Final[tuple[PublicRoute, ...]] = (
     _project_route("GET", "/projects/{project_id}/jobs", "training"),
     *_job_routes("training", "/ml", "/train"),
     PublicRoute("POST", f"{API}/ml/jobs/{{job_id}}/predict", "training", "/jobs/{job_id}/predict"),
+    _comparison_route("POST", "/compare", returns_location=True),
+    _comparison_route("GET", "/compare"),
+    _comparison_route("GET", "/compare/{comparison_id}"),
+    _comparison_route("DELETE", "/compare/{comparison_id}"),
+    _comparison_route("POST", "/compare/{comparison_id}/cancel"),
     *_job_routes("explanation", "/xai", "/explain"),
     _health_route("/health/live"),
     _health_route("/health/ready"),

@@ -1,0 +1,59 @@
+"""API calls for comparisons: the same training on several datasets, to learn which of them trains best."""
+
+from collections.abc import Mapping, Sequence
+from typing import Unpack
+from uuid import UUID
+
+from touchstone.client.call import Call, build_path, read_json, read_nothing, without_none
+from touchstone.client.comparison_models import TrainingComparison, TrainingComparisonPage
+from touchstone.client.fields import TrainOptions
+from touchstone.client.job_calls import idempotency_header
+
+
+def compare_trainings(
+    dataset_ids: Sequence[int | str] = (),
+    *,
+    target: str | Mapping[str, str] | None = None,
+    limit: int | None = None,
+    idempotency_key: str | None = None,
+    **options: Unpack[TrainOptions],
+) -> Call[TrainingComparison]:
+    """Train on several datasets in the same way, to learn which of them trains best.
+
+    Without `dataset_ids`, these are the first `limit` datasets with a table in the ranking of the project `project_id`.
+    The `target` is the column to predict: one name for all datasets, or a mapping with one for each dataset by its id.
+    For datasets without a target, it is the one that their record suggests.
+    """
+    body = {**options, **without_none(target=target, limit=limit)}
+    if dataset_ids:
+        body["dataset_ids"] = list(dataset_ids)
+    return Call(
+        "POST",
+        build_path("ml", "compare"),
+        read_json(TrainingComparison),
+        json=body,
+        headers=idempotency_header(idempotency_key),
+    )
+
+
+def get_training_comparison(comparison_id: str | UUID) -> Call[TrainingComparison]:
+    """Return a comparison of the caller, with the scores of the trainings that have succeeded so far."""
+    return Call("GET", build_path("ml", "compare", comparison_id), read_json(TrainingComparison))
+
+
+def page_training_comparisons(
+    *, project_id: str | UUID | None = None, page: int = 1, page_size: int = 12
+) -> Call[TrainingComparisonPage]:
+    """Return one page of the caller's comparisons, of one project or of all projects, newest first."""
+    query = {"project_id": project_id, "page": page, "page_size": page_size}
+    return Call("GET", build_path("ml", "compare"), read_json(TrainingComparisonPage), query=query)
+
+
+def cancel_training_comparison(comparison_id: str | UUID) -> Call[TrainingComparison]:
+    """Cancel the trainings of a comparison that have not ended."""
+    return Call("POST", build_path("ml", "compare", comparison_id, "cancel"), read_json(TrainingComparison))
+
+
+def delete_training_comparison(comparison_id: str | UUID) -> Call[None]:
+    """Delete a comparison that has ended; its trainings stay."""
+    return Call("DELETE", build_path("ml", "compare", comparison_id), read_nothing)

@@ -1,0 +1,132 @@
+"""Which dataset of a comparison trains best, and whether the difference from the others can be chance."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from touchstone.learning.choices import METRIC_BY_NAME, Metric
+from touchstone.services.training.comparison.records import ComparedDatasetRecord, Comparison
+
+
+class Score(Struct, frozen=True, kw_only=True):
+    """The quality of a trained model, by the metric for which it was chosen.
+
+    Attributes:
+        metric: the name of the metric.
+        value: the estimate, measured on rows that took no part in the training.
+        low, high: the ends of its 95 % confidence interval; None if there is none.
+        baseline: the estimate for a model that ignores every column.
+        beats_baseline: whether the whole interval is better than the baseline.
+    """
+
+    metric: str
+    value: float
+    low: float | None
+    high: float | None
+    baseline: float | None
+    beats_baseline: bool
+
+
+class AssessedDataset(Struct, frozen=True, kw_only=True):
+    """A dataset with its score, and with its place among the scores.
+
+    `place` is 1 plus the number of better scores; it is None if the scores cannot be compared. `overlaps_best` says
+    that the confidence interval of the score overlaps with that of the best one, so that the order may be chance.
+    """
+
+    dataset: ComparedDatasetRecord
+    score: Score | None
+    place: int | None = None
+    overlaps_best: bool = False
+
+
+class Assessment(Struct, frozen=True, kw_only=True):
+    """The datasets of a comparison with their scores, and the one with the best score.
+
+    `metrics` are the metrics by which they were measured; with more than one, the scores cannot be compared and there
+    is no best one.
+    """
+
+    metrics: Sequence[str]
+    datasets: Sequence[AssessedDataset]
+    best: AssessedDataset | None
+
+
+def assess(comparison: Comparison) -> Assessment:
+    """Return the scores of a comparison so far, and which of them is the best one."""
+    scored = [AssessedDataset(dataset=dataset, score=_score_of(dataset)) for dataset in comparison.trained]
+    scores = [item.score for item in scored if item.score is not None]
+    metrics = sorted({score.metric for score in scores})
+    if len(metrics) != 1:
+        return Assessment(metrics=metrics, datasets=scored, best=None)
+
+    best_score = min(scores, key=_sort_key)
+    placed = [_place(item, scores, best_score) for item in scored]
+    best = next(item for item in placed if item.score is best_score)
+    return Assessment(metrics=metrics, datasets=placed, best=best)
+
+
+def _score_of(dataset: ComparedDatasetRecord) -> Score | None:
+    """Return the score of a dataset; None if its training has none, or not yet."""
+    metrics = dataset.metrics
+    if metrics is None or metrics.get("metric") not in METRIC_BY_NAME:
+        return None
+
+    metric = METRIC_BY_NAME[metrics["metric"]]
+    estimates = metrics.get("folds") or metrics.get("holdout") or {}
+    estimate = estimates.get(metric.name) or {}
+    value = _point_estimate(estimate)
+    if value is None:
+        return None
+
+    baseline = _point_estimate((metrics.get("baseline") or {}).get(metric.name) or {})
+    low, high = estimate.get("low"), estimate.get("high")
+    return Score(
+        metric=metric.name,
+        value=value,
+        low=low,
+        high=high,
+        baseline=baseline,
+        beats_baseline=_is_better(metric, low if metric.greater_is_better else high, baseline),
+    )
+
+
+def _point_estimate(estimate: dict[str, Any]) -> float | None:
+    """Return the value of a metric: its mean over the folds, or its value on the test rows."""
+    value: float | None = estimate.get("mean", estimate.get("value"))
+    return value
+
+
+def _is_better(metric: Metric, value: float | None, other: float | None) -> bool:
+    """Return whether one value of a metric is better than another one; an unknown value is not."""
+    if value is None or other is None:
+        return False
+    return value > other if metric.greater_is_better else value < other
+
+
+def _sort_key(score: Score) -> float:
+    """Return a number that is smaller for better scores of the same metric."""
+    return -score.value if METRIC_BY_NAME[score.metric].greater_is_better else score.value
+
+
+def _place(item: AssessedDataset, scores: Sequence[Score], best_score: Score) -> AssessedDataset:
+    """Return a dataset with its place among the scores."""
+    score = item.score
+    if score is None:
+        return item
+
+    better_count = sum(1 for other in scores if _sort_key(other) < _sort_key(score))
+    return AssessedDataset(
+        dataset=item.dataset,
+        score=score,
+        place=1 + better_count,
+        overlaps_best=score is not best_score and _overlap(score, best_score),
+    )
+
+
+def _overlap(score: Score, other: Score) -> bool:
+    """Return whether two confidence intervals overlap; an unknown interval overlaps with every other one."""
+    if score.low is None or score.high is None or other.low is None or other.high is None:
+        return True
+    return score.low <= other.high and other.low <= score.high

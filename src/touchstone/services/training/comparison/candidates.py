@@ -1,0 +1,73 @@
+"""The datasets that a comparison trains on: those that the request names, or the first tables of a ranking."""
+
+from collections.abc import AsyncIterator
+from typing import Final
+from uuid import UUID
+
+from msgspec import Struct
+
+from touchstone.core.errors import DataFileUnreadable, DatasetNotFound, FieldError, InvalidJobRequest
+from touchstone.jobs.request_context import JobRequestContext
+from touchstone.jobs.selection_client import DatasetSource
+from touchstone.learning.comparison_request import ComparisonRequest
+
+# A ranking may go on for millions of datasets without a table.
+MAX_RANKED_DATASETS: Final = 200
+_RANKING_PAGE: Final = 50
+
+
+class Candidate(Struct, frozen=True):
+    """A dataset to train on: its source, its position in the ranking if it has one, and the column to predict."""
+
+    source: DatasetSource
+    rank: int | None
+    target: str | None
+
+
+async def load_named_datasets(ctx: JobRequestContext, request: ComparisonRequest) -> list[Candidate]:
+    """Return the datasets that a request names.
+
+    Raises:
+        DatasetNotFound: the caller may see no such dataset.
+        DataFileUnreadable: the file of a dataset cannot be opened.
+        InvalidJobRequest: the request names a dataset by its number and again by its UUID.
+    """
+    candidates: list[Candidate] = []
+    for position, dataset_key in enumerate(request.dataset_ids):
+        try:
+            source = await ctx.service.selection.load_dataset_source(dataset_key, ctx.caller)
+        except DataFileUnreadable as error:
+            raise DataFileUnreadable(FieldError(("body", "dataset_ids", position), "no_table")) from error
+
+        if any(candidate.source.dataset_id == source.dataset_id for candidate in candidates):
+            field = f"dataset_ids.{position}"
+            raise InvalidJobRequest("duplicate_value", field=field, facts={"name": str(dataset_key)})
+
+        target = request.target_of(dataset_key, source.dataset_id) or source.target
+        candidates.append(Candidate(source, rank=None, target=target))
+    return candidates
+
+
+async def iterate_ranked_tables(
+    ctx: JobRequestContext, request: ComparisonRequest, project_id: UUID
+) -> AsyncIterator[Candidate]:
+    """Yield the datasets with a file in the ranking of a project, best first.
+
+    Only the first `MAX_RANKED_DATASETS` of the ranking are looked at.
+    """
+    selection = ctx.service.selection
+    for skip in range(0, MAX_RANKED_DATASETS, _RANKING_PAGE):
+        ranking = await selection.load_ranking(project_id, ctx.caller, skip=skip, limit=_RANKING_PAGE)
+        for dataset in ranking:
+            try:
+                source = await selection.load_dataset_source(dataset.id, ctx.caller)
+            except (DataFileUnreadable, DatasetNotFound):
+                # It has no file, or was deleted since the ranking was made.
+                continue
+
+            dataset_uuid = str(source.record["dataset_id"])
+            target = request.target_of(dataset.id, dataset_uuid) or source.target
+            yield Candidate(source, dataset.rank, target)
+
+        if len(ranking) < _RANKING_PAGE:
+            return

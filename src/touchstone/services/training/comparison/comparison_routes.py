@@ -1,0 +1,115 @@
+"""The routes of comparisons: start, list, get, cancel and delete them."""
+
+from collections.abc import Mapping
+from typing import Annotated, Final
+from uuid import UUID
+
+from fastapi import Query
+from starlette.responses import Response
+
+from touchstone.http.responses import JsonResponse
+from touchstone.http.routing import strict_router
+from touchstone.jobs.job_responses import list_response
+from touchstone.jobs.job_schemas import IDEMPOTENCY_KEY
+from touchstone.jobs.request_context import Context, JobRequestContext
+from touchstone.jobs.request_schemas import ComparisonBody
+from touchstone.services.training.comparison import comparison_store
+from touchstone.services.training.comparison.comparison_json import comparison_json
+from touchstone.services.training.comparison.comparison_schemas import (
+    ACCEPTED,
+    ComparisonPage,
+    ComparisonQuery,
+    ComparisonView,
+)
+from touchstone.services.training.comparison.records import Comparison
+from touchstone.services.training.comparison.submission import submit_comparison
+
+ADDRESS: Final = "/api/v1/ml/compare"
+
+comparison_router = strict_router(prefix="/compare", tags=["comparisons"])
+
+
+@comparison_router.post(
+    "",
+    status_code=202,
+    summary="Compare datasets by training on them",
+    response_model=ComparisonView,
+    responses=ACCEPTED,
+    openapi_extra=IDEMPOTENCY_KEY,
+)
+async def compare(ctx: Context, request: ComparisonBody) -> Response:
+    """Train on several datasets in the same way, with one job each: those named, or the first tables of a ranking.
+
+    Everything that can be checked is checked before the first job is queued. Requests with the same `Idempotency-Key`
+    start only one comparison.
+    """
+    comparison_id = await submit_comparison(ctx, request)
+    comparison = await _load(ctx, str(comparison_id))
+    headers = {"Location": f"{ADDRESS}/{comparison_id}", "Retry-After": "1"}
+    return _comparison_response(ctx, comparison, status_code=202, headers=headers)
+
+
+@comparison_router.get(
+    "",
+    summary="List one's comparisons",
+    response_model=list[ComparisonView] | ComparisonPage,
+    responses={200: {"headers": {"X-Total-Count": {"schema": {"type": "integer"}}}}},
+)
+async def list_comparisons(ctx: Context, query: Annotated[ComparisonQuery, Query()]) -> Response:
+    """List the caller's comparisons, newest first, as an array or, on request, as one page."""
+    ctx.require_single_values()
+    project_id = UUID(query.project_id) if query.project_id else None
+
+    async with ctx.database.reading() as connection:
+        total_count = await comparison_store.count_comparisons(connection, ctx.caller.id, project_id)
+        comparisons = await comparison_store.list_comparisons(
+            connection, ctx.caller.id, project_id, skip=query.offset, limit=query.size
+        )
+    items = [comparison_json(comparison, ctx.locale) for comparison in comparisons]
+    return list_response("comparisons", items, query, total_count)
+
+
+@comparison_router.get("/{comparison_id}", summary="Get a comparison", response_model=ComparisonView)
+async def get_comparison(ctx: Context, comparison_id: str) -> Response:
+    """Return one of the caller's comparisons, with the scores of the trainings that have succeeded so far."""
+    return _comparison_response(ctx, await _load(ctx, comparison_id))
+
+
+@comparison_router.post("/{comparison_id}/cancel", summary="Cancel a comparison", response_model=ComparisonView)
+async def cancel_comparison(ctx: Context, comparison_id: str) -> Response:
+    """Cancel all trainings of a comparison that have not ended, and return it."""
+    comparison = await _load(ctx, comparison_id)
+    await comparison_store.cancel_comparison(ctx.database, comparison)
+
+    # Running jobs are stopped by the dispatcher, which need not wait for its next tick.
+    ctx.jobs.wake()
+    return _comparison_response(ctx, await _load(ctx, comparison_id))
+
+
+@comparison_router.delete("/{comparison_id}", status_code=204, summary="Delete a comparison that has ended")
+async def delete_comparison(ctx: Context, comparison_id: str) -> Response:
+    """Delete a comparison whose trainings have ended; the trainings themselves stay."""
+    await comparison_store.delete_comparison(ctx.database, await _load(ctx, comparison_id))
+    return Response(status_code=204)
+
+
+async def _load(ctx: JobRequestContext, comparison_id: str) -> Comparison:
+    """Return one of the caller's comparisons.
+
+    Raises:
+        ComparisonNotFound: the caller has no such comparison.
+    """
+    async with ctx.database.reading() as connection:
+        return await comparison_store.load_comparison(connection, comparison_id, ctx.caller.id)
+
+
+def _comparison_response(
+    ctx: JobRequestContext,
+    comparison: Comparison,
+    *,
+    status_code: int = 200,
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """Return the response with one comparison, which no cache may store, because it changes by itself."""
+    all_headers = {"Cache-Control": "no-store", **(headers or {})}
+    return JsonResponse(comparison_json(comparison, ctx.locale), status_code=status_code, headers=all_headers)

@@ -1,0 +1,118 @@
+"""The records of comparisons: what their rows hold, together with the state and the result of each training."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from msgspec import Struct
+
+from touchstone.jobs.records import JobFailure, JobInputs, JobProgress, Json, NewJob, RowRecord
+from touchstone.jobs.states import FINAL_STATES, JobState
+
+
+class Refusal(Struct, frozen=True, kw_only=True):
+    """The reason why a dataset of a ranking was left out: the key of a sentence, and the facts of the sentence."""
+
+    code: str
+    facts: Json = {}
+
+
+class NewComparedDataset(Struct, frozen=True, kw_only=True):
+    """A dataset of a comparison to be stored: either with its training, or with the reason why it was left out."""
+
+    dataset_id: int
+    dataset_name: str
+    rank: int | None = None
+    target: str | None = None
+    training: NewJob | None = None
+    refusal: Refusal | None = None
+
+
+class NewComparison(Struct, frozen=True, kw_only=True):
+    """A comparison to be stored; `digest` identifies its request."""
+
+    owner: UUID
+    request: Json
+    digest: str
+    idempotency_key: str | None = None
+    name: str | None = None
+    project_id: UUID | None = None
+
+
+class ComparisonRecord(RowRecord, frozen=True, kw_only=True):
+    """A comparison, without its datasets."""
+
+    id: UUID
+    name: str | None
+    project_id: UUID | None
+    request: Json
+    created_at: datetime
+
+
+class ComparedDatasetRecord(RowRecord, frozen=True, kw_only=True):
+    """A dataset of a comparison, with the state of its training and the parts of the result that are compared.
+
+    `status` is None if the dataset was left out or its training was deleted.
+    """
+
+    comparison_id: UUID
+    dataset_id: int
+    dataset_name: str
+    rank: int | None
+    target: str | None
+    refusal: Refusal | None
+    job_id: UUID | None
+    status: JobState | None
+    progress: JobProgress | None
+    error: JobFailure | None
+    inputs: JobInputs | None
+    finished_at: datetime | None
+    metrics: Json | None
+    algorithm: str | None
+    algorithm_label: Json | None
+    warnings: list[Json] | None
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing more will happen to the training."""
+        return self.status is None or self.status in FINAL_STATES
+
+
+class Comparison(Struct, frozen=True, kw_only=True):
+    """A comparison with its datasets, in the order in which they were named or ranked."""
+
+    record: ComparisonRecord
+    datasets: Sequence[ComparedDatasetRecord]
+
+    @property
+    def trained(self) -> list[ComparedDatasetRecord]:
+        """The datasets with a training, also if it was deleted meanwhile."""
+        return [dataset for dataset in self.datasets if dataset.refusal is None]
+
+    @property
+    def left_out(self) -> list[ComparedDatasetRecord]:
+        """The datasets of the ranking that could not be trained on."""
+        return [dataset for dataset in self.datasets if dataset.refusal is not None]
+
+    @property
+    def state(self) -> JobState:
+        """The state of the comparison as a whole.
+
+        It has succeeded once all trainings have ended and one of them has succeeded.
+        """
+        states = {dataset.status for dataset in self.trained if dataset.status is not None}
+        for state in (JobState.CANCELLING, JobState.RUNNING):
+            if state in states:
+                return state
+        if JobState.QUEUED in states:
+            return JobState.QUEUED if states == {JobState.QUEUED} else JobState.RUNNING
+        if JobState.SUCCEEDED in states:
+            return JobState.SUCCEEDED
+        return JobState.CANCELLED if states == {JobState.CANCELLED} else JobState.FAILED
+
+    @property
+    def finished_at(self) -> datetime | None:
+        """When the last training ended; None as long as one of them goes on."""
+        if self.state not in FINAL_STATES:
+            return None
+        return max((dataset.finished_at for dataset in self.datasets if dataset.finished_at), default=None)

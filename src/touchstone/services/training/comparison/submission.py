@@ -1,0 +1,161 @@
+"""The submission of comparisons: every training is checked against its data before any of them is queued."""
+
+import asyncio
+from typing import Final, NamedTuple
+from uuid import UUID
+
+import msgspec
+from msgspec.structs import replace
+
+from touchstone.core.errors import FieldError, InvalidJobRequest
+from touchstone.jobs.job_submission import check_against_data, describe_job, request_digest
+from touchstone.jobs.records import NewJob
+from touchstone.jobs.request_context import JobRequestContext
+from touchstone.learning.comparison_request import ComparisonRequest
+from touchstone.learning.learning_errors import LearningError
+from touchstone.services.training.comparison import comparison_store
+from touchstone.services.training.comparison.candidates import (
+    Candidate,
+    iterate_ranked_tables,
+    load_named_datasets,
+)
+from touchstone.services.training.comparison.records import NewComparedDataset, NewComparison, Refusal
+
+MAX_CHECKED_TABLES: Final = 20  # of a ranking; checking a table means reading it
+
+
+class _Subject(NamedTuple):
+    """What is common to all trainings of a comparison."""
+
+    request: ComparisonRequest
+    project_id: UUID | None
+
+
+async def submit_comparison(ctx: JobRequestContext, request: ComparisonRequest) -> UUID:
+    """Queue the trainings of a comparison, after checking each of them against its data, and return its id.
+
+    A client that repeats a request sends the same idempotency key again. It then receives the id of the comparison
+    that the first request has created, and nothing else happens.
+
+    Raises:
+        InvalidJobRequest: the request contradicts a dataset that it names, or all datasets of the ranking.
+        DatasetNotFound, ProjectNotFound: the caller has no access to something that the request names.
+        DataFileUnreadable: the file of a dataset that the request names cannot be opened.
+        IdempotencyConflict: the idempotency key was used for a different request.
+        TooManyJobs: too many jobs of the caller would be queued.
+    """
+    body = msgspec.to_builtins(request)
+    comparison = NewComparison(
+        owner=ctx.caller.id,
+        request=body,
+        digest=request_digest(body),
+        idempotency_key=ctx.idempotency_key(),
+        name=request.name,
+    )
+
+    # A repeated request is not checked again.
+    existing_id = await comparison_store.find_by_idempotency_key(ctx.database, comparison)
+    if existing_id is not None:
+        return existing_id
+
+    project_id = None
+    if request.project_id is not None:
+        project_id = await ctx.service.selection.require_project(request.project_id, ctx.caller)
+    subject = _Subject(request, project_id)
+    datasets = await (_check_named(ctx, subject) if request.dataset_ids else _check_ranked(ctx, subject))
+
+    # Queue the jobs, and have the dispatcher look for them at once.
+    waiting_limit = ctx.jobs.settings.jobs_waiting_per_user
+    comparison_id = await comparison_store.create_comparison(
+        ctx.database, replace(comparison, project_id=project_id), datasets, waiting_limit=waiting_limit
+    )
+    ctx.jobs.wake()
+    return comparison_id
+
+
+async def _check_named(ctx: JobRequestContext, subject: _Subject) -> list[NewComparedDataset]:
+    """Return the datasets that the request names, with their trainings.
+
+    Raises:
+        DatasetNotFound, DataFileUnreadable: the caller may see no such dataset, or its file cannot be opened.
+        InvalidJobRequest: one of the trainings cannot work.
+    """
+    candidates = await load_named_datasets(ctx, subject.request)
+    datasets = await asyncio.gather(*(_check_candidate(ctx, subject, candidate) for candidate in candidates))
+
+    for position, dataset in enumerate(datasets):
+        if dataset.refusal is not None:
+            field = f"dataset_ids.{position}"
+            raise InvalidJobRequest(dataset.refusal.code, field=field, facts=dataset.refusal.facts)
+    return list(datasets)
+
+
+async def _check_ranked(ctx: JobRequestContext, subject: _Subject) -> list[NewComparedDataset]:
+    """Return the first datasets of the project's ranking that can be trained on, and those that were left out.
+
+    Raises:
+        InvalidJobRequest: none of the first tables can be trained on; the error says what is wrong with the first.
+        ProjectNotFound: the caller has no such project.
+    """
+    assert subject.project_id is not None
+    datasets: list[NewComparedDataset] = []
+    accepted_count = 0
+
+    async for candidate in iterate_ranked_tables(ctx, subject.request, subject.project_id):
+        dataset = await _check_candidate(ctx, subject, candidate)
+        datasets.append(dataset)
+        accepted_count += dataset.training is not None
+        if accepted_count == subject.request.dataset_count or len(datasets) == MAX_CHECKED_TABLES:
+            break
+
+    if accepted_count == 0:
+        refusal = datasets[0].refusal if datasets else None
+        refusal = refusal or Refusal(code="ranking_without_tables")
+        raise InvalidJobRequest(refusal.code, field="project_id", facts=refusal.facts)
+    return datasets
+
+
+async def _check_candidate(ctx: JobRequestContext, subject: _Subject, candidate: Candidate) -> NewComparedDataset:
+    """Return a dataset with its training, or with the reason why it cannot be trained on as the request demands."""
+    source = candidate.source
+    dataset = NewComparedDataset(
+        dataset_id=source.dataset_id,
+        dataset_name=source.name,
+        rank=candidate.rank,
+        target=candidate.target,
+    )
+    try:
+        training = await _check_training(ctx, subject, candidate)
+    except InvalidJobRequest as error:
+        return replace(dataset, refusal=_refusal(error.field_errors[0]))
+    except LearningError as error:
+        return replace(dataset, refusal=Refusal(code=error.code, facts=error.facts))
+    return replace(dataset, training=training)
+
+
+async def _check_training(ctx: JobRequestContext, subject: _Subject, candidate: Candidate) -> NewJob:
+    """Return the job that trains on a dataset, after checking it against the data.
+
+    Raises:
+        InvalidJobRequest, LearningError: the training cannot work with this dataset.
+    """
+    source = candidate.source
+    if candidate.target is None:
+        raise LearningError("target_not_suggested", name=source.name)
+    if candidate.rank is not None and source.columns and candidate.target not in source.columns:
+        # Many tables of a ranking may lack the column. Their columns are known, so the files need not be read.
+        raise LearningError("target_not_found", name=candidate.target, nearest=None)
+
+    training_request = subject.request.training_request(
+        source.dataset_id,
+        dataset_name=source.name,
+        target=candidate.target,
+        excluded_columns=source.excluded_columns,
+    )
+    new_job = replace(describe_job(ctx, training_request), project_id=subject.project_id)
+    return await check_against_data(ctx, new_job, source)
+
+
+def _refusal(error: FieldError) -> Refusal:
+    """Return the reason that an error gives."""
+    return Refusal(code=error.kind, facts=dict(error.facts))
