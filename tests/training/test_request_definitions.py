@@ -11,7 +11,7 @@ import pytest
 from msgspec import Struct
 
 from touchstone import web
-from touchstone.cli.job_commands import EXPLAIN_PATHS, EXPLAINING, TRAIN_PATHS, TRAINING
+from touchstone.cli.job_options import EXPLAIN_PATHS, EXPLAINING, TRAIN_PATHS, TRAINING
 from touchstone.client.fields import ExplainOptions, TrainOptions
 from touchstone.jobs.request_schemas import request_model
 from touchstone.learning.requests import ExplanationRequest, TrainingRequest

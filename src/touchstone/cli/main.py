@@ -23,6 +23,7 @@ COMMAND_MODULES: Final[Mapping[str, str]] = {
     "export": "document_commands",
     "project": "project_commands",
     "train": "job_commands",
+    "compare-models": "comparison_commands",
     "explain": "job_commands",
     "jobs": "job_commands",
     "user": "user_commands",

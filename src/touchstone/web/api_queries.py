@@ -4,6 +4,7 @@ import asyncio
 import itertools
 from collections.abc import Collection, Mapping
 from typing import Any, Final
+from uuid import UUID
 
 from touchstone.client import (
     Dataset,
@@ -16,6 +17,7 @@ from touchstone.client import (
     ScoredDataset,
     Stability,
     TouchstoneError,
+    TrainingComparison,
 )
 from touchstone.client.evidence_models import Person
 from touchstone.client.models import Kind
@@ -33,6 +35,7 @@ from touchstone.web.views.weighted_criteria import criterion_labels
 
 _JOB_KINDS: Final[tuple[Kind, ...]] = ("train", "explain")
 _RECENT_JOBS: Final = 50
+_RECENT_COMPARISONS: Final = 5
 TARGET_RANK: Final = 10  # the page of a dataset says which attributes would bring it to this rank
 _SIMILAR_DATASETS: Final = 1000  # datasets on one page when the score of a single one is searched for
 EMPTY_RANKING: Final = Ranking(datasets=[], total_count=0, effective_weights=[])
@@ -109,6 +112,17 @@ async def _list_jobs_of_kind(ctx: PageContext, kind: Kind, project_id: str | Non
             raise
         return []
     return page.jobs
+
+
+async def list_comparisons(ctx: PageContext, project_id: UUID) -> list[TrainingComparison]:
+    """Return the latest comparisons of a project, newest first; none if the training backend is unavailable."""
+    try:
+        page = await ctx.api.page_training_comparisons(project_id=project_id, page_size=_RECENT_COMPARISONS)
+    except TouchstoneError as error:
+        if error.status < Invalid.status:
+            raise
+        return []
+    return page.comparisons
 
 
 async def fetch_ranking(ctx: PageContext, state: RankState) -> Ranking:

@@ -134,6 +134,29 @@ async def start_training(ctx: PageContext, form: FormData) -> Job:
     return await ctx.api.train(dataset_id, target, idempotency_key=idempotency_key, **options)
 
 
+async def start_comparison(ctx: PageContext, form: FormData, project_id: str) -> None:
+    """Start the comparison that the form on the page of a project describes.
+
+    Fields that are left empty are not sent, so that the service chooses their values.
+
+    Raises:
+        TouchstoneError: A field is invalid, or the service refuses the comparison.
+    """
+    limit = integer_field(form, "limit", ctx.text("not_whole", name=ctx.text("models_limit")))
+    max_trials = integer_field(form, "max_trials", ctx.text("not_whole", name=ctx.text("trials")))
+    options: Any = _without_empty(
+        {
+            "target": text_field(form, "target"),
+            "limit": limit,
+            "task": text_field(form, "task"),
+            "metric": text_field(form, "metric"),
+            "budget": None if max_trials is None else {"max_trials": max_trials},
+            "project_id": project_id,
+        }
+    )
+    await ctx.api.compare_trainings(idempotency_key=text_field(form, "key") or None, **options)
+
+
 def _read_split(form: FormData) -> dict[str, str | None]:
     """Return how the rows are split for the evaluation; only a split by time has a column of its own."""
     strategy = text_field(form, "strategy") or "holdout"

@@ -3,15 +3,18 @@
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
+from uuid import uuid4
 
 from starlette.datastructures import FormData
 from starlette.responses import Response
 from starlette.routing import Route
 
 from touchstone.client import Dataset, Project, TouchstoneError
-from touchstone.core.errors import Invalid
+from touchstone.core.errors import IdempotencyConflict, Invalid
+from touchstone.messages.labels import METRIC_LABELS
 from touchstone.web.api_queries import (
     find_chosen_dataset,
+    list_comparisons,
     list_recent_jobs,
     load_background,
     load_change_describer,
@@ -23,11 +26,13 @@ from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.rank_filters import InvalidFilterValue
 from touchstone.web.rank_state import RankState
+from touchstone.web.routes.job_start import start_comparison
 from touchstone.web.views.choice_history import RECENT_CHOICES, choice_entries
 from touchstone.web.views.dataset_view import is_trainable
 from touchstone.web.views.filter_form import filter_chips, invalid_filter_message
 from touchstone.web.views.gate_form import gate_chips, invalid_gate_message
 from touchstone.web.views.job_view import job_timing
+from touchstone.web.views.model_scores import model_scores
 from touchstone.web.views.project_timeline import project_timeline
 from touchstone.web.views.rank_table import build_rank_table
 from touchstone.web.views.weighted_criteria import (
@@ -40,6 +45,7 @@ from touchstone.web.views.weighted_criteria import (
 _PROJECTS: Final = "/app/projects"
 _PROJECT: Final = f"{_PROJECTS}/{{project_id}}"
 _SNAPSHOT: Final = f"{_PROJECT}/snapshots/{{snapshot_id}}"
+_COMPARISON_ROUTE: Final = f"{_PROJECTS}/{{project_id:str}}/compare/{{comparison_id:str}}"
 _RECOMMENDATIONS: Final = 10
 
 
@@ -175,6 +181,34 @@ async def take_snapshot(ctx: PageContext) -> Response:
     return ctx.redirect(address, done=FlashMessage.SNAPSHOT_TAKEN)
 
 
+async def compare_models(ctx: PageContext) -> Response:
+    """Start a comparison of the first tables of a project's ranking; an error is shown with what was entered."""
+    form = await ctx.form()
+    project_id = ctx.path_params["project_id"]
+
+    try:
+        await ctx.require_new_form()
+        await start_comparison(ctx, form, project_id)
+    except TouchstoneError as error:
+        if error.status not in (Invalid.status, IdempotencyConflict.status):
+            raise
+        return await _render_project(ctx, project_id, form, error)
+
+    return ctx.redirect(_PROJECT.format(project_id=project_id))
+
+
+async def cancel_comparison(ctx: PageContext) -> Response:
+    """Stop the trainings of a comparison and redirect to its project."""
+    await ctx.api.cancel_training_comparison(ctx.path_params["comparison_id"])
+    return ctx.redirect(_PROJECT.format(project_id=ctx.path_params["project_id"]))
+
+
+async def delete_comparison(ctx: PageContext) -> Response:
+    """Delete a comparison, but not its trainings, and redirect to its project."""
+    await ctx.api.delete_training_comparison(ctx.path_params["comparison_id"])
+    return ctx.redirect(_PROJECT.format(project_id=ctx.path_params["project_id"]))
+
+
 async def delete_snapshot(ctx: PageContext) -> Response:
     """Delete a snapshot and redirect to its project."""
     project_id = ctx.path_params["project_id"]
@@ -256,6 +290,7 @@ async def _render_project(
     jobs = await list_recent_jobs(ctx, project.id)
     choices = await ctx.api.list_choices(project.id)
     snapshots = await ctx.api.list_snapshots(project.id)
+    comparisons = await list_comparisons(ctx, project.id)
     chosen_dataset = await find_chosen_dataset(ctx, project)
     describer = await load_change_describer(ctx)
 
@@ -276,6 +311,11 @@ async def _render_project(
         trainable=chosen_dataset is not None and is_trainable(chosen_dataset),
         history=choice_entries(choices, describer),
         recent_choices=RECENT_CHOICES,
+        # The models trained on the first datasets of the ranking.
+        comparisons=comparisons,
+        model_scores=model_scores(comparisons, ctx.localizer),
+        metrics=METRIC_LABELS,
+        key=(form and text_field(form, "key")) or str(uuid4()),
         # What has happened.
         snapshots=snapshots,
         jobs=jobs,
@@ -296,6 +336,11 @@ ROUTES: Final = (
     Route(
         f"{_PROJECTS}/{{project_id:str}}/snapshots", page_endpoint(take_snapshot, form_page=_PROJECT), methods=["POST"]
     ),
+    Route(
+        f"{_PROJECTS}/{{project_id:str}}/compare", page_endpoint(compare_models, form_page=_PROJECT), methods=["POST"]
+    ),
+    Route(f"{_COMPARISON_ROUTE}/cancel", page_endpoint(cancel_comparison, form_page=_PROJECT), methods=["POST"]),
+    Route(f"{_COMPARISON_ROUTE}/delete", page_endpoint(delete_comparison, form_page=_PROJECT), methods=["POST"]),
     Route(
         f"{_PROJECTS}/{{project_id:str}}/take-back",
         page_endpoint(take_choice_back, form_page=_PROJECT),

@@ -1,0 +1,128 @@
+"""The options of the commands that start trainings and explanations, and the requests that they make up."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+import typer
+
+from touchstone.cli.option_groups import Option, OptionGroup
+
+# The place of each option in the body of the request; an option without an entry is a member of the body itself.
+TRAIN_PATHS: Final[Mapping[str, tuple[str, ...]]] = {
+    "include": ("features", "include"),
+    "exclude": ("features", "exclude"),
+    "sensitive": ("sensitive_features",),
+    "algorithm": ("algorithms",),
+    "split": ("split", "strategy"),
+    "folds": ("split", "folds"),
+    "test_size": ("split", "test_size"),
+    "time_column": ("split", "time_column"),
+    "trials": ("budget", "max_trials"),
+    "seconds": ("budget", "max_runtime_seconds"),
+    "project": ("project_id",),
+}
+EXPLAIN_PATHS: Final[Mapping[str, tuple[str, ...]]] = {
+    "job": ("job_id",),
+    "dataset": ("dataset_id",),
+    "row": ("instances", "rows"),
+    "values": ("instances", "values"),
+    "background": ("background", "size"),
+    "sensitive": ("sensitive_features",),
+    "project": ("project_id",),
+}
+
+
+def _build_request_body(options: Mapping[str, Any], paths: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
+    """Return the JSON body of a request, with the value of each command-line option at its place.
+
+    `paths` says where an option belongs if not in the body itself: with the path `("split", "folds")`, the option
+    `folds` becomes `{"split": {"folds": 5}}`.
+    """
+    body: dict[str, Any] = {}
+    for option_name, value in options.items():
+        path = paths.get(option_name, (option_name,))
+        *parent_keys, last_key = path
+
+        parent = body
+        for key in parent_keys:
+            parent = parent.setdefault(key, {})
+        parent[last_key] = value
+    return body
+
+
+def training_request(given_options: dict[str, Any]) -> dict[str, Any]:
+    """Return the body of a training request; a number of folds or a time column implies how the rows are split."""
+    options = dict(given_options)
+    if "folds" in options:
+        options.setdefault("split", "kfold")
+    if "time_column" in options:
+        options.setdefault("split", "time")
+    return _build_request_body(options, TRAIN_PATHS)
+
+
+def _explanation_request(given_options: dict[str, Any]) -> dict[str, Any]:
+    """Return the body of a request to explain predictions, from the options that the user has given.
+
+    Raises:
+        typer.BadParameter: A value of the option `--values` is not a JSON object.
+    """
+    options = dict(given_options)
+    if "values" in options:
+        try:
+            options["values"] = [msgspec.json.decode(text, type=dict[str, Any]) for text in options["values"]]
+        except msgspec.DecodeError as error:
+            raise typer.BadParameter(f"--values takes a JSON object: {error}") from error
+    return _build_request_body(options, EXPLAIN_PATHS)
+
+
+TRAINING: Final = OptionGroup(
+    (
+        Option("target", str, "The column to predict.", is_required=True),
+        Option("task", str, "classification, regression or auto (the default)."),
+        Option("include", str, "Learn from this column; may be repeated (default: all).", is_repeatable=True),
+        Option("exclude", str, "Do not learn from this column; may be repeated.", is_repeatable=True),
+        Option("sensitive", str, "Report quality for each group of this column; may be repeated.", is_repeatable=True),
+        Option("algorithm", str, "Try this algorithm; may be repeated (default: a selection).", is_repeatable=True),
+        Option("metric", str, "What to be good at, such as balanced_accuracy or r2."),
+        Option("split", str, "How to measure: holdout, kfold or time."),
+        Option("folds", int, "Number of folds (kfold)."),
+        Option("test_size", float, "Share of the rows kept for measuring (holdout, time)."),
+        Option("time_column", str, "The column that orders the rows (time)."),
+        Option("trials", int, "How many settings to try."),
+        Option("seconds", int, "Stop trying after this many seconds."),
+        Option("seed", int, "The same seed gives the same result."),
+        Option("project", str, "Id of the project it belongs to."),
+        Option("name", str, "A name to find it by."),
+    ),
+    build=training_request,
+    help_panel="Training",
+)
+EXPLAINING: Final = OptionGroup(
+    (
+        Option("job", str, "Explain the model of this training."),
+        Option("dataset", int, "Explain this dataset alone."),
+        Option("scope", str, "global, local or both (the default)."),
+        Option("method", str, "How, such as shap or permutation_importance (default: auto)."),
+        Option(
+            "row", int, "Explain the prediction for this row of the file, from 0; may be repeated.", is_repeatable=True
+        ),
+        Option(
+            "values",
+            str,
+            "Explain the prediction for these values, a JSON object; may be repeated.",
+            is_repeatable=True,
+        ),
+        Option("background", int, "How many rows stand for an average case."),
+        Option("target_class", str, "The class whose probability is explained."),
+        Option("target", str, "The column that matters (dataset alone)."),
+        Option(
+            "sensitive", str, "Look for proxies of this column (dataset alone); may be repeated.", is_repeatable=True
+        ),
+        Option("seed", int, "The same seed gives the same result."),
+        Option("project", str, "Id of the project it belongs to."),
+        Option("name", str, "A name to find it by."),
+    ),
+    build=_explanation_request,
+    help_panel="Explanation",
+)
