@@ -29,7 +29,10 @@ class Selection:
 
     def __init__(self) -> None:
         self.paths = {1: "table.csv", 2: "/etc/passwd", 3: "bomb.csv", 4: "crash.csv", 5: "gone.csv"}
+        self.paths |= {6: "strong.csv", 7: "similar.csv"}
         self.projects: dict[str, UUID] = {}
+        self.ranking: list[int] = []
+        self.suggestions: dict[int, dict[str, Any]] = {}  # the metadata of datasets
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         status, value = self._answer(scope["path"], scope[CALLER].id)
@@ -40,13 +43,36 @@ class Selection:
         return None
 
     def _answer(self, path: str, caller: UUID) -> tuple[int, Any]:
-        _, kind, key, *_ = path.split("/")
+        _, kind, key, *rest = path.split("/")
         if kind == "projects":
-            return (200, {"id": key}) if self.projects.get(key) == caller else (404, {})
+            if self.projects.get(key) != caller:
+                return 404, {}
+            return 200, {"datasets": self._ranked()} if rest == ["recommendations"] else {"id": key}
         if not key.isdigit() or int(key) not in self.paths:
             return 404, {}
-        record = {"instances_number": 40, "features_number": None, "missing_values_percentage": 0.0}
-        return 200, {"dataset_id": int(key), "file_path": self.paths[int(key)], "file_type": "csv", "record": record}
+        dataset_id = int(key)
+        metadata = self.suggestions.get(dataset_id, {})
+        record = {
+            "dataset_id": str(UUID(int=dataset_id)),
+            "instances_number": 40,
+            "features_number": None,
+            "missing_values_percentage": 0.0,
+            "metadata": metadata,
+        }
+        return 200, {
+            "dataset_id": dataset_id,
+            "name": f"Dataset {dataset_id}",
+            "target": metadata.get("target"),
+            "file_path": self.paths[dataset_id],
+            "file_type": "csv",
+            "record": record,
+        }
+
+    def _ranked(self) -> list[dict[str, Any]]:
+        return [
+            {"id": dataset_id, "dataset_name": f"Dataset {dataset_id}", "rank": rank}
+            for rank, dataset_id in enumerate(self.ranking, start=1)
+        ]
 
 
 class Backends:
@@ -79,7 +105,9 @@ def data_root(tmp_path: Path) -> Path:
     folder = tmp_path / "tables"
     folder.mkdir()
     rows = "\n".join(f"{n % 2},{n},{n % 3},x,{n % 5}" for n in range(40))
-    (folder / "table.csv").write_text(f"0,a,30,same,0.3\n{rows}\n")
+    # The tiny training takes the name of the last column for the accuracy.
+    for name, accuracy in (("table", 0.3), ("similar", 0.28), ("strong", 0.9)):
+        (folder / f"{name}.csv").write_text(f"0,a,30,same,{accuracy}\n{rows}\n")
     for name in ("bomb", "crash"):
         (folder / f"{name}.csv").write_text(f"{name},b\n1,2\n")
     return folder

@@ -21,6 +21,7 @@ from touchstone.messages.pages_data import DATA_PAGES
 from touchstone.messages.pages_evidence import EVIDENCE_PAGES
 from touchstone.messages.pages_jobs import JOB_PAGES
 from touchstone.messages.pages_projects import PROJECT_PAGES
+from touchstone.messages.pages_training import TRAINING_PAGES
 from touchstone.messages.plurals import CountedText, with_count
 from touchstone.messages.ranking_notes import RANKING_NOTES
 from touchstone.messages.report import REPORT_TEXTS
@@ -38,6 +39,7 @@ MESSAGES: Final[Mapping[str, Text]] = {
     **EVIDENCE_PAGES,
     **JOB_PAGES,
     **PROJECT_PAGES,
+    **TRAINING_PAGES,
 }
 
 

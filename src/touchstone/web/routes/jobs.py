@@ -19,7 +19,7 @@ from touchstone.web.forms import is_integer, text_field
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.readable_errors import localize_error
-from touchstone.web.views import job_view
+from touchstone.web.views import job_view, training_headline
 from touchstone.web.views.what_if import Feature, WhatIfResult, WhatIfRows
 
 _JOBS: Final = "/app/jobs"
@@ -137,6 +137,8 @@ def _training_variables(ctx: PageContext, job: Job) -> dict[str, Any]:
     """Return the template variables for the result of a training job: its scores overall and for each group."""
     result = job.result or {}
     return {
+        "headline": training_headline.headline(result, ctx.localizer),
+        "notes": training_headline.evaluation_notes(result, ctx.localizer),
         "scores": job_view.metric_rows(result, ctx.localizer),
         "groups": job_view.group_tables(result, ctx.localizer),
     }

@@ -1,0 +1,80 @@
+"""The texts of the training form's options and of the results of a training, in French and English."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from touchstone.messages.locales import Text
+
+TRAINING_PAGES: Final[Mapping[str, Text]] = {
+    # The headline of a result
+    "result": ("Ce que vaut le modèle", "How good the model is"),
+    "result_interval": ("intervalle à 95 % : {low} à {high}", "95% interval: {low} to {high}"),
+    "result_baseline": (
+        "Une référence naïve, qui ignore toutes les colonnes, obtient {baseline}.",
+        "A naive baseline, which ignores every column, gets {baseline}.",
+    ),
+    "result_better": ("nettement mieux que la référence", "clearly better than the baseline"),
+    "result_not_better": (
+        "pas nettement mieux que la référence : ce modèle n’a rien appris de sûr",
+        "not clearly better than the baseline: this model has learned nothing for sure",
+    ),
+    "result_unknown": ("non mesuré", "not measured"),
+    "result_how": ("Comment il a été évalué", "How it was evaluated"),
+    "not_reproducible": (
+        "Le temps accordé a mis fin à la recherche : une répétition peut donner un autre modèle.",
+        "The time limit ended the search: repeating it may give another model.",
+    ),
+    # What each metric means
+    "meaning_balanced_accuracy": (
+        "La part des lignes dont la classe est trouvée, chaque classe comptant autant ; 1 est parfait.",
+        "The share of rows whose class is found, with each class counting alike; 1 is perfect.",
+    ),
+    "meaning_accuracy": (
+        "La part des lignes dont la classe est trouvée ; 1 est parfait.",
+        "The share of rows whose class is found; 1 is perfect.",
+    ),
+    "meaning_f1_macro": (
+        "Un compromis entre fausses alertes et oublis, en moyenne sur les classes ; 1 est parfait.",
+        "A balance of false alarms and misses, averaged over the classes; 1 is perfect.",
+    ),
+    "meaning_precision_macro": (
+        "La part de prédictions justes, en moyenne sur les classes prédites ; 1 est parfait.",
+        "The share of predictions that are right, averaged over the predicted classes; 1 is perfect.",
+    ),
+    "meaning_recall_macro": (
+        "La part des lignes trouvées, en moyenne sur les classes ; 1 est parfait.",
+        "The share of rows that are found, averaged over the classes; 1 is perfect.",
+    ),
+    "meaning_roc_auc": (
+        "La probabilité qu’une ligne positive soit classée avant une négative ; 0,5 est le hasard, 1 est parfait.",
+        "The probability that a positive row ranks before a negative one; 0.5 is chance, 1 is perfect.",
+    ),
+    "meaning_average_precision": (
+        "La part de lignes positives parmi celles que le modèle place en tête ; la référence est leur part en tout.",
+        "The share of positive rows among those that the model puts first; the baseline is their share overall.",
+    ),
+    "meaning_log_loss": (
+        "Ce que coûtent les probabilités données à ce qui est arrivé ; plus bas est mieux, 0 est parfait.",
+        "What the probabilities given to what happened cost; lower is better, 0 is perfect.",
+    ),
+    "meaning_brier": (
+        "L’erreur quadratique des probabilités ; plus bas est mieux, 0 est parfait.",
+        "The squared error of the probabilities; lower is better, 0 is perfect.",
+    ),
+    "meaning_r2": (
+        "La part des variations de la cible que le modèle explique ; 0 ne vaut pas mieux que la moyenne, 1 est parfait.",
+        "The share of the target’s variation that the model explains; 0 is no better than the mean, 1 is perfect.",
+    ),
+    "meaning_rmse": (
+        "L’erreur typique, dans l’unité de la cible, les grandes erreurs comptant davantage ; plus bas est mieux.",
+        "The typical error in the unit of the target, with large errors counting more; lower is better.",
+    ),
+    "meaning_mae": (
+        "L’erreur moyenne, dans l’unité de la cible ; plus bas est mieux.",
+        "The mean error in the unit of the target; lower is better.",
+    ),
+    "meaning_median_ae": (
+        "L’erreur qu’une ligne sur deux ne dépasse pas, dans l’unité de la cible ; plus bas est mieux.",
+        "The error that half of the rows stay below, in the unit of the target; lower is better.",
+    ),
+}

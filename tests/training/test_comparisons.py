@@ -1,0 +1,191 @@
+"""Comparisons as their callers see them, on both databases, with trainings that take no time."""
+
+import asyncio
+from typing import Any
+from uuid import uuid4
+
+import httpx2
+import pytest
+
+from tests.training.conftest import Backends
+
+pytestmark = pytest.mark.anyio
+NAMED: dict[str, Any] = {"dataset_ids": [1, 6], "target": "0"}
+
+
+async def ended(backends: Backends, comparison: dict[str, Any]) -> dict[str, Any]:
+    """Return a comparison after all of its trainings have ended."""
+    for dataset in comparison["datasets"]:
+        await backends.ended(dataset["job_id"])
+    async with backends.client(**{"Accept-Language": "en"}) as client:
+        done: dict[str, Any] = (await client.get(f"/compare/{comparison['id']}")).json()
+    assert done["done"], done
+    return done
+
+
+def new_project(backends: Backends, *ranking: int) -> str:
+    """Create a project whose ranking consists of these datasets, and return its id."""
+    project = str(uuid4())
+    backends.selection.projects[project] = backends.user
+    backends.selection.ranking = list(ranking)
+    return project
+
+
+async def test_named_datasets_are_compared(backends: Backends) -> None:
+    """Each dataset gets a training of its own, and the response says which of them trains best."""
+    async with backends.client() as client:
+        answer = await client.post("/compare", json=NAMED | {"name": "Loans", "metric": "accuracy", "seed": 7})
+        comparison = answer.json()
+        assert answer.status_code == 202, answer.text
+        assert answer.headers["location"] == f"/api/v1/ml/compare/{comparison['id']}"
+        assert (comparison["done"], comparison["best_dataset_id"]) == (False, None)
+
+        done = await ended(backends, comparison)
+        table, strong = done["datasets"]
+        assert (done["status"], done["best_dataset_id"]) == ("succeeded", 6)
+        assert (table["place"], strong["place"], table["overlaps_best"]) == (2, 1, False)
+        assert strong["score"]["value"] == 0.9
+        assert (strong["score"]["beats_baseline"], table["score"]["beats_baseline"]) == (True, False)
+        assert strong["warnings"] == [{"code": "few_rows", "text": "Few rows."}]
+        assert "“Dataset 6” gives the best model: Accuracy 0.9" in done["summary"]
+        assert "1 warning" in done["summary"]
+
+        job = (await client.get(f"/jobs/{strong['job_id']}")).json()
+        assert (job["name"], job["request"]["seed"], job["request"]["target"]) == ("Loans: Dataset 6", 7, "0")
+        listed = await client.get("/compare", params={"page": 1})
+        assert [item["id"] for item in listed.json()["comparisons"]] == [comparison["id"]]
+
+
+async def test_scores_that_may_differ_by_chance_are_called_so(backends: Backends) -> None:
+    """Where the intervals overlap, the order of the scores may be chance, and the summary says so."""
+    async with backends.client() as client:
+        targets = {"1": "0", "7": "0"}
+        comparison = (await client.post("/compare", json={"dataset_ids": [1, 7], "target": targets})).json()
+    done = await ended(backends, comparison)
+    assert [dataset["overlaps_best"] for dataset in done["datasets"]] == [False, True]
+    assert "“Dataset 7” may be chance" in done["summary"]
+    assert "not clearly better than a naive baseline" in done["summary"]
+
+
+async def test_the_first_tables_of_a_ranking_are_compared(backends: Backends) -> None:
+    """Datasets without a table are passed over; tables that cannot be trained on are listed with the reason."""
+    project = new_project(backends, 5, 7, 1, 6, 3)
+    backends.selection.suggestions = {
+        7: {"target": "price"},
+        1: {"target": "0", "exclude_columns": ["a"], "measured": {"column_profiles": [{"name": "0"}, {"name": "a"}]}},
+        6: {"target": "0"},
+    }
+    async with backends.client(**{"Accept-Language": "en"}) as client:
+        answer = await client.post("/compare", json={"project_id": project, "limit": 2})
+        assert answer.status_code == 202, answer.text
+        comparison = answer.json()
+        assert [(item["dataset_id"], item["rank"]) for item in comparison["datasets"]] == [(1, 3), (6, 4)]
+        [left_out] = comparison["left_out"]
+        assert (left_out["dataset_id"], left_out["rank"], left_out["code"]) == (7, 2, "target_not_found")
+        assert "“price” is not in the file" in left_out["message"]
+
+        done = await ended(backends, comparison)
+        job = (await client.get(f"/jobs/{done['datasets'][0]['job_id']}")).json()
+        assert (job["project_id"], job["request"]["features"]["exclude"]) == (project, ["a"])
+        listed = (await client.get("/compare", params={"project_id": project})).json()
+        assert [item["id"] for item in listed] == [comparison["id"]]
+        assert (await client.get("/compare", params={"project_id": str(uuid4())})).json() == []
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code", "location"),
+    [
+        ({"target": "0"}, 422, "comparison_subject_missing", ["dataset_ids"]),
+        ({"dataset_ids": [1], "target": "0"}, 422, "too_few_datasets", ["dataset_ids"]),
+        ({"dataset_ids": [1, 1], "target": "0"}, 422, "duplicate_value", ["dataset_ids", 1]),
+        (NAMED | {"dataset_ids": [1, 99]}, 404, "dataset_not_found", None),
+        (NAMED | {"dataset_ids": [1, 5]}, 422, "no_table", ["dataset_ids", 1]),
+        (NAMED | {"target": "price"}, 422, "target_not_found", ["dataset_ids", 0]),
+        (NAMED | {"target": None}, 422, "target_not_suggested", ["dataset_ids", 0]),
+        (NAMED | {"target": {"7": "0"}}, 422, "target_without_dataset", ["target", 7]),
+        (NAMED | {"limit": 2}, 422, "option_without_effect", ["limit"]),
+        (NAMED | {"limit": 1}, 422, "greater_than_equal", ["limit"]),
+        (NAMED | {"metric": "r2", "task": "classification"}, 422, "metric_task_mismatch", ["metric"]),
+        (NAMED | {"project_id": str(uuid4())}, 404, "project_not_found", None),
+        (NAMED | {"targets": "0"}, 422, "unknown_name", ["targets"]),
+    ],
+)
+async def test_what_cannot_work_is_refused_before_any_training(
+    backends: Backends, body: dict[str, Any], status: int, code: str, location: list[Any] | None
+) -> None:
+    """A comparison is refused as a whole if one of the named datasets cannot be trained on."""
+    async with backends.client() as client:
+        answer = await client.post("/compare", json=body)
+        refusal = answer.json()
+        assert answer.status_code == status, answer.text
+        if location is None:
+            assert refusal["code"] == code
+        else:
+            assert (refusal["errors"][0]["type"], refusal["errors"][0]["loc"]) == (code, ["body", *location])
+        assert (await client.get("/jobs")).json() == []
+        assert (await client.get("/compare")).json() == []
+
+
+async def test_a_ranking_without_tables_is_refused(backends: Backends) -> None:
+    """If no dataset of the ranking has a table, or none can be trained on, the reason is given."""
+    async with backends.client() as client:
+        for ranking, code in (((5,), "ranking_without_tables"), ((6,), "target_not_found")):
+            body = {"project_id": new_project(backends, *ranking), "target": "price"}
+            answer = await client.post("/compare", json=body)
+            assert (answer.status_code, answer.json()["errors"][0]["type"]) == (422, code)
+
+
+async def test_same_key_starts_one_comparison(backends: Backends) -> None:
+    """Concurrent requests with one key start one comparison, and the key is refused for another request."""
+    async with backends.client(**{"Idempotency-Key": "once"}) as client:
+        answers = await asyncio.gather(*(client.post("/compare", json=NAMED) for _ in range(10)))
+        assert {answer.status_code for answer in answers} == {202}
+        assert len({answer.json()["id"] for answer in answers}) == 1
+        assert len((await client.get("/jobs")).json()) == 2
+        other = await client.post("/compare", json=NAMED | {"seed": 1})
+        assert (other.status_code, other.json()["code"]) == (409, "idempotency_conflict")
+
+
+async def test_trainings_of_a_comparison_count_as_waiting_jobs(backends: Backends) -> None:
+    """A comparison that would exceed the number of waiting jobs starts none of them."""
+    backends.jobs.settings = backends.jobs.settings.model_copy(update={"jobs_waiting_per_user": 1})
+    async with backends.client() as client:
+        answer = await client.post("/compare", json=NAMED)
+        assert (answer.status_code, answer.json()["code"]) == (429, "too_many_jobs")
+        assert (await client.get("/jobs")).json() == []
+
+
+async def test_cancel_and_delete(backends: Backends) -> None:
+    """Cancelling a comparison ends its trainings; deleting it leaves them, and a deleted training leaves a gap."""
+    async with backends.client() as client:
+        comparison = (await client.post("/compare", json=NAMED | {"target": "30"})).json()
+        address = f"/compare/{comparison['id']}"
+        assert (await client.delete(address)).json()["code"] == "comparison_not_final"
+        assert (await client.post(f"{address}/cancel")).status_code == 200
+        done = await ended(backends, comparison)
+        assert done["status"] == "cancelled"
+
+        job_ids = [dataset["job_id"] for dataset in done["datasets"]]
+        assert (await client.delete(f"/jobs/{job_ids[0]}")).status_code == 204
+        remaining = (await client.get(address)).json()
+        assert [item["status"] for item in remaining["datasets"]] == [None, "cancelled"]
+
+        assert (await client.delete(address)).status_code == 204
+        assert (await client.get(address)).status_code == 404
+        assert (await client.get(f"/jobs/{job_ids[1]}")).status_code == 200
+
+
+async def test_foreign_comparisons_are_as_missing_ones(backends: Backends) -> None:
+    """On every route, foreign, malformed and missing ids get the same response, byte for byte."""
+    async with backends.client() as client:
+        comparison = (await client.post("/compare", json=NAMED)).json()["id"]
+    async with backends.client(uuid4()) as client:
+        assert (await client.get("/compare")).json() == []
+        responses: list[httpx2.Response] = []
+        for comparison_id in (comparison, str(uuid4()), "x"):
+            responses.append(await client.get(f"/compare/{comparison_id}"))
+            responses.append(await client.delete(f"/compare/{comparison_id}"))
+            responses.append(await client.post(f"/compare/{comparison_id}/cancel"))
+    assert {(response.status_code, response.content) for response in responses} == {
+        (404, '{"detail":"Comparaison non trouvée","code":"comparison_not_found","errors":[]}'.encode())
+    }
