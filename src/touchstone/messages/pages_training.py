@@ -62,7 +62,7 @@ TRAINING_PAGES: Final[Mapping[str, Text]] = {
         "The squared error of the probabilities; lower is better, 0 is perfect.",
     ),
     "meaning_r2": (
-        "La part des variations de la cible que le modèle explique ; 0 ne vaut pas mieux que la moyenne, 1 est parfait.",
+        "La part des variations de la cible qu’explique le modèle ; 0 ne vaut pas mieux que la moyenne, 1 est parfait.",
         "The share of the target’s variation that the model explains; 0 is no better than the mean, 1 is perfect.",
     ),
     "meaning_rmse": (
