@@ -16,6 +16,7 @@ from touchstone.messages import (
     MESSAGES,
     charts,
     codebook,
+    comparisons,
     document_rejections,
     labels,
     model_card,
@@ -31,14 +32,15 @@ from touchstone.messages.pages_data import DATA_PAGES
 from touchstone.messages.pages_evidence import EVIDENCE_PAGES
 from touchstone.messages.pages_jobs import JOB_PAGES
 from touchstone.messages.pages_projects import PROJECT_PAGES
+from touchstone.messages.pages_training import TRAINING_PAGES
 from touchstone.messages.validation import VALIDATION
 from touchstone.ranking.criteria import CRITERIA
 from touchstone.ranking.weight_profiles import PROFILES
 from touchstone.web.views.color_scale import DARK, LIGHT, shade
 
 ROOT = Path(touchstone.web.__file__).parent
-CATALOGS = (PAGES, ACCOUNT_PAGES, DATA_PAGES, EVIDENCE_PAGES, JOB_PAGES, PROJECT_PAGES)
-BILINGUAL_TABLES = (*CATALOGS, reason_phrases.REASON_PHRASES)
+CATALOGS = (PAGES, ACCOUNT_PAGES, DATA_PAGES, EVIDENCE_PAGES, JOB_PAGES, PROJECT_PAGES, TRAINING_PAGES)
+BILINGUAL_TABLES = (*CATALOGS, reason_phrases.REASON_PHRASES, comparisons.COMPARISON_TEXTS)
 SOURCES = [path for path in ROOT.rglob("*") if path.suffix in (".html", ".svg", ".py")]
 
 
@@ -70,7 +72,15 @@ def test_every_text_has_both_languages_with_the_same_facts() -> None:
 def french_texts() -> list[tuple[str, str]]:
     """Return every French text that a user may read, with the place where it is written."""
     tables: dict[str, Mapping[str, tuple[str, str]]] = {"messages": MESSAGES, "validation": VALIDATION}
-    sentence_modules = (training_warnings, narratives, reason_phrases, charts, model_card, document_rejections)
+    sentence_modules = (
+        comparisons,
+        training_warnings,
+        narratives,
+        reason_phrases,
+        charts,
+        model_card,
+        document_rejections,
+    )
     for module in (labels, progress, *sentence_modules):
         tables |= {name: rows for name, rows in vars(module).items() if name.isupper() and isinstance(rows, dict)}
     texts = [(f"{name}: {key}", french) for name, rows in tables.items() for key, (french, _) in rows.items()]
