@@ -20,7 +20,7 @@ TABLES = {
 def project(api: httpx2.Client, email: str) -> str:
     """Return the address of a project whose ranking consists of both tables and a record without one."""
     for name, rows in TABLES.items():
-        stored = api.post("/api/v1/files?name=table.csv", content=f"hours,coffee,passed\n{rows}\n".encode())
+        stored = api.post("/api/v1/files", files={"file": ("table.csv", f"hours,coffee,passed\n{rows}\n")})
         create_record(api, f"{name} {email}", file_path=stored.json()["file_path"], file_type="csv")
     create_record(api, f"Bare {email}", file_path="", file_type="")
 

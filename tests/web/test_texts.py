@@ -119,6 +119,7 @@ def test_a_task_is_what_a_model_learns_and_never_a_job() -> None:
         "messages: task",
         "messages: metric_default",
         "messages: metric_task_mismatch",
+        "COMPARISON_TEXTS: different_metrics",
         "attribute task",
         "messages: suggestion_task",
         "NOT_EVIDENCE: purpose_limitation_respected",
