@@ -29,8 +29,8 @@ _DATASET_COLUMNS: Final = (
     *(column for column in compared_datasets.c if column.name != "position"),
     *(jobs.c[name] for name in ("status", "progress", "error", "inputs", "finished_at")),
     jobs.c.result["metrics"].label("metrics"),
-    jobs.c.result["model"]["algorithm"].label("algorithm"),
-    jobs.c.result["model"]["label"].label("algorithm_label"),
+    jobs.c.result["model", "algorithm"].label("algorithm"),
+    jobs.c.result["model", "label"].label("algorithm_label"),
     jobs.c.result["warnings"].label("warnings"),
 )
 
