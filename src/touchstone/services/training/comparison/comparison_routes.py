@@ -17,9 +17,9 @@ from touchstone.services.training.comparison import comparison_store
 from touchstone.services.training.comparison.comparison_json import comparison_json
 from touchstone.services.training.comparison.comparison_schemas import (
     ACCEPTED,
-    ComparisonPage,
     ComparisonQuery,
-    ComparisonView,
+    TrainingComparisonPage,
+    TrainingComparisonView,
 )
 from touchstone.services.training.comparison.records import Comparison
 from touchstone.services.training.comparison.submission import submit_comparison
@@ -33,7 +33,7 @@ comparison_router = strict_router(prefix="/compare", tags=["comparisons"])
     "",
     status_code=202,
     summary="Compare datasets by training on them",
-    response_model=ComparisonView,
+    response_model=TrainingComparisonView,
     responses=ACCEPTED,
     openapi_extra=IDEMPOTENCY_KEY,
 )
@@ -52,7 +52,7 @@ async def compare(ctx: Context, request: ComparisonBody) -> Response:
 @comparison_router.get(
     "",
     summary="List one's comparisons",
-    response_model=list[ComparisonView] | ComparisonPage,
+    response_model=list[TrainingComparisonView] | TrainingComparisonPage,
     responses={200: {"headers": {"X-Total-Count": {"schema": {"type": "integer"}}}}},
 )
 async def list_comparisons(ctx: Context, query: Annotated[ComparisonQuery, Query()]) -> Response:
@@ -69,13 +69,13 @@ async def list_comparisons(ctx: Context, query: Annotated[ComparisonQuery, Query
     return list_response("comparisons", items, query, total_count)
 
 
-@comparison_router.get("/{comparison_id}", summary="Get a comparison", response_model=ComparisonView)
+@comparison_router.get("/{comparison_id}", summary="Get a comparison", response_model=TrainingComparisonView)
 async def get_comparison(ctx: Context, comparison_id: str) -> Response:
     """Return one of the caller's comparisons, with the scores of the trainings that have succeeded so far."""
     return _comparison_response(ctx, await _load(ctx, comparison_id))
 
 
-@comparison_router.post("/{comparison_id}/cancel", summary="Cancel a comparison", response_model=ComparisonView)
+@comparison_router.post("/{comparison_id}/cancel", summary="Cancel a comparison", response_model=TrainingComparisonView)
 async def cancel_comparison(ctx: Context, comparison_id: str) -> Response:
     """Cancel all trainings of a comparison that have not ended, and return it."""
     comparison = await _load(ctx, comparison_id)

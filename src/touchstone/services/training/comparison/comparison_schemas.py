@@ -69,7 +69,7 @@ class LeftOutView(ComparedView):
     message: str = Field(description="One sentence in the caller's language.")
 
 
-class ComparisonView(BaseModel):
+class TrainingComparisonView(BaseModel):
     """A comparison: the same training on several datasets, with the results side by side."""
 
     id: UUID
@@ -86,10 +86,10 @@ class ComparisonView(BaseModel):
     summary: str = Field(description="Which dataset trains best, and how sure that is, in the caller's language.")
 
 
-class ComparisonPage(BaseModel):
+class TrainingComparisonPage(BaseModel):
     """One page of comparisons, newest first."""
 
-    comparisons: list[ComparisonView]
+    comparisons: list[TrainingComparisonView]
     total_count: int
     page: int
     page_size: int
