@@ -10,7 +10,13 @@ from touchstone.web.localizer import Localizer
 JsonObject = Mapping[str, Any]
 
 # The parts of a result that explain how the model was evaluated, each with a text in both languages.
-_EXPLAINED_PARTS: Final = (("task_choice",), ("split", "reason"), ("split", "effect"))
+_EXPLAINED_PARTS: Final = (
+    ("task_choice",),
+    ("split", "reason"),
+    ("split", "effect"),
+    ("decision",),
+    ("calibration",),
+)
 
 
 @dataclass(frozen=True, slots=True)
