@@ -67,6 +67,23 @@ def test_options_become_the_order(exam: str) -> None:
     assert (refused.exit_code, "nowhere" in refused.stderr) == (1, True)
 
 
+def test_datasets_are_compared(exam: str, tmp_path: Path) -> None:
+    """For a user the output is a table, best first, and what follows from it; targets may differ between datasets."""
+    file = tmp_path / "match.csv"
+    file.write_text(CSV.replace("passed", "won"))
+    match = str(answer("catalog", "add", "Match", "--file", str(file), "--visibility", "private")["id"])
+
+    targets = ("--target-of", f"{exam}=passed", "--target-of", f"{match}=won")
+    shown = run("compare-models", exam, match, *targets, "--algorithm", "linear", "--trials", "1", "--table")
+    assert shown.exit_code == 0, shown.output
+    assert "gives the best model" in shown.stdout
+    assert "Match" in shown.stdout
+
+    refused = run("compare-models", exam, match, "--target", "passed")
+    assert (refused.exit_code, "“passed” is not in the file" in refused.stderr) == (1, True)
+    assert run("compare-models", exam, match, *targets, "--target", "passed").exit_code == 2
+
+
 def test_a_prediction_is_explained(trained: dict[str, Any]) -> None:
     """Rows are given by number or by value, and explained in tables and a text; a dataset needs no model."""
     shown = run("explain", "--job", trained["id"], "--row", "3", "--table")

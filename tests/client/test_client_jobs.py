@@ -85,6 +85,31 @@ def test_jobs_are_listed_cancelled_and_deleted(client: Touchstone, exam: Dataset
     assert problem.value.code == "job_not_found"
 
 
+def test_two_datasets_are_compared(client: Touchstone, exam: Dataset) -> None:
+    """A comparison trains on both datasets and gives their scores; it is deleted, and its trainings stay."""
+    stored = client.upload_file(io.BytesIO(CSV.replace("passed", "won").encode()), "match.csv")
+    match = client.create_dataset("Match", file_path=stored.file_path, file_type="csv", visibility="private")
+
+    started = client.compare_trainings(
+        [exam.id, match.id],
+        target={str(exam.id): "passed", str(match.id): "won"},
+        idempotency_key="compare-1",
+        algorithms=["linear"],
+        budget={"max_trials": 1},
+    )
+    done = client.wait_for_comparison(started)
+    assert (done.status, [item.target for item in done.datasets]) == ("succeeded", ["passed", "won"])
+    assert all(item.score is not None and item.place == 1 for item in done.datasets)
+    assert "gives the best model" in done.summary
+    assert [item.id for item in client.page_training_comparisons().comparisons] == [done.id]
+    assert client.cancel_training_comparison(done.id).status == "succeeded"
+
+    client.delete_training_comparison(done.id)
+    with pytest.raises(TouchstoneError):
+        client.get_training_comparison(done.id)
+    assert client.get_job("train", done.datasets[0].job_id or "").status == "succeeded"
+
+
 def test_what_cannot_start_is_refused_at_once(client: Touchstone, exam: Dataset) -> None:
     """A column that is not in the file is rejected before a job exists."""
     with pytest.raises(TouchstoneError) as problem:
