@@ -29,7 +29,7 @@ class Selection:
 
     def __init__(self) -> None:
         self.paths = {1: "table.csv", 2: "/etc/passwd", 3: "bomb.csv", 4: "crash.csv", 5: "gone.csv"}
-        self.paths |= {6: "strong.csv", 7: "similar.csv"}
+        self.paths |= {6: "strong.csv", 7: "similar.csv", 8: ""}
         self.projects: dict[str, UUID] = {}
         self.ranking: list[int] = []
         self.suggestions: dict[int, dict[str, Any]] = {}  # the metadata of datasets
@@ -51,6 +51,8 @@ class Selection:
         if not key.isdigit() or int(key) not in self.paths:
             return 404, {}
         dataset_id = int(key)
+        if not self.paths[dataset_id]:
+            return 422, {}
         metadata = self.suggestions.get(dataset_id, {})
         record = {
             "dataset_id": str(UUID(int=dataset_id)),

@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 from msgspec.structs import replace
 
-from touchstone.core.errors import FieldError, InvalidJobRequest
+from touchstone.core.errors import DataFileUnreadable, FieldError, InvalidJobRequest
 from touchstone.jobs.job_submission import check_against_data, describe_job, request_digest
 from touchstone.jobs.records import NewJob
 from touchstone.jobs.request_context import JobRequestContext
@@ -128,6 +128,8 @@ async def _check_candidate(ctx: JobRequestContext, subject: _Subject, candidate:
         training = await _check_training(ctx, subject, candidate)
     except InvalidJobRequest as error:
         return replace(dataset, refusal=_refusal(error.field_errors[0]))
+    except DataFileUnreadable:
+        return replace(dataset, refusal=Refusal(code="file_unreadable"))
     except LearningError as error:
         return replace(dataset, refusal=Refusal(code=error.code, facts=error.facts))
     return replace(dataset, training=training)
@@ -137,6 +139,7 @@ async def _check_training(ctx: JobRequestContext, subject: _Subject, candidate: 
     """Return the job that trains on a dataset, after checking it against the data.
 
     Raises:
+        DataFileUnreadable: the file of the dataset can no longer be opened.
         InvalidJobRequest, LearningError: the training cannot work with this dataset.
     """
     source = candidate.source
