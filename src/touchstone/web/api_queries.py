@@ -4,7 +4,6 @@ import asyncio
 import itertools
 from collections.abc import Collection, Mapping
 from typing import Any, Final
-from uuid import UUID
 
 from touchstone.client import (
     Dataset,
@@ -114,7 +113,7 @@ async def _list_jobs_of_kind(ctx: PageContext, kind: Kind, project_id: str | Non
     return page.jobs
 
 
-async def list_comparisons(ctx: PageContext, project_id: UUID) -> list[TrainingComparison]:
+async def list_comparisons(ctx: PageContext, project_id: str) -> list[TrainingComparison]:
     """Return the latest comparisons of a project, newest first; none if the training backend is unavailable."""
     try:
         page = await ctx.api.page_training_comparisons(project_id=project_id, page_size=_RECENT_COMPARISONS)
