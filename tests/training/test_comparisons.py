@@ -13,11 +13,18 @@ pytestmark = pytest.mark.anyio
 NAMED: dict[str, Any] = {"dataset_ids": [1, 6], "target": "0"}
 
 
+def english_client(backends: Backends) -> httpx2.AsyncClient:
+    """Return a client that is answered in English."""
+    client = backends.client()
+    client.headers["Accept-Language"] = "en"
+    return client
+
+
 async def ended(backends: Backends, comparison: dict[str, Any]) -> dict[str, Any]:
     """Return a comparison after all of its trainings have ended."""
     for dataset in comparison["datasets"]:
         await backends.ended(dataset["job_id"])
-    async with backends.client(**{"Accept-Language": "en"}) as client:
+    async with english_client(backends) as client:
         done: dict[str, Any] = (await client.get(f"/compare/{comparison['id']}")).json()
     assert done["done"], done
     return done
@@ -75,7 +82,7 @@ async def test_the_first_tables_of_a_ranking_are_compared(backends: Backends) ->
         1: {"target": "0", "exclude_columns": ["a"], "measured": {"column_profiles": [{"name": "0"}, {"name": "a"}]}},
         6: {"target": "0"},
     }
-    async with backends.client(**{"Accept-Language": "en"}) as client:
+    async with english_client(backends) as client:
         answer = await client.post("/compare", json={"project_id": project, "limit": 2})
         assert answer.status_code == 202, answer.text
         comparison = answer.json()
@@ -138,7 +145,8 @@ async def test_a_ranking_without_tables_is_refused(backends: Backends) -> None:
 
 async def test_same_key_starts_one_comparison(backends: Backends) -> None:
     """Concurrent requests with one key start one comparison, and the key is refused for another request."""
-    async with backends.client(**{"Idempotency-Key": "once"}) as client:
+    async with backends.client() as client:
+        client.headers["Idempotency-Key"] = "once"
         answers = await asyncio.gather(*(client.post("/compare", json=NAMED) for _ in range(10)))
         assert {answer.status_code for answer in answers} == {202}
         assert len({answer.json()["id"] for answer in answers}) == 1
@@ -161,7 +169,7 @@ async def test_cancel_and_delete(backends: Backends) -> None:
     async with backends.client() as client:
         comparison = (await client.post("/compare", json=NAMED | {"target": "30"})).json()
         address = f"/compare/{comparison['id']}"
-        assert (await client.delete(address)).json()["code"] == "comparison_not_final"
+        assert (await client.delete(address)).json()["code"] == "job_not_final"
         assert (await client.post(f"{address}/cancel")).status_code == 200
         done = await ended(backends, comparison)
         assert done["status"] == "cancelled"
@@ -188,5 +196,5 @@ async def test_foreign_comparisons_are_as_missing_ones(backends: Backends) -> No
             responses.append(await client.delete(f"/compare/{comparison_id}"))
             responses.append(await client.post(f"/compare/{comparison_id}/cancel"))
     assert {(response.status_code, response.content) for response in responses} == {
-        (404, '{"detail":"Comparaison non trouvée","code":"comparison_not_found","errors":[]}'.encode())
+        (404, '{"detail":"Traitement non trouvé","code":"job_not_found","errors":[]}'.encode())
     }

@@ -168,12 +168,6 @@ class JobNotFound(NotFound):
     code = "job_not_found"
 
 
-class ComparisonNotFound(NotFound):
-    """The comparison of trainings does not exist, or belongs to someone else."""
-
-    code = "comparison_not_found"
-
-
 class ArtifactNotFound(NotFound):
     """The job has no artefact of this name."""
 
@@ -247,12 +241,6 @@ class JobNotFinal(ServiceError):
     """Only a job in a final state can be deleted."""
 
     status, code = 409, "job_not_final"
-
-
-class ComparisonNotFinal(ServiceError):
-    """A comparison is deleted only after all of its trainings have ended."""
-
-    status, code = 409, "comparison_not_final"
 
 
 class JobNotSucceeded(ServiceError):

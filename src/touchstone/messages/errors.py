@@ -42,7 +42,6 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
     "snapshot_not_found": ("Instantané non trouvé", "Snapshot not found"),
     "claim_not_found": ("Affirmation non trouvée", "Claim not found"),
     "upload_not_found": ("Fichier non trouvé", "File not found"),
-    "comparison_not_found": ("Comparaison non trouvée", "Comparison not found"),
     "job_not_found": ("Traitement non trouvé", "Job not found"),
     "artifact_not_found": ("Fichier de traitement non trouvé", "Job artefact not found"),
     "model_gone": (
@@ -62,10 +61,6 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
     "idempotency_conflict": (
         "Cette clé d’idempotence a servi à une autre requête",
         "This idempotency key was used for another request",
-    ),
-    "comparison_not_final": (
-        "Annulez la comparaison avant de la supprimer",
-        "Cancel the comparison before deleting it",
     ),
     "job_not_final": (
         "Annulez le traitement avant de le supprimer",

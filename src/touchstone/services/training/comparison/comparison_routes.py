@@ -97,7 +97,7 @@ async def _load(ctx: JobRequestContext, comparison_id: str) -> Comparison:
     """Return one of the caller's comparisons.
 
     Raises:
-        ComparisonNotFound: the caller has no such comparison.
+        JobNotFound: the caller has no such comparison.
     """
     async with ctx.database.reading() as connection:
         return await comparison_store.load_comparison(connection, comparison_id, ctx.caller.id)

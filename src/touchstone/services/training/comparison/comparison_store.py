@@ -8,7 +8,7 @@ import msgspec
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
-from touchstone.core.errors import ComparisonNotFinal, ComparisonNotFound, IdempotencyConflict
+from touchstone.core.errors import IdempotencyConflict, JobNotFinal, JobNotFound
 from touchstone.core.identity import parse_uuid
 from touchstone.database.engine import Database, Reader, Writer
 from touchstone.database.tables import compared_datasets, comparisons, jobs
@@ -133,16 +133,16 @@ async def load_comparison(connection: Reader, comparison_id: str, owner: UUID) -
     """Return the comparison with this id, if it belongs to the owner, with its datasets.
 
     Raises:
-        ComparisonNotFound: the owner has no such comparison, or the id is malformed.
+        JobNotFound: the owner has no such comparison, or the id is malformed.
     """
     comparison_uuid = parse_uuid(comparison_id)
     if comparison_uuid is None:
-        raise ComparisonNotFound
+        raise JobNotFound
 
     query = sa.select(*_COMPARISON_COLUMNS).where(comparisons.c.id == comparison_uuid, comparisons.c.owner == owner)
     row = await connection.first(query)
     if row is None:
-        raise ComparisonNotFound
+        raise JobNotFound
     [comparison] = await _with_datasets(connection, [ComparisonRecord.from_row(row)])
     return comparison
 
@@ -203,9 +203,9 @@ async def delete_comparison(database: Database, comparison: Comparison) -> None:
     """Delete a comparison that has ended; its trainings stay.
 
     Raises:
-        ComparisonNotFinal: one of the trainings has not ended.
+        JobNotFinal: one of the trainings has not ended.
     """
     if comparison.state not in FINAL_STATES:
-        raise ComparisonNotFinal
+        raise JobNotFinal
     async with database.writing(even_if_disk_full=True) as transaction:
         await transaction.execute(sa.delete(comparisons).where(comparisons.c.id == comparison.record.id))
