@@ -12,6 +12,7 @@ NAMES: Final = (
     "reasons",
     "ties",
     "learning",
+    "predictions",
     "jobs",
     "beside_training",
     "pages",

@@ -20,7 +20,7 @@ from touchstone.learning.evaluation import Predictions
 from touchstone.learning.explaining.partial_dependence import Dependence
 from touchstone.learning.localized_text import format_cell, format_fact, format_signed, localize
 from touchstone.messages import charts as chart_texts
-from touchstone.messages import labels, model_card, narratives, progress, training_warnings
+from touchstone.messages import labels, model_card, narratives, progress, row_warnings, training_warnings
 
 Charts = dict[str, Any]
 
@@ -141,7 +141,7 @@ def test_sentences_take_any_text_as_a_fact() -> None:
 
 def test_both_languages_use_the_same_facts() -> None:
     """No number appears in only one of the languages."""
-    modules = (labels, progress, training_warnings, narratives, chart_texts, model_card)
+    modules = (labels, progress, row_warnings, training_warnings, narratives, chart_texts, model_card)
     tables = {
         name: rows
         for module in modules

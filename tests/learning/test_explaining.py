@@ -20,6 +20,7 @@ from touchstone.learning.explaining.explanation_context import ExplanationContex
 from touchstone.learning.explaining.shapley_values import explain_row
 from touchstone.learning.interfaces import ModelFile
 from touchstone.learning.learning_errors import LearningError
+from touchstone.learning.prediction import predict
 from touchstone.learning.preparation import encoded_sources
 from touchstone.learning.requests import ExplanationRequest
 from touchstone.learning.table_reader import read_table
@@ -148,7 +149,7 @@ def test_the_answer_has_the_contracts_shape_and_repeats(tmp_path: Path) -> None:
         assert one["additivity_error"] <= 1e-6
     assert first["target_class"] == "yes"
     assert [row["column"] for row in first["global"][:1]] == ["amount"]
-    assert first["global"][0]["importance"]["matters"]
+    assert first["global"][0]["importance"]["mean"] > 0
     assert first["global"][0]["shap"]["direction"] == "up"
 
 
@@ -212,17 +213,40 @@ def test_a_shuffled_column_that_nothing_uses_costs_nothing(tmp_path: Path) -> No
     assert losses["c"] == 0.0
 
 
-def test_a_counterfactual_changes_the_prediction_when_applied(tmp_path: Path) -> None:
-    """Taking over the named values and predicting again gives the promised class."""
-    frame = line().assign(y=lambda f: np.where(f["y"] > 1, "high", "low"))
-    model = train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1})
-    answer = explain(frame, model_of(model), tmp_path, method="counterfactual", instances={"rows": [0, 1, 2]})
+@pytest.mark.parametrize("target", ["y", "class"])
+def test_a_counterfactual_changes_the_prediction_when_applied(tmp_path: Path, target: str) -> None:
+    """Taking over the named values and predicting again gives the promised class, or a clearly different number."""
+    frame = line().assign(**{"class": lambda f: np.where(f["y"] > 1, "high", "low")})
+    frame = frame.drop(columns={"y", "class"} - {target})
+    outcome = train(frame, target, tmp_path, algorithms=["linear"], budget={"max_trials": 1})
+    rows = {"rows": [0, 1, 2]}
+    model = model_artifact.load(model_of(outcome))
+    answer = explain(frame, model_of(outcome), tmp_path, method="counterfactual", instances=rows, immutable=["b"])
     for one in answer["local"]:
         (found,) = one["counterfactuals"]
-        row = json.loads(frame.drop(columns="y").iloc[[one["row"]]].to_json(orient="records"))[0]
+        row = json.loads(frame.drop(columns=target).iloc[[one["row"]]].to_json(orient="records"))[0]
         row |= {change["column"]: change["to"] for change in found["changes"]}
-        again = explain(frame, model_of(model), tmp_path, scope="local", instances={"values": [row]})
-        assert again["local"][0]["predicted"] == found["prediction"] != one["predicted"]
+        (again,) = predict(model, [row])["predictions"]
+        assert "b" not in {change["column"] for change in found["changes"]}
+        if target == "y":
+            assert again["prediction"] == pytest.approx(found["prediction"])
+            assert abs(found["prediction"] - one["predicted"]) > 1
+        else:
+            assert again["prediction"] == found["prediction"] != one["predicted"]
+
+
+def test_missing_counterfactuals_are_said(tmp_path: Path) -> None:
+    """If every column that could change the prediction is immutable, the answer says that there is none."""
+    frame = line().assign(y=lambda f: np.where(f["y"] > 1, "high", "low"))
+    model = train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1})
+    body = {"method": "counterfactual", "instances": {"rows": [0]}, "immutable": ["a", "b", "colour"]}
+    answer = explain(frame, model_of(model), tmp_path, **body)
+    assert answer["local"][0]["counterfactuals"] == []
+    assert "with “a”, “b”, “colour” unchanged, no change" in answer["narrative"]["en"]
+    with pytest.raises(LearningError, match="column_not_found"):
+        explain(frame, model_of(model), tmp_path, **body | {"immutable": ["colou"]})
+    with pytest.raises(LearningError, match="option_without_effect"):
+        explain(frame, model_of(model), tmp_path, **body | {"method": "shap"})
 
 
 def test_a_changed_file_is_not_explained(tmp_path: Path) -> None:
@@ -243,13 +267,77 @@ def test_unknown_rows_and_classes_are_refused(tmp_path: Path) -> None:
         explain(frame, model_of(model), tmp_path, target_class="middling")
 
 
-def test_folds_say_that_their_rows_were_seen(tmp_path: Path) -> None:
-    """After folds the kept model has seen every row, and the limits admit it."""
+@pytest.mark.parametrize("split", [{}, {"strategy": "kfold", "folds": 3}])
+def test_columns_of_noise_do_not_matter(tmp_path: Path, split: dict[str, Any]) -> None:
+    """Only the column that decides matters, even if the stored model remembers the noise of every row."""
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.normal(size=(150, 12)), columns=[f"noise {number}" for number in range(12)])
+    frame["signal"] = rng.normal(size=150)
+    body = {"algorithms": ["random_forest"], "budget": {"max_trials": 1}, "split": split}
+    for target, expected in ((frame["signal"] > 0, {"signal"}), (rng.random(150) > 0.5, set())):
+        table = frame.assign(y=np.where(target, "yes", "no"))
+        answer = explain(
+            table, model_of(train(table, "y", tmp_path, **body)), tmp_path, method="permutation_importance"
+        )
+        assert {entry["column"] for entry in answer["global"] if entry["importance"]["matters"]} == expected
+        has_limit = any("has not learned" in limit for limit in answer["limits"]["en"])
+        assert has_limit == bool(split)
+
+
+def test_columns_that_depend_on_each_other_are_named(tmp_path: Path) -> None:
+    """The caveat names the pairs of columns that share their importance, and accuses no others."""
+    frame = line().assign(twin=lambda f: f["a"] * 2 + 1)
+    answer = explain(frame, model_of(train(frame, "y", tmp_path, algorithms=["linear"])), tmp_path)
+    assert [(pair["first"], pair["second"]) for pair in answer["correlated"]] == [("a", "twin")]
+    assert any("“a” and “twin” (1.00)" in limit for limit in answer["limits"]["en"])
+
+
+def test_contributions_within_their_error_are_left_out(tmp_path: Path) -> None:
+    """A value at the mean of its column contributes nothing certain, so the sentence does not mention it."""
     frame = line()
-    split = {"strategy": "kfold", "folds": 3}
-    model = train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1}, split=split)
-    limits = explain(frame, model_of(model), tmp_path)["limits"]["en"]
-    assert any("has seen" in limit for limit in limits)
+    outcome = train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1})
+    case = case_of(frame, model_of(outcome))
+    mean = float(case.background["b"].mean())
+    row = {"a": 2.0, "b": mean + 0.01, "colour": "red"}
+    answer = explain(frame, model_of(outcome), tmp_path, instances={"values": [row]}, scope="local")
+    (entry,) = answer["local"]
+    assert entry["uncertain"] == ["b"]
+    assert entry["attributions"]["b"] != 0
+    assert "“b”" not in entry["sentence"]["en"]
+    assert sum(entry["attributions"].values()) + entry["base_value"] == pytest.approx(entry["prediction"])
+
+
+@pytest.mark.parametrize(("value", "words"), [(2.5, "above the base value"), (-2.5, "below the base value")])
+def test_sentences_are_right_in_both_directions(tmp_path: Path, value: float, words: str) -> None:
+    """What moved the prediction comes first, whether it is above or below the base value, in units."""
+    frame = line()
+    body = {"algorithms": ["linear"], "budget": {"max_trials": 1}}
+    row = {"a": value, "b": value / 2, "colour": "red" if value > 0 else "green"}
+    local = {"scope": "local", "instances": {"values": [row]}}
+
+    number = explain(frame, model_of(train(frame, "y", tmp_path, **body)), tmp_path, **local)["local"][0]["sentence"]
+    assert number["en"].startswith("Row 0: the predicted value of “y” is ")
+    classes = frame.assign(y=np.where(frame["y"] > 1, "high", "low"))
+    model = model_of(train(classes, "y", tmp_path, **body))
+    sentence = explain(classes, model, tmp_path, **local, target_class="high")["local"][0]["sentence"]
+    assert "the probability of “high” is " in sentence["en"]
+    assert " points" in sentence["en"]
+    assert "%" in sentence["en"]
+    for text in (number["en"], sentence["en"]):
+        because, despite = text.split(", despite ")
+        assert words in because
+        assert because.index("mostly because of “a” = ") > because.index(words)
+        assert "“b”" in despite
+
+
+def test_rows_unlike_the_training_have_warnings(tmp_path: Path) -> None:
+    """Explained rows say which of their values the model has not seen, like predicted ones."""
+    frame = line()
+    outcome = train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1})
+    rows = {"values": [{"a": 0.1, "b": 0.1, "colour": "red"}, {"a": 99, "colour": "blue"}]}
+    first, second = explain(frame, model_of(outcome), tmp_path, scope="local", instances=rows)["local"]
+    assert first["warnings"] == []
+    assert [warning["code"] for warning in second["warnings"]] == ["value_out_of_range", "category_unseen"]
 
 
 def test_a_dataset_alone_is_explained_with_its_proxies(tmp_path: Path) -> None:

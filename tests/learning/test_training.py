@@ -270,7 +270,7 @@ def test_every_algorithm_is_kept_and_predicts_alike(tmp_path: Path, algorithm: s
     outcome = train(frame, target, tmp_path, **body)
     kept = model_artifact.load(model_of(outcome))
     rows = json.loads(frame.drop(columns=[target, "when"]).head(5).to_json(orient="records"))
-    answer = predict(model_of(outcome), rows)
+    answer = predict(kept, rows)
     assert kept.record["algorithm"] == algorithm
     assert len(answer["predictions"]) == 5
     if target == "score":
@@ -282,7 +282,7 @@ def test_every_algorithm_is_kept_and_predicts_alike(tmp_path: Path, algorithm: s
 
 def test_rows_that_make_no_sense_are_refused(tmp_path: Path) -> None:
     """Misspelled columns, words for numbers and too many rows are rejected; a missing column counts as missing."""
-    model = train(messy(120), "outcome", tmp_path, budget={"max_trials": 1})
+    model = model_artifact.load(model_of(train(messy(120), "outcome", tmp_path, budget={"max_trials": 1})))
     cases: list[tuple[list[dict[str, Any]], str]] = [
         ([{"amuont": 1}], "row_column_unknown"),
         ([{"amount": "many"}], "row_value_invalid"),
@@ -291,9 +291,9 @@ def test_rows_that_make_no_sense_are_refused(tmp_path: Path) -> None:
     ]
     for rows, code in cases:
         with pytest.raises(LearningError, match=code):
-            predict(model_of(model), rows)
-    assert len(predict(model_of(model), [{}, {"amount": 1e300}, {"colour": "never seen"}])["predictions"]) == 3
-    assert predict(model_of(model), [])["predictions"] == []
+            predict(model, rows)
+    assert len(predict(model, [{}, {"amount": 1e300}, {"colour": "never seen"}])["predictions"]) == 3
+    assert predict(model, [])["predictions"] == []
 
 
 def test_models_are_loaded_by_their_digest_only(tmp_path: Path) -> None:

@@ -57,6 +57,10 @@ async def test_from_upload_to_explanation(service: Service) -> None:
 
         predicted = await person.post(f"{address}/predict", json={"rows": [{"size": 3}, {"size": 58, "colour": "red"}]})
         assert [row["prediction"] for row in predicted.json()["predictions"]] == ["small", "large"], predicted.text
+        assert [row["warnings"] for row in predicted.json()["predictions"]] == [[], []]
+        guessed = await person.post(f"{address}/predict", json={"rows": [{"size": 1000, "colour": "blue"}]})
+        (guess,) = guessed.json()["predictions"]
+        assert [warning["code"] for warning in guess["warnings"]] == ["value_out_of_range", "category_unseen"]
         unknown = await person.post(f"{address}/predict", json={"rows": [{"sise": 3}]})
         assert (unknown.status_code, unknown.json()["errors"][0]["loc"]) == (422, ["body", "rows", 0])
         svg = await person.get(f"{address}/artifacts/confusion.svg")

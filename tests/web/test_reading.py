@@ -120,6 +120,14 @@ def test_what_if_refuses_what_the_model_never_saw_and_shows_the_difference(
         assert difference == pytest.approx(after - before, abs=0.0011)
     check_looks(page)
 
+    mass = page.locator('[name="v.body_mass_g"]')
+    mass.fill("99999")
+    page.get_by_role("button", name="Ask the model").click()
+    expect(mass).to_have_attribute("aria-invalid", "true")
+    error = page.locator(f"#{mass.get_attribute('aria-describedby')}")
+    expect(error).to_contain_text("“body_mass_g” = 99999 is outside of what the model has seen")
+    expect(page.locator(".answers")).to_have_count(0)
+
 
 def test_what_is_all_unknown_has_no_score(visit: Visit, api: httpx2.Client) -> None:
     """If all weighted criteria of a record are unknown, the pages show a dash instead of 0.000."""

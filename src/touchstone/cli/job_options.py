@@ -115,6 +115,7 @@ EXPLAINING: Final = OptionGroup(
         ),
         Option("background", int, "How many rows stand for an average case."),
         Option("target_class", str, "The class whose probability is explained."),
+        Option("immutable", str, "Counterfactuals must not change this column; may be repeated.", is_repeatable=True),
         Option("target", str, "The column that matters (dataset alone)."),
         Option(
             "sensitive", str, "Look for proxies of this column (dataset alone); may be repeated.", is_repeatable=True

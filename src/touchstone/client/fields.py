@@ -277,6 +277,7 @@ class ExplainOptions(TypedDict, total=False):
     background: Mapping[Literal["size"], int]
     target_class: str | int | float | bool | None
     output: str
+    immutable: Sequence[str]
     target: str
     sensitive_features: Sequence[str]
     seed: int

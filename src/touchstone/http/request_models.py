@@ -18,10 +18,18 @@ def require_clean_text(value: str) -> str:
     Raises:
         ValueError: the text contains a NUL character or a lone surrogate.
     """
-    has_lone_surrogate = any("\ud800" <= character <= "\udfff" for character in value)
-    if has_lone_surrogate or "\x00" in value:
+    if not is_clean_text(value):
         raise PydanticCustomError("unclean_text", "NUL characters and lone surrogates are not text")
     return value
+
+
+def is_clean_text(value: str) -> bool:
+    """Return whether a text contains neither a NUL character nor a lone surrogate."""
+    try:
+        value.encode()  # UTF-8 cannot represent lone surrogates, and nothing else.
+    except UnicodeEncodeError:
+        return False
+    return "\x00" not in value
 
 
 def _strip_text(value: Any) -> Any:

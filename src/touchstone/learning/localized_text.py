@@ -31,9 +31,15 @@ def _fill_in(template: str, facts: dict[str, Any], locale: str) -> str:
     return template.format(**values)
 
 
-def join_texts(sentences: Sequence[LocalizedText]) -> LocalizedText:
+def join_texts(sentences: Sequence[LocalizedText], *, separator: str = " ") -> LocalizedText:
     """Return several sentences as one text."""
-    return {locale: " ".join(sentence[locale] for sentence in sentences) for locale in LOCALES}
+    return {locale: separator.join(sentence[locale] for sentence in sentences) for locale in LOCALES}
+
+
+def format_percentage(share: float) -> LocalizedText:
+    """Write a share in percent, as probabilities are read."""
+    percent = 100 * share
+    return {"fr": f"{format_fact(percent, 'fr')}\u00a0%", "en": f"{format_fact(percent, 'en')}%"}
 
 
 def format_signed(number: float) -> LocalizedText:

@@ -104,6 +104,12 @@ class LoadedModel:
         return tuple(self.record["other_columns"])
 
     @property
+    def observed_values(self) -> Json:
+        """What the model has seen in each column, see `observed_values.py`; older models do not say it."""
+        observed: Json = self.record.get("observed", {})
+        return observed
+
+    @property
     def split(self) -> Split:
         """How training and test rows were separated."""
         return msgspec.convert(self.record["split"], Split)

@@ -3,16 +3,15 @@
 The functions yield one `LocalizedText` per sentence, and none for what there is nothing to say about.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from touchstone.learning.interfaces import Json
-from touchstone.learning.localized_text import LOCALES, LocalizedText, format_cell, format_signed, localize
+from touchstone.learning.localized_text import LOCALES, LocalizedText, localize
 from touchstone.messages.narratives import LIMITS, NARRATIVE
 
 NEXT_COLUMNS: Final = 4
 STRONGEST_COLUMNS: Final = 3
-MAX_ROWS: Final = 5
 
 
 def sentence(key: str, /, **facts: Any) -> LocalizedText:
@@ -63,45 +62,12 @@ def direction_sentences(columns: Sequence[Json]) -> Iterator[LocalizedText]:
             yield sentence(f"direction_{summary['direction']}", name=column["column"])
 
 
-def row_sentences(rows: Sequence[Json]) -> Iterator[LocalizedText]:
-    """Yield sentences about single predictions: what was predicted for a row, and which columns moved it up or down.
-
-    `rows` are the entries of the explained rows; only the first few are put into words.
-    """
-    for row in rows[:MAX_ROWS]:
-        yield sentence("row", row=str(row["row"]), prediction=row["prediction"], base=row["base_value"])
-
-        contributions = row["attributions"].items()
-        strongest_first = sorted(contributions, key=lambda contribution: abs(contribution[1]), reverse=True)
-        raising = [(name, points) for name, points in strongest_first if points > 0]
-        lowering = [(name, points) for name, points in strongest_first if points < 0]
-
-        if raising:
-            yield sentence("row_raised", names=_contributions(raising[:STRONGEST_COLUMNS], row["values"]))
-        if lowering:
-            yield sentence("row_lowered", names=_contributions(lowering[:STRONGEST_COLUMNS], row["values"]))
-
-        yield from _counterfactual_sentences(row)
-
-
-def _contributions(attributions: Sequence[tuple[str, float]], values: Mapping[str, str]) -> list[LocalizedText]:
-    """Put the contributions of several columns into words, each with the value that the row has there."""
-    phrases = []
-    for name, points in attributions:
-        value = format_cell(values[name]) if values.get(name) else sentence("missing_value")
-        phrases.append(sentence("contribution", name=name, value=value, points=format_signed(points)))
-    return phrases
-
-
-def _counterfactual_sentences(row: Json) -> Iterator[LocalizedText]:
-    """Yield a sentence for each counterfactual of a row: which changes would lead to another prediction."""
-    for counterfactual in row.get("counterfactuals", ()):
-        changes = [
-            sentence("change", name=change["column"], value=format_cell(change["to"]))
-            for change in counterfactual["changes"]
-        ]
-        prediction = format_cell(counterfactual["prediction"])
-        yield sentence("counterfactual", row=str(row["row"]), prediction=prediction, changes=changes)
+def pair_phrases(pairs: Sequence[Json]) -> list[LocalizedText]:
+    """Put the strongest pairs of columns that depend on each other into words."""
+    return [
+        sentence("pair", first=pair["first"], second=pair["second"], strength=pair["association"])
+        for pair in pairs[:STRONGEST_COLUMNS]
+    ]
 
 
 def table_sentences(profile: Json, target: Json | None) -> Iterator[LocalizedText]:

@@ -1,42 +1,56 @@
-"""Predictions of a stored model for rows that are given by value."""
+"""Predictions of a trained model for rows that are given by value."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
-from touchstone.learning import model_artifact
-from touchstone.learning.interfaces import Json, ModelFile
+from touchstone.learning.interfaces import Json
 from touchstone.learning.learning_errors import LearningError
+from touchstone.learning.model_artifact import LoadedModel
 from touchstone.learning.model_search import predict_matrix, suppress_numeric_warnings
+from touchstone.learning.observed_values import warn_of_unseen_values
 from touchstone.learning.preparation import encode_frame
 from touchstone.learning.requests import MAX_INSTANCES, Cell
 from touchstone.learning.row_values import build_frame
 
 
-def predict(model_file: ModelFile, rows: Sequence[Mapping[str, Cell]]) -> Json:
-    """Predict up to 1 000 rows, each given as `{column: value}`, with a stored model.
+def predict(model: LoadedModel, rows: Sequence[Mapping[str, Cell]]) -> Json:
+    """Predict up to 1 000 rows, each given as `{column: value}`, with a trained model.
 
-    A column that a row does not name counts as missing. Returns `{predictions: [{prediction, probabilities?}],
-    classes}`; only classifiers have probabilities, one for each of the classes. Raises `LearningError` if there are too
-    many rows, if a row does not suit the model, or if the model file is damaged.
+    A column that a row does not name counts as missing. Returns `{predictions: [{prediction, probabilities?,
+    warnings}], classes}`; only classifiers have probabilities, one for each of the classes. The warnings of a row name
+    the values for which its prediction is a guess. Raises `LearningError` if there are too many rows, or if a row does
+    not suit the model.
     """
-    model = model_artifact.load(model_file)
     if len(rows) > MAX_INSTANCES:
         raise LearningError("too_many_rows", rows=len(rows), maximum=MAX_INSTANCES)
     if not rows:
         return {"predictions": [], "classes": list(model.classes)}
 
+    columns = model.columns
     # One thread, because the order in which several threads add numbers up would change the predictions.
-    with threadpool_limits(limits=1), suppress_numeric_warnings():
-        frame = build_frame(model.columns, rows, ignored=model.other_columns)
+    with _thread_pools().limit(limits=1), suppress_numeric_warnings():
+        frame = build_frame(columns, rows, ignored=model.other_columns)
         matrix = encode_frame(model.preparation, frame)
         values, probabilities = predict_matrix(model.estimator, matrix, len(model.classes))
+        warnings = warn_of_unseen_values(columns, model.observed_values, frame)
 
     if not model.classes:
-        numbers = [{"prediction": float(value)} for value in values]
+        numbers = [
+            {"prediction": float(value), "warnings": row_warnings}
+            for value, row_warnings in zip(values, warnings, strict=True)
+        ]
         return {"predictions": numbers, "classes": []}
 
-    predictions = []
-    for class_code, row_probabilities in zip(values, probabilities.tolist(), strict=True):
-        predictions.append({"prediction": model.classes[class_code], "probabilities": row_probabilities})
+    predictions = [
+        {"prediction": model.classes[class_code], "probabilities": row_probabilities, "warnings": row_warnings}
+        for class_code, row_probabilities, row_warnings in zip(values, probabilities.tolist(), warnings, strict=True)
+    ]
     return {"predictions": predictions, "classes": list(model.classes)}
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    """Return the thread pools of the numeric libraries of this process; to look for them takes milliseconds."""
+    return ThreadpoolController()

@@ -183,6 +183,7 @@ class ExplanationRequest(Struct, frozen=True, kw_only=True, forbid_unknown_field
     background: Background = field(default_factory=Background)
     target_class: Cell | UnsetType = UNSET  # None is a class that a table may have, so it cannot mean "not given".
     output: Output = Output.PROBABILITY
+    immutable: ColumnNames = ()  # Columns that counterfactuals must not change.
     target: ColumnName | None = None  # only for a dataset; a training job has its own
     sensitive_features: SensitiveColumns = ()  # only for a dataset
     seed: Seed = 0
@@ -197,6 +198,7 @@ class ExplanationRequest(Struct, frozen=True, kw_only=True, forbid_unknown_field
         """
         _require_known(self.method, METHOD_BY_NAME, error_code="unknown_method", field="method")
         _require_distinct(self.sensitive_features, field="sensitive_features")
+        _require_distinct(self.immutable, field="immutable")
         _require_one_subject(self)
 
         method = METHOD_BY_NAME[self.method]
@@ -208,6 +210,8 @@ class ExplanationRequest(Struct, frozen=True, kw_only=True, forbid_unknown_field
             reject_options_without_effect(self, DATASET_OPTIONS, subject="job_id")
         else:
             reject_options_without_effect(self, MODEL_OPTIONS, subject="dataset_id")
+        if self.method != "counterfactual":
+            reject_options_without_effect(self, COUNTERFACTUAL_OPTIONS, subject=f"method={self.method}")
 
         scopes_exclude_each_other = {self.scope, method.scope} == {Scope.GLOBAL, Scope.LOCAL}
         if scopes_exclude_each_other:
@@ -240,8 +244,8 @@ DATASET_OPTIONS: Final = (
     ExplanationOption("target", lambda request: request.target is not None),
     ExplanationOption("sensitive_features", lambda request: bool(request.sensitive_features)),
 )
+COUNTERFACTUAL_OPTIONS: Final = (ExplanationOption("immutable", lambda request: bool(request.immutable)),)
 CLASSIFIER_OPTIONS: Final = (
-    ExplanationOption("method", lambda request: request.method == "counterfactual"),
     ExplanationOption("target_class", lambda request: request.target_class is not UNSET),
     ExplanationOption("output", lambda request: request.output is Output.LOG_ODDS),
 )

@@ -32,9 +32,11 @@ from touchstone.learning.model_search import (
     score_trials,
     suppress_numeric_warnings,
 )
+from touchstone.learning.observed_values import observed_values
 from touchstone.learning.requests import TrainingRequest
 from touchstone.learning.splits import Fold, inner_folds
 from touchstone.learning.table_reader import read_table
+from touchstone.learning.target import Indices
 from touchstone.learning.training_result import build_training_result
 
 SEARCH_ROWS: Final = 20_000  # Trials are compared on at most this many rows; the winner learns from all of them.
@@ -166,6 +168,13 @@ def _final_pipeline(experiment: Experiment, search: SearchResult) -> Pipeline:
     return Pipeline([("prepare", encoded.preparation), ("model", model)])
 
 
+def _learned_rows(experiment: Experiment) -> Indices:
+    """Return the rows from which the stored model has learned."""
+    if experiment.is_cross_validated:
+        return np.arange(len(experiment.target.values))
+    return experiment.folds[0].train
+
+
 def _write_artifacts(experiment: Experiment, result: Json, pipeline: Pipeline, scratch: Path) -> Outcome:
     """Write the model and its card into `scratch`, and add the digest of the model to the result."""
     record = _model_record(experiment, result)
@@ -199,6 +208,7 @@ def _model_record(experiment: Experiment, result: Json) -> Json:
         "settings": result["model"]["settings"],
         "balanced": data.options.balanced,
         "features": [schema_to_dict(column) for column in data.columns],
+        "observed": observed_values(data.columns, data.frame.iloc[_learned_rows(experiment)]),
         "other_columns": [name for name in experiment.table.columns if name not in data.frame],
         "sensitive_features": list(request.sensitive_features),
         "split": msgspec.to_builtins(request.split),

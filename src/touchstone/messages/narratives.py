@@ -24,12 +24,12 @@ NARRATIVE: Final[Mapping[str, Text]] = {
     ),
     "importance_next": ("{names:Vient|Viennent} ensuite {names}.", "Next {names:comes|come} {names}."),
     "importance_none": (
-        "Permuter une colonne ne change presque rien : aucune ne compte nettement à elle seule.",
-        "Permuting any single column changes almost nothing: none clearly matters by itself.",
+        "Permuter une colonne ne coûte pas plus que le hasard : aucune ne compte nettement à elle seule.",
+        "Permuting any single column costs no more than chance: none clearly matters by itself.",
     ),
     "importance_useless": (
-        "{count} {count:colonne|colonnes} sur {total} {count:n’a|n’ont} aucun effet mesurable sur la qualité.",
-        "{count} of the {total} columns {count:has|have} no measurable effect on quality.",
+        "{count} {count:colonne|colonnes} sur {total} {count:n’a|n’ont} pas plus d’effet que le hasard.",
+        "{count} of the {total} columns {count:has|have} no more effect than chance.",
     ),
     "direction_up": (
         "Quand « {name} » augmente, la prédiction tend à augmenter.",
@@ -39,12 +39,37 @@ NARRATIVE: Final[Mapping[str, Text]] = {
         "Quand « {name} » augmente, la prédiction tend à baisser.",
         "As “{name}” increases, the prediction tends to fall.",
     ),
-    "row": (
-        "Ligne {row} : la prédiction est {prediction}, pour une référence de {base}.",
-        "Row {row}: the prediction is {prediction}, against a base value of {base}.",
+    "row_above": (
+        "Ligne {row} : {prediction}, soit {difference} de plus que la référence ({base}), {reasons}.",
+        "Row {row}: {prediction}, {difference} above the base value of {base}, {reasons}.",
     ),
-    "row_raised": ("Elle est surtout relevée par {names}.", "It is raised mostly by {names}."),
-    "row_lowered": ("Elle est surtout abaissée par {names}.", "It is lowered mostly by {names}."),
+    "row_below": (
+        "Ligne {row} : {prediction}, soit {difference} de moins que la référence ({base}), {reasons}.",
+        "Row {row}: {prediction}, {difference} below the base value of {base}, {reasons}.",
+    ),
+    "row_equal": (
+        "Ligne {row} : {prediction}, comme la référence, {reasons}.",
+        "Row {row}: {prediction}, like the base value, {reasons}.",
+    ),
+    "row_probability": (
+        "le modèle prédit « {predicted} », la probabilité de « {name} » est de {value}",
+        "the model predicts “{predicted}”, the probability of “{name}” is {value}",
+    ),
+    "row_log_odds": (
+        "le modèle prédit « {predicted} », le logarithme de la cote de « {name} » est de {value}",
+        "the model predicts “{predicted}”, the log-odds of “{name}” are {value}",
+    ),
+    "row_number": (
+        "la valeur prédite de « {target} » est {value}",
+        "the predicted value of “{target}” is {value}",
+    ),
+    "row_because": ("surtout à cause de {names}", "mostly because of {names}"),
+    "row_despite": ("malgré {names}", "despite {names}"),
+    "row_raised": ("relevée par {names}", "raised by {names}"),
+    "row_lowered": ("abaissée par {names}", "lowered by {names}"),
+    "row_without_reason": ("sans qu’une colonne se distingue", "without any column standing out"),
+    "number": ("{number}", "{number}"),
+    "points": ("{number} {count:point|points}", "{number} {count:point|points}"),
     "contribution": ("« {name} » = {value} ({points})", "“{name}” = {value} ({points})"),
     "missing_value": MISSING_VALUE,
     "named": ("« {name} »", "“{name}”"),
@@ -53,7 +78,22 @@ NARRATIVE: Final[Mapping[str, Text]] = {
         "Ligne {row} : la prédiction deviendrait {prediction} si {changes}.",
         "Row {row}: the prediction would become {prediction} if {changes}.",
     ),
+    "counterfactual_none": (
+        "Ligne {row} : aucun changement de quelques colonnes vers des lignes semblables ne change nettement la"
+        " prédiction.",
+        "Row {row}: no change of a few columns towards similar rows clearly changes the prediction.",
+    ),
+    "counterfactual_none_with": (
+        "Ligne {row} : sans toucher à {names}, aucun changement de quelques colonnes vers des lignes semblables ne"
+        " change nettement la prédiction.",
+        "Row {row}: with {names} unchanged, no change of a few columns towards similar rows clearly changes the"
+        " prediction.",
+    ),
     "change": ("« {name} » valait {value}", "“{name}” were {value}"),
+    "pair": (
+        "« {first} » et « {second} » ({strength})",
+        "“{first}” and “{second}” ({strength})",
+    ),
     "data": (
         "Le tableau compte {rows} {rows:ligne|lignes} et {columns} {columns:colonne|colonnes} ; {percent} % "
         "des cellules sont vides.",
@@ -102,9 +142,17 @@ LIMITS: Final[Mapping[str, Text]] = {
         "Des colonnes liées se partagent l’importance ; permuter l’une d’elles crée des lignes irréalistes.",
         "Columns that depend on each other share their importance; permuting one of them creates unrealistic rows.",
     ),
-    "training_rows": (
-        "L’importance est mesurée sur des lignes que le modèle a vues : elle peut être surestimée.",
-        "Importance is measured on rows that the model has seen: it may be overstated.",
+    "correlated_pairs": (
+        "Des colonnes liées se partagent l’importance, et permuter l’une d’elles crée des lignes irréalistes :"
+        " {pairs}.",
+        "Columns that depend on each other share their importance, and permuting one of them creates unrealistic rows:"
+        " {pairs}.",
+    ),
+    "held_out_copy": (
+        "L’importance est mesurée avec une copie du modèle qui n’a pas appris des lignes de mesure ; le modèle"
+        " lui-même les a vues.",
+        "Importance is measured with a copy of the model that has not learned from the rows it is measured on; the"
+        " model itself has seen them.",
     ),
     "sampled": (
         "Les contributions sont estimées par échantillonnage ({permutations} "

@@ -157,6 +157,28 @@ JOB_PAGES: Final[Mapping[str, Text]] = {
         "Le modèle aurait répondu {prediction} avec :",
         "The model would have answered {prediction} with:",
     ),
+    "counterfactual_none": (
+        "Pas de contrefactuel : aucun changement de quelques colonnes vers des lignes semblables ne change nettement la"
+        " prédiction.",
+        "No counterfactual: no change of a few columns towards similar rows clearly changes the prediction.",
+    ),
+    "counterfactual_immutable": (
+        "{count:Colonne laissée telle quelle|Colonnes laissées telles quelles} : {columns}.",
+        "{count:Column|Columns} left as they are: {columns}.",
+    ),
+    "row_warnings": (
+        "Le modèle n’a pas vu de telles valeurs : sa réponse est une supposition.",
+        "The model has not seen such values: its answer is a guess.",
+    ),
+    "immutable": (
+        "Colonnes que les contrefactuels ne doivent pas changer",
+        "Columns that counterfactuals must not change",
+    ),
+    "immutable_hint": (
+        "Pour la méthode des contrefactuels seulement : l’âge ou le sexe d’une personne, par exemple.",
+        "For the method of counterfactuals only: the age or the sex of a person, for example.",
+    ),
+    "by_chance": ("pas plus que le hasard", "no more than chance"),
     "what_if": ("Et si… ?", "What if…?"),
     "what_if_hint": (
         "Modifiez des valeurs de cette ligne et voyez ce que le modèle répond alors.",

@@ -1,4 +1,4 @@
-"""The fork server: a process that loads the libraries once, and forks a fresh worker process for every task.
+"""The fork server: a process that loads the libraries once, and forks the worker processes.
 
 Loading the libraries takes seconds; a fork takes milliseconds and shares their memory. The fork server itself runs no
 task and starts no thread. It is the only process that waits for its children, so the process id of a child that it
@@ -18,7 +18,7 @@ from msgspec import Struct
 from touchstone.jobs.execution import message_channel
 from touchstone.jobs.execution.message_channel import ChannelClosed
 from touchstone.jobs.execution.protocol import TaskSet
-from touchstone.jobs.execution.worker_process import run_one_task
+from touchstone.jobs.execution.worker_process import run_worker
 
 
 class ForkRequest(Struct, frozen=True, tag="fork"):
@@ -111,9 +111,9 @@ def _handle_request(control_socket: socket.socket, child_pids: set[int], tasks: 
 
 
 def _fork_worker(control_socket: socket.socket, worker_descriptor: int, tasks: TaskSet) -> int:
-    """Fork a process that runs one task, which it receives from the socket `worker_descriptor`, and return its id.
+    """Fork a process that runs the tasks which it receives from the socket `worker_descriptor`, and return its id.
 
-    The call returns only in the fork server. The worker process exits when its task has ended.
+    The call returns only in the fork server. The worker process exits when its last task has ended.
     """
     pid = os.fork()
     if pid == 0:
@@ -124,7 +124,7 @@ def _fork_worker(control_socket: socket.socket, worker_descriptor: int, tasks: T
 
 
 def _become_worker(control_socket: socket.socket, worker_descriptor: int, tasks: TaskSet) -> None:
-    """Turn the process that was just forked into a worker that runs one task, and exit. This call never returns.
+    """Turn the process that was just forked into a worker that runs tasks, and exit. This call never returns.
 
     The worker leads a session and a process group of its own, so that everything it starts can be ended with it.
     """
@@ -135,7 +135,7 @@ def _become_worker(control_socket: socket.socket, worker_descriptor: int, tasks:
         control_socket.close()
         _discard_standard_output()
 
-        run_one_task(socket.socket(fileno=worker_descriptor), tasks)
+        run_worker(socket.socket(fileno=worker_descriptor), tasks)
         exit_status = 0
     finally:
         # Exit at once: the worker must neither return into the loop of the fork server nor run its exit handlers.

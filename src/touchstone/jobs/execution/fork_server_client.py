@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import signal
 import socket
+import time
 from asyncio.subprocess import DEVNULL, Process
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -185,13 +186,14 @@ class ForkServer:
 
 
 class WorkerHandle:
-    """The parent's handle of one worker process."""
+    """The parent's handle of one worker process; `busy_seconds` is how long its tasks have taken so far."""
 
     def __init__(self, server: ForkServer, channel: socket.socket, forked_process: ForkedProcess) -> None:
         self._server = server
         self._channel = channel
         self._exit_status = forked_process.exit_status
         self.pid = forked_process.pid
+        self.busy_seconds = 0.0
 
     async def run(
         self, work_item: WorkItem, descriptors: Sequence[int], on_progress: ProgressListener
@@ -200,6 +202,7 @@ class WorkerHandle:
 
         `on_progress` is called whenever the task reports progress.
         """
+        started_at = time.monotonic()
         try:
             await message_channel.send_async(self._channel, work_item, descriptors)
             while True:
@@ -213,6 +216,8 @@ class WorkerHandle:
             # Shielded, because `kill` waits for the same future after this call was cancelled.
             exit_status = await asyncio.shield(self._exit_status)
             return ProcessDied(status=exit_status)
+        finally:
+            self.busy_seconds += time.monotonic() - started_at
 
     async def terminate(self, grace_seconds: float) -> None:
         """Ask the process to end, and give it some time to clean up what it has started on other machines."""

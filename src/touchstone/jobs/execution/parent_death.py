@@ -1,8 +1,8 @@
 """The end of a worker process together with its parent, so that no worker is left behind when a service dies."""
 
-import contextlib
 import ctypes
 import os
+import select
 import signal
 import socket
 import sys
@@ -23,9 +23,10 @@ def kill_group_when_parent_closes(sock: socket.socket) -> None:
 
     def wait_and_kill() -> None:
         """Wait for the end of the connection, then kill the process group of this process."""
-        # The parent sends nothing more, so this returns or fails only when the connection has ended.
-        with contextlib.suppress(OSError):
-            sock.recv(1, socket.MSG_PEEK)
+        # The end of a connection is always reported. The parent may still send messages, which are not.
+        connection_end = select.poll()
+        connection_end.register(sock, 0)
+        connection_end.poll()
 
         own_process_group = 0
         os.killpg(own_process_group, signal.SIGKILL)

@@ -1,21 +1,36 @@
-"""The local executor: it runs every task in a fresh process, forked by a fork server that it starts when needed."""
+"""The local executor: it runs tasks in processes that are forked by a fork server, which it starts when needed.
+
+A task has a process of its own, unless its work item keeps the process. Then the process may have run other such tasks
+before.
+"""
 
 import asyncio
 import os
 import resource
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import BinaryIO, Final
 
 from msgspec.structs import replace
 
-from touchstone.jobs.execution.fork_server_client import KILLED, ForkServer
+from touchstone.jobs.execution.fork_server_client import KILLED, ForkServer, WorkerHandle
+from touchstone.jobs.execution.idle_workers import IdleWorkers
 from touchstone.jobs.execution.message_channel import ChannelClosed
-from touchstone.jobs.execution.protocol import ExecutionOutcome, ProcessDied, ProgressListener, TaskFailed, WorkItem
+from touchstone.jobs.execution.protocol import (
+    ExecutionOutcome,
+    ProcessDied,
+    ProgressListener,
+    TaskFailed,
+    TaskSucceeded,
+    WorkItem,
+)
 
 FORK_SERVER_COMMAND: Final = (sys.executable, "-I", "-m", "touchstone.jobs.execution.fork_server_main")
 RAY_FORK_SERVER_COMMAND: Final = (sys.executable, "-I", "-m", "touchstone.jobs.execution.ray_fork_server_main")
 
+# After these failures, a process is not used again: a library may be left in a bad state, or the memory full.
+_SERIOUS_FAILURES: Final = frozenset({"out_of_memory", "storage_failed", "work_failed"})
 _FIXED_VARIABLES: Final[Mapping[str, str]] = {
     "PATH": os.defpath,
     "LC_ALL": "C.UTF-8",
@@ -49,8 +64,18 @@ def spare_core_count() -> int:
     return max(1, core_count - 1)
 
 
+@dataclass(frozen=True, slots=True)
+class TaskRun:
+    """One run of a task: its work item, its opened files, and how its caller follows and bounds it."""
+
+    work_item: WorkItem
+    descriptors: Sequence[int]
+    on_progress: ProgressListener
+    timeout_seconds: float
+
+
 class ProcessExecutor:
-    """Runs each task in a process of its own.
+    """Runs tasks in processes forked by a fork server.
 
     Attributes:
         command: the command that starts the fork server.
@@ -77,6 +102,7 @@ class ProcessExecutor:
         self.limits_memory = limits_memory
         self.variables = dict(variables)
         self._server: asyncio.Future[ForkServer] | None = None
+        self._idle_workers = IdleWorkers()
 
     async def warm_up(self) -> None:
         """Start the fork server and return when it has loaded its libraries.
@@ -94,38 +120,55 @@ class ProcessExecutor:
         on_progress: ProgressListener,
         timeout_seconds: float,
     ) -> ExecutionOutcome:
-        """Run one task in a fresh process and return how it ended.
+        """Run one task in a process of its own, or in one that was kept, and return how it ended.
 
-        The process has always ended when this returns or raises, even if the caller is cancelled.
+        The process has ended when this returns or raises, even if the caller is cancelled, unless the work item keeps
+        it for further tasks.
         """
         if not self.limits_memory:
             limits = replace(work_item.limits, memory_bytes=resource.RLIM_INFINITY)
             work_item = replace(work_item, limits=limits)
 
-        descriptors = [file.fileno() for file in files]
-        try:
-            server = await self._running_server()
-            worker = await server.fork()
-        except ChannelClosed:
-            return ProcessDied(status=KILLED)
+        task_run = TaskRun(work_item, [file.fileno() for file in files], on_progress, timeout_seconds)
+        idle_worker = self._idle_workers.take() if work_item.keeps_process else None
+        if idle_worker is not None:
+            outcome = await self._run_in_worker(idle_worker, task_run)
+            # What has failed in a process that was used before may succeed in a fresh one.
+            if _leaves_process_intact(outcome):
+                return outcome
 
         try:
-            async with asyncio.timeout(timeout_seconds):
-                return await worker.run(work_item, descriptors, on_progress)
+            server = await self._running_server()
+            fresh_worker = await server.fork()
+        except ChannelClosed:
+            return ProcessDied(status=KILLED)
+        return await self._run_in_worker(fresh_worker, task_run)
+
+    async def _run_in_worker(self, worker: WorkerHandle, task_run: TaskRun) -> ExecutionOutcome:
+        """Run a task in a worker process, and end or keep the process afterwards."""
+        outcome: ExecutionOutcome | None = None
+        try:
+            async with asyncio.timeout(task_run.timeout_seconds):
+                outcome = await worker.run(task_run.work_item, task_run.descriptors, task_run.on_progress)
+                return outcome
         except TimeoutError:
-            return TaskFailed(code="out_of_time", phase="working", facts={"seconds": int(timeout_seconds)})
+            return TaskFailed(code="out_of_time", phase="working", facts={"seconds": int(task_run.timeout_seconds)})
         except asyncio.CancelledError:
             await worker.terminate(self.grace_seconds)
             raise
         finally:
-            # A worker is never used twice. The shield lets its end be awaited even if the caller is cancelled again.
-            await asyncio.shield(worker.kill())
+            if task_run.work_item.keeps_process and outcome is not None and _leaves_process_intact(outcome):
+                await self._idle_workers.add(worker)
+            else:
+                # The shield lets the end be awaited even if the caller is cancelled again.
+                await asyncio.shield(worker.kill())
 
     async def close(self) -> None:
         """End the fork server, if it was started, and every process that it has forked."""
         if self._server is None:
             return
 
+        await self._idle_workers.close()
         self._server.cancel()  # This has an effect only while the server is starting.
         await asyncio.wait([self._server])
 
@@ -158,3 +201,10 @@ class ProcessExecutor:
 
         has_failed_to_start = self._server.exception() is not None
         return has_failed_to_start or self._server.result().is_closed
+
+
+def _leaves_process_intact(outcome: ExecutionOutcome) -> bool:
+    """Return whether a process can run further tasks after this outcome of its last one."""
+    if isinstance(outcome, TaskFailed):
+        return outcome.code not in _SERIOUS_FAILURES
+    return isinstance(outcome, TaskSucceeded)

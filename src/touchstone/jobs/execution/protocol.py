@@ -25,7 +25,8 @@ class ResourceLimits(Struct, frozen=True, kw_only=True):
 class WorkItem(Struct, frozen=True, kw_only=True):
     """One run of a task: its request, the folder that it may write to, and its limits.
 
-    `name` identifies the run wherever it is executed. The opened files are sent along, in the order of `file_roles`.
+    `name` identifies the run wherever it is executed. The opened files are sent along, in the order of `file_roles`. If
+    `keeps_process` is true, the process waits for further work items afterwards, under the limits of the first one.
     """
 
     name: str
@@ -35,6 +36,7 @@ class WorkItem(Struct, frozen=True, kw_only=True):
     file_roles: tuple[str, ...]
     scratch_folder: str
     limits: ResourceLimits
+    keeps_process: bool = False
 
 
 class ProgressMessage(Struct, frozen=True, tag="progress"):

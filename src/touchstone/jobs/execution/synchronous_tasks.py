@@ -11,6 +11,7 @@ import structlog
 
 from touchstone.core.errors import InternalError, InvalidJobRequest, Overloaded, ServiceError
 from touchstone.core.settings import Settings
+from touchstone.jobs.execution.idle_workers import MAX_BUSY_SECONDS
 from touchstone.jobs.execution.protocol import (
     ExecutionOutcome,
     Executor,
@@ -19,13 +20,14 @@ from touchstone.jobs.execution.protocol import (
     TaskFailed,
     WorkItem,
 )
-from touchstone.jobs.kinds import DRAW_TASK
+from touchstone.jobs.kinds import DRAW_TASK, PREDICT_TASK
 from touchstone.jobs.records import JobProgress, JobSource, Json
 
 MAX_RUNNING: Final = 2
 MAX_UNFINISHED: Final = 64  # running ones included
 TASK_SECONDS: Final = 20.0
 TOTAL_SECONDS: Final = 25.0  # including the wait for a slot; less than a gateway waits for a backend
+TASKS_THAT_KEEP_PROCESS: Final = (PREDICT_TASK,)  # Loading a model takes longer than predicting with it.
 log = structlog.get_logger("touchstone.jobs")
 
 
@@ -54,6 +56,7 @@ class SynchronousTasks:
             file_roles=tuple(files_by_role),
             scratch_folder=tempfile.gettempdir(),
             limits=self._resource_limits(task),
+            keeps_process=task in TASKS_THAT_KEEP_PROCESS,
         )
         outcome = await self._run_in_turn(work_item, list(files_by_role.values()))
 
@@ -89,7 +92,10 @@ class SynchronousTasks:
         # The chart renderer reserves far more address space than it uses, and draws only our own charts.
         memory_bytes = resource.RLIM_INFINITY if task == DRAW_TASK else self._memory_bytes
         core_count = os.cpu_count() or 1
-        return ResourceLimits(memory_bytes=memory_bytes, file_bytes=0, cpu_seconds=int(TASK_SECONDS) * core_count)
+        seconds = int(TASK_SECONDS)
+        if task in TASKS_THAT_KEEP_PROCESS:
+            seconds += int(MAX_BUSY_SECONDS)
+        return ResourceLimits(memory_bytes=memory_bytes, file_bytes=0, cpu_seconds=seconds * core_count)
 
 
 def _error_for(failure: TaskFailed) -> ServiceError:

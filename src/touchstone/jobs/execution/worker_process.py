@@ -1,4 +1,4 @@
-"""The life of a worker process: it runs one task within its limits, and reports to its parent over a socket."""
+"""The life of a worker process: it runs tasks within its limits, and reports to its parent over a socket."""
 
 import contextlib
 import errno
@@ -15,6 +15,7 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from touchstone.jobs.execution import message_channel
+from touchstone.jobs.execution.message_channel import ChannelClosed
 from touchstone.jobs.execution.parent_death import die_with_parent, kill_group_when_parent_closes
 from touchstone.jobs.execution.protocol import (
     ProgressMessage,
@@ -36,11 +37,12 @@ MAX_TRACEBACK_CHARACTERS: Final = 8_000
 DISK_FULL_ERRORS: Final = (errno.ENOSPC, errno.EFBIG)
 
 
-def run_one_task(sock: socket.socket, tasks: TaskSet) -> None:
+def run_worker(sock: socket.socket, tasks: TaskSet) -> None:
     """Receive a work item from the parent, run its task, and send the outcome back.
 
-    This is everything that a worker process does. `sock` connects it to its parent, and `tasks` are the tasks that a
-    work item may name.
+    This is everything that most worker processes do. If the work item keeps the process, further ones follow until the
+    parent closes the socket. `sock` connects the process to its parent, and `tasks` are the tasks that a work item may
+    name.
     """
     # The process must not outlive its parent.
     die_with_parent()
@@ -50,13 +52,30 @@ def run_one_task(sock: socket.socket, tasks: TaskSet) -> None:
     limit_this_process(work_item.limits)
     kill_group_when_parent_closes(sock)
 
+    # If the parent is gone, nobody needs the outcome, and no further work item comes.
+    with contextlib.suppress(OSError, ChannelClosed):
+        _run_work_item(sock, work_item, descriptors, tasks)
+        while work_item.keeps_process:
+            work_item, descriptors = message_channel.receive(sock, WorkItem)
+            _run_work_item(sock, work_item, descriptors, tasks)
+
+
+def _run_work_item(sock: socket.socket, work_item: WorkItem, descriptors: list[int], tasks: TaskSet) -> None:
+    """Run the task of a work item, send its outcome to the parent, and close the opened files.
+
+    Raises:
+        OSError: the parent is gone.
+    """
     reporter = ProgressReporter(sock)
     context = _create_task_context(work_item, descriptors, reporter)
-    task = tasks.by_name[work_item.task]
-    outcome = run_and_catch_errors(task, context, reporter.current_phase)
+    try:
+        task = tasks.by_name[work_item.task]
+        outcome = run_and_catch_errors(task, context, reporter.current_phase)
+    finally:
+        for file in context.files.values():
+            file.close()
 
-    with contextlib.suppress(OSError):  # If the parent is gone, nobody needs the outcome.
-        message_channel.send(sock, outcome)
+    message_channel.send(sock, outcome)
 
 
 def run_and_catch_errors(task: WorkerTask, context: TaskContext, current_phase: Callable[[], str]) -> TaskOutcome:

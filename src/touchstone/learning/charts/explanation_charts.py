@@ -207,7 +207,7 @@ def waterfall_chart(entry: Json, cells: Mapping[str, str]) -> Json:
 
 def _waterfall_spec(entry: Json, cells: Mapping[str, str], labels: ChartLabels) -> Json:
     """Return the Vega-Lite specification of a waterfall chart: its bars, and the layers that draw and label them."""
-    steps = _waterfall_steps(entry["attributions"], cells, labels)
+    steps = _waterfall_steps(entry, cells, labels)
     values = _waterfall_values(entry, steps, labels)
     return {
         "data": {"values": values},
@@ -216,22 +216,19 @@ def _waterfall_spec(entry: Json, cells: Mapping[str, str], labels: ChartLabels) 
     }
 
 
-def _waterfall_steps(
-    attributions: Mapping[str, float], cells: Mapping[str, str], labels: ChartLabels
-) -> list[WaterfallStep]:
+def _waterfall_steps(entry: Json, cells: Mapping[str, str], labels: ChartLabels) -> list[WaterfallStep]:
     """Return a step for each of the columns that contribute most to a prediction, and one for all others together.
 
-    `attributions` holds the contribution of each column, and `cells` the values of the explained row as text.
+    Contributions that cannot be told from none are among the others. `cells` are the values of the row as text.
     """
-    strongest_first = sorted(attributions.items(), key=lambda attribution: abs(attribution[1]), reverse=True)
+    attributions: Mapping[str, float] = entry["attributions"]
+    certain = [name for name in attributions if attributions[name] != 0 and name not in entry["uncertain"]]
+    strongest_first = sorted(certain, key=lambda name: abs(attributions[name]), reverse=True)
+    shown = strongest_first[:WATERFALL_COLUMNS]
+    steps = [WaterfallStep(_step_label(name, cells, labels), attributions[name]) for name in shown]
 
-    steps = []
-    for name, contribution in strongest_first[:WATERFALL_COLUMNS]:
-        if contribution != 0:
-            steps.append(WaterfallStep(_step_label(name, cells, labels), contribution))
-
-    other_contributions = [contribution for _name, contribution in strongest_first[WATERFALL_COLUMNS:]]
-    if other_contributions:
+    other_contributions = [contribution for name, contribution in attributions.items() if name not in shown]
+    if any(other_contributions):
         steps.append(WaterfallStep(labels["others"], sum(other_contributions)))
     return steps
 

@@ -1,14 +1,17 @@
-"""Counterfactuals: the smallest change of a row, towards values of real rows, that changes the predicted class.
+"""Counterfactuals: the smallest change of a row, towards values of real rows, that clearly changes its prediction.
 
-The nearest background rows for which the model predicts another class are the candidates (the nearest unlike
-neighbours). The row takes over values of such a row one column at a time, always the one that moves the prediction
-most, until the predicted class changes. The counterfactual with the fewest changes wins.
+For a classifier this is another class, and for a regression a number that differs by at least one standard deviation of
+the predictions for the background rows. The nearest background rows with such a prediction are the candidates (the
+nearest unlike neighbours). The row takes over values of such a row one column at a time, always the one that moves the
+prediction most, until the goal is reached. The counterfactual with the fewest changes wins.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from touchstone.learning.explaining.explained_model import ExplainedModel
 from touchstone.learning.target import Floats
@@ -19,39 +22,70 @@ MAX_CHANGES: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Counterfactual:
-    """A changed row for which the model predicts another class.
+    """A changed row for which the model predicts something else.
 
     Attributes:
         source_row: the position of the background row from which the new values are taken.
         changed_columns: the positions of the changed source columns.
-        class_code: the code of the class that is now predicted.
+        prediction: what is now predicted, a class code or a number.
     """
 
     source_row: int
     changed_columns: tuple[int, ...]
+    prediction: Any
+
+
+@dataclass(frozen=True, slots=True)
+class ClassGoal:
+    """The goal that a classifier predicts a certain class."""
+
     class_code: int
 
+    def progress(self, predictions: npt.NDArray[Any], probabilities: Floats) -> Floats:
+        """Return how near each of several rows is to the goal."""
+        class_probabilities: Floats = probabilities[:, self.class_code]
+        return class_probabilities
 
-def find_counterfactual(explained: ExplainedModel, row: Floats) -> Counterfactual | None:
-    """Find the fewest changes of an encoded row that make the model predict another class.
+    def is_reached(self, prediction: Any) -> bool:
+        """Return whether a prediction fulfils the goal."""
+        return bool(prediction == self.class_code)
 
-    New values are only taken from the background rows that are most similar to the row but belong to another class, so
-    that the changed row stays realistic. Returns None for a regression, and if no such change is found.
+
+@dataclass(frozen=True, slots=True)
+class NumberGoal:
+    """The goal that a regression predicts at least a certain number, or at most, if `direction` is -1."""
+
+    number: float
+    direction: int
+
+    def progress(self, predictions: npt.NDArray[Any], probabilities: Floats) -> Floats:
+        """Return how near each of several rows is to the goal."""
+        return np.asarray(self.direction * predictions, dtype=np.float64)
+
+    def is_reached(self, prediction: Any) -> bool:
+        """Return whether a prediction fulfils the goal."""
+        return bool(self.direction * prediction >= self.direction * self.number)
+
+
+def find_counterfactual(
+    explained: ExplainedModel, row: Floats, immutable_columns: Sequence[int] = ()
+) -> Counterfactual | None:
+    """Find the fewest changes of an encoded row that clearly change the prediction of the model.
+
+    New values are only taken from the background rows that are most similar to the row but have another prediction, so
+    that the changed row stays realistic. The source columns at the positions `immutable_columns` are never changed.
+    Returns None if no such change is found.
     """
-    if explained.class_code is None:
-        return None
+    background_predictions, _probabilities = explained.predict(explained.background)
+    goals = _goals_of_background_rows(explained, background_predictions, explained.predict_row(row))
 
-    row_class = explained.predict_row(row)
-    background_classes, _probabilities = explained.predict(explained.background)
-    rows_of_other_classes = np.flatnonzero(background_classes != row_class)
-
-    distances = np.abs(explained.background[rows_of_other_classes] - row).sum(axis=1)
-    nearest_first = rows_of_other_classes[np.argsort(distances, kind="stable")]
+    rows_with_goal = np.array(sorted(goals), dtype=np.intp)
+    distances = np.abs(explained.background[rows_with_goal] - row).sum(axis=1)
+    nearest_first = rows_with_goal[np.argsort(distances, kind="stable")]
 
     counterfactuals = []
     for source_row in nearest_first[:NEIGHBOURS].tolist():
-        wanted_class = int(background_classes[source_row])
-        counterfactual = _approach_source_row(explained, row, source_row, wanted_class)
+        counterfactual = _approach_source_row(explained, row, source_row, goals[source_row], immutable_columns)
         if counterfactual is not None:
             counterfactuals.append(counterfactual)
 
@@ -60,16 +94,42 @@ def find_counterfactual(explained: ExplainedModel, row: Floats) -> Counterfactua
     return min(counterfactuals, key=lambda counterfactual: len(counterfactual.changed_columns))
 
 
-def _approach_source_row(
-    explained: ExplainedModel, row: Floats, source_row: int, wanted_class: int
-) -> Counterfactual | None:
-    """Copy values of a background row into the row, column by column, until the wanted class is predicted.
+def _goals_of_background_rows(
+    explained: ExplainedModel, background_predictions: npt.NDArray[Any], prediction: Any
+) -> dict[int, ClassGoal | NumberGoal]:
+    """Return the goal towards each background row whose prediction clearly differs from that of the explained row."""
+    if explained.model.classes:
+        rows_of_other_classes = np.flatnonzero(background_predictions != prediction).tolist()
+        return {row: ClassGoal(int(background_predictions[row])) for row in rows_of_other_classes}
 
-    Each step copies the column that raises the probability of the wanted class most. Returns None if the class is not
-    reached within `MAX_CHANGES` steps.
+    clear_difference = float(np.std(background_predictions))
+    if clear_difference == 0:
+        return {}
+
+    goals: dict[int, ClassGoal | NumberGoal] = {}
+    for row, background_prediction in enumerate(background_predictions.tolist()):
+        direction = 1 if background_prediction > prediction else -1
+        goal = NumberGoal(float(prediction) + direction * clear_difference, direction)
+        if goal.is_reached(background_prediction):
+            goals[row] = goal
+    return goals
+
+
+def _approach_source_row(
+    explained: ExplainedModel,
+    row: Floats,
+    source_row: int,
+    goal: ClassGoal | NumberGoal,
+    immutable_columns: Sequence[int],
+) -> Counterfactual | None:
+    """Copy values of a background row into the row, column by column, until the goal is reached.
+
+    Each step copies the column that brings the prediction nearest to the goal. Returns None if the goal is not reached
+    within `MAX_CHANGES` steps.
     """
     source_values = explained.background[source_row]
-    remaining_columns = np.unique(explained.sources[row != source_values]).tolist()
+    differing_columns = np.unique(explained.sources[row != source_values])
+    remaining_columns = np.setdiff1d(differing_columns, immutable_columns).tolist()
     changed_columns: list[int] = []
     changed_row = row
 
@@ -77,13 +137,13 @@ def _approach_source_row(
         candidates = np.array(
             [_copy_column(explained, source_values, changed_row, column) for column in remaining_columns]
         )
-        _classes, probabilities = explained.predict(candidates)
-        best = int(probabilities[:, wanted_class].argmax())
+        predictions, probabilities = explained.predict(candidates)
+        best = int(goal.progress(predictions, probabilities).argmax())
 
         changed_row = candidates[best]
         changed_columns.append(remaining_columns.pop(best))
-        if explained.predict_row(changed_row) == wanted_class:
-            return Counterfactual(source_row, tuple(changed_columns), wanted_class)
+        if goal.is_reached(predictions[best]):
+            return Counterfactual(source_row, tuple(changed_columns), predictions[best])
     return None
 
 

@@ -1,10 +1,11 @@
 """The rows by which a trained model is explained: background rows, rows to measure on, and the rows asked for.
 
 Training and test rows are separated exactly as in the training, so importance is measured on rows that the model has
-not seen. This is impossible after k folds, because the stored model has seen all rows; the result then says so.
+not seen. After k folds the stored model has seen all rows. Importance is then measured on the test rows of the first
+fold, with a copy of the model that has learned from its training rows.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -14,6 +15,7 @@ from msgspec import UNSET
 
 from touchstone.learning.choices import Strategy
 from touchstone.learning.explaining.explained_model import ExplainedModel, build_explained_model
+from touchstone.learning.explaining.held_out_copy import fit_held_out_copy
 from touchstone.learning.explaining.permutation_importance import MAX_ROWS
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.model_artifact import LoadedModel
@@ -39,6 +41,8 @@ class ExplanationContext:
     test_frame: pd.DataFrame = field(repr=False)
     test_truth: npt.NDArray[Any] = field(repr=False)
     test_positions: Indices = field(repr=False)  # The positions of the test rows in the file.
+    learning_frame: pd.DataFrame = field(repr=False)  # The rows from which a model that is measured learns.
+    learning_truth: npt.NDArray[Any] = field(repr=False)
 
     @property
     def model(self) -> LoadedModel:
@@ -51,9 +55,24 @@ class ExplanationContext:
         return [column.name for column in self.explained.columns]
 
     @property
-    def test_rows_were_learned(self) -> bool:
-        """Whether the model has seen the test rows, as it has after k folds."""
+    def is_measured_by_copy(self) -> bool:
+        """Whether the model has seen the test rows, as it has after k folds, so that a copy has to be measured."""
         return self.model.split.strategy is Strategy.KFOLD
+
+    def model_to_measure(self) -> ExplainedModel:
+        """Return the model whose importances are measured: the stored one, or a copy that has not seen the test rows.
+
+        Such a copy is fitted by each call.
+        """
+        if not self.is_measured_by_copy:
+            return self.explained
+
+        rng = np.random.default_rng(self.request.seed)
+        pipeline = fit_held_out_copy(self.model.pipeline, self.learning_frame, self.learning_truth, rng)
+        copy = replace(self.model, pipeline=pipeline)
+        class_code = self.explained.class_code
+        target_class = None if class_code is None else self.model.classes[class_code]
+        return build_explained_model(copy, self.background, target_class, self.request.output)
 
 
 def prepare_explanation(request: ExplanationRequest, table: Table, model: LoadedModel) -> ExplanationContext:
@@ -65,15 +84,19 @@ def prepare_explanation(request: ExplanationRequest, table: Table, model: Loaded
     """
     if table.sha256 != model.data_sha256:
         raise LearningError("data_changed", field="job_id")
-    check_explanation_request(request, list(table.columns), rows=len(table.frame), classes=model.classes)
+    features = [column.name for column in model.columns]
+    check_explanation_request(
+        request, list(table.columns), rows=len(table.frame), features=features, classes=model.classes
+    )
 
     # From here on, rows are counted among those that have a target, as in the training.
     target = read_target(table, model.target, model.task, model.metric)
-    frame = select_features(table.frame, target, [column.name for column in model.columns])
+    frame = select_features(table.frame, target, features)
     fold = _fold_of_training(model, table, target)
 
     rng = np.random.default_rng(request.seed)
-    background_rows = sample_rows(fold.train, request.background.size, rng)
+    learned_rows = np.arange(len(target.rows)) if model.split.strategy is Strategy.KFOLD else fold.train
+    background_rows = sample_rows(learned_rows, request.background.size, rng)
     test_rows = sample_rows(fold.test, MAX_ROWS, rng)
 
     background = frame.iloc[background_rows].reset_index(drop=True)
@@ -87,18 +110,13 @@ def prepare_explanation(request: ExplanationRequest, table: Table, model: Loaded
         test_frame=frame.iloc[test_rows].reset_index(drop=True),
         test_truth=target.values[test_rows],
         test_positions=target.rows[test_rows],
+        learning_frame=frame.iloc[fold.train],
+        learning_truth=target.values[fold.train],
     )
 
 
 def _fold_of_training(model: LoadedModel, table: Table, target: Target) -> Fold:
-    """Divide the rows of a table into the training and test rows that a stored model was trained and measured on.
-
-    A model that was measured by cross-validation has finally learned from all rows, so every row counts as both.
-    """
-    if model.split.strategy is Strategy.KFOLD:
-        every_row = np.arange(len(target.rows))
-        return Fold(train=every_row, test=every_row)
-
+    """Divide the rows of a table into training and test rows as in the training; after k folds, as in the first one."""
     # The same split with the same seed selects the same rows again.
     times = read_times(table, target, model.split.time_column)
     folds = outer_folds(model.split, target, times, model.seed)

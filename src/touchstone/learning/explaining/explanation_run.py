@@ -25,16 +25,19 @@ from touchstone.learning.explaining.model_explanation import (
 )
 from touchstone.learning.explaining.partial_dependence import Dependence
 from touchstone.learning.explaining.permutation_importance import Importance, rank_importances
+from touchstone.learning.explaining.related_columns import related_pairs
 from touchstone.learning.explaining.table_explanation import build_table_charts, explain_table
 from touchstone.learning.interfaces import DataFile, Json, ModelFile, Outcome, Phase, Report, to_builtins
 from touchstone.learning.localized_text import LocalizedText, join_texts, localize
 from touchstone.learning.model_search import suppress_numeric_warnings
 from touchstone.learning.request_checks import check_explanation_request
 from touchstone.learning.requests import Cell, ExplanationRequest
+from touchstone.learning.row_narrative import ExplainedNumber, counterfactual_sentences, row_sentence
 from touchstone.learning.table_reader import Table, read_table
 
 DEPENDENCE_CHARTS: Final = 4
 WATERFALL_CHARTS: Final = 5
+NARRATED_ROWS: Final = 5
 PERCENT_AFTER_READING: Final = 20.0
 
 
@@ -121,6 +124,13 @@ def _explain_model(context: ExplanationContext, report: Report) -> Json:
     """
     global_explanation = explain_globally(context, report)
     rows = explain_rows(context, report)
+    explained_number = ExplainedNumber(
+        target=context.model.target,
+        class_name=str(_explained_class(context)) if context.model.classes else None,
+        output=context.request.output,
+    )
+    for row in rows:
+        row.entry["sentence"] = row_sentence(row.entry, explained_number)
 
     columns: list[Json] = []
     if context.request.scope is not Scope.LOCAL:
@@ -129,6 +139,7 @@ def _explain_model(context: ExplanationContext, report: Report) -> Json:
     is_classifier = bool(context.model.classes)
     explained_output = str(context.request.output) if is_classifier else "value"
     charts = _global_charts(context, global_explanation) | _row_charts(rows)
+    correlated = related_pairs(context)
     return {
         "method": context.request.method,
         "output": explained_output,
@@ -136,9 +147,10 @@ def _explain_model(context: ExplanationContext, report: Report) -> Json:
         "background": {"rows": len(context.background)},
         "global": columns,
         "local": [row.entry for row in rows],
+        "correlated": correlated,
         "charts": charts,
         "narrative": _narrative(context, columns, rows),
-        "limits": _limits(context, rows),
+        "limits": _limits(context, rows, correlated),
     }
 
 
@@ -162,7 +174,12 @@ def _column_entry(name: str, explanation: GlobalExplanation) -> Json:
 
 def _importance_entry(importance: Importance) -> Json:
     """Return the permutation importance of a column as the API documents it."""
-    return {"mean": importance.mean, "std": importance.deviation, "matters": importance.is_significant}
+    return {
+        "mean": importance.mean,
+        "std": importance.deviation,
+        "chance": importance.chance,
+        "matters": importance.is_significant,
+    }
 
 
 def _summary_entry(summary: ContributionSummary) -> Json:
@@ -242,21 +259,25 @@ def _narrative(context: ExplanationContext, columns: Sequence[Json], rows: Seque
         sentences += narrative.importance_sentences(columns, _metric_label(context))
 
     sentences += narrative.direction_sentences(columns)
-    sentences += narrative.row_sentences([row.entry for row in rows])
+    for row in rows[:NARRATED_ROWS]:
+        sentences += [row.entry["sentence"], *counterfactual_sentences(row.entry, context.request.immutable)]
     return join_texts(sentences)
 
 
-def _limits(context: ExplanationContext, rows: Sequence[RowExplanation]) -> dict[str, list[str]]:
+def _limits(
+    context: ExplanationContext, rows: Sequence[RowExplanation], correlated: Sequence[Json]
+) -> dict[str, list[str]]:
     """Return sentences, in both languages, that warn readers of conclusions that an explanation does not support.
 
-    Some of the warnings apply to every explanation, others only to certain models or methods.
+    Some of the warnings apply to every explanation, others only to certain models, methods or tables. `correlated` are
+    the pairs of columns that depend on each other.
     """
     request = context.request
     permutations = max((row.permutations for row in rows), default=0)
 
-    limits = ["not_causal", "correlated"]
-    if request.scope is not Scope.LOCAL and context.test_rows_were_learned:
-        limits.append("training_rows")
+    limits = ["not_causal", "correlated_pairs" if correlated else "correlated"]
+    if context.is_measured_by_copy and request.asks_for(Scope.GLOBAL, "permutation_importance"):
+        limits.append("held_out_copy")
     if permutations > 0:
         limits.append("sampled")
     limits.append("background")
@@ -265,4 +286,5 @@ def _limits(context: ExplanationContext, rows: Sequence[RowExplanation]) -> dict
     if request.method == "counterfactual":
         limits.append("counterfactual_not_advice")
 
-    return narrative.limit_sentences(limits, permutations=permutations, rows=len(context.background))
+    pairs = narrative.pair_phrases(correlated)
+    return narrative.limit_sentences(limits, permutations=permutations, rows=len(context.background), pairs=pairs)

@@ -5,11 +5,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from scipy.stats import spearmanr
 
 from touchstone.learning.choices import Scope
-from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema
+from touchstone.learning.column_types import ColumnKind, ColumnSchema
 from touchstone.learning.explaining.counterfactuals import find_counterfactual
 from touchstone.learning.explaining.explanation_context import ExplanationContext, rows_to_explain, sample_rows
 from touchstone.learning.explaining.partial_dependence import Dependence, partial_dependence
@@ -20,6 +21,8 @@ from touchstone.learning.explaining.permutation_importance import (
 )
 from touchstone.learning.explaining.shapley_values import EVALUATIONS, Attribution, explain_row
 from touchstone.learning.interfaces import Json, Phase, Report, StepwiseProgress
+from touchstone.learning.observed_values import warn_of_unseen_values
+from touchstone.learning.row_values import cell_as_text
 from touchstone.learning.target import Floats
 
 SAMPLE_ROWS: Final = 60  # The number of rows over which contributions are averaged.
@@ -114,6 +117,7 @@ def explain_rows(context: ExplanationContext, report: Report) -> list[RowExplana
     frame, row_numbers = rows_to_explain(context)
     encoded_rows = context.explained.encode(frame)
     predictions, _probabilities = context.explained.predict(encoded_rows)
+    warnings = warn_of_unseen_values(context.explained.columns, context.model.observed_values, frame)
 
     rng = np.random.default_rng(request.seed)
     evaluations = _evaluations_per_row(rows=len(frame))
@@ -133,6 +137,7 @@ def explain_rows(context: ExplanationContext, report: Report) -> list[RowExplana
 
         entry = _row_entry(context, row_numbers[position], attribution, predictions[position])
         entry["values"] = values
+        entry["warnings"] = warnings[position]
         # Counterfactuals are slow to find and easily misread as advice, so a request has to name the method.
         if request.method == "counterfactual":
             entry["counterfactuals"] = _counterfactual_entries(context, encoded_row, values)
@@ -170,9 +175,10 @@ def _compute_importances(context: ExplanationContext, report: Report) -> dict[st
         end_percent=PERCENT_AFTER_IMPORTANCE,
         total_steps=len(context.explained.columns),
     )
+    measured_model = context.model_to_measure()
     importances = permutation_importance(
-        context.explained,
-        matrix=context.explained.encode(context.test_frame),
+        measured_model,
+        matrix=measured_model.encode(context.test_frame),
         truth=context.test_truth,
         seed=context.request.seed,
         on_column_measured=progress.report_step,
@@ -286,39 +292,41 @@ def _row_entry(context: ExplanationContext, row_number: int, attribution: Attrib
     probability of a class. `predicted` is the prediction itself: a class code, or a number for a regression.
     """
     classes = context.model.classes
+    uncertainty = _by_column(context, attribution.is_uncertain)
     entry: Json = {
         "row": row_number,
         "base_value": attribution.base,
         "prediction": attribution.prediction,
         "predicted": classes[int(predicted)] if classes else float(predicted),
         "attributions": _by_column(context, attribution.contributions),
+        "standard_errors": _by_column(context, attribution.standard_errors),
+        "uncertain": [name for name, is_uncertain in uncertainty.items() if is_uncertain],
         "additivity_error": attribution.additivity_error,
         "method": attribution.method,
     }
-
-    # Only contributions that were estimated from a sample have standard errors.
-    if attribution.standard_errors is not None:
-        entry["standard_errors"] = _by_column(context, attribution.standard_errors)
+    if attribution.permutations:
         entry["permutations"] = attribution.permutations
     return entry
 
 
-def _by_column(context: ExplanationContext, numbers: Floats) -> dict[str, float]:
-    """Return one number per source column as `{column: number}`."""
-    return dict(zip(context.names, numbers.tolist(), strict=True))
+def _by_column(context: ExplanationContext, values: npt.NDArray[Any]) -> dict[str, Any]:
+    """Return one value per source column as `{column: value}`."""
+    return dict(zip(context.names, values.tolist(), strict=True))
 
 
 def _counterfactual_entries(context: ExplanationContext, encoded_row: Floats, values: Mapping[str, str]) -> list[Json]:
-    """Find changes of a row that would make the model predict another class, and describe them as the API documents it.
+    """Find changes of a row that would clearly change its prediction, and describe them as the API documents it.
 
     `values` are the present values of the row as text, by column. The API returns a list, because there could be
-    several ways to another class, but only the one with the fewest changes is searched for.
+    several ways to another prediction, but only the one with the fewest changes is searched for. The list is empty if
+    there is none.
     """
-    counterfactual = find_counterfactual(context.explained, encoded_row)
+    immutable_columns = [context.names.index(name) for name in context.request.immutable]
+    counterfactual = find_counterfactual(context.explained, encoded_row, immutable_columns)
     if counterfactual is None:
         return []
 
-    # The new values come from a similar row of the data, for which the model predicts the other class.
+    # The new values come from a similar row of the data, for which the model predicts something else.
     similar_row = context.background.iloc[counterfactual.source_row]
     new_values = _values_as_text(context, similar_row)
 
@@ -327,19 +335,12 @@ def _counterfactual_entries(context: ExplanationContext, encoded_row: Floats, va
         name = context.names[column_position]
         changes.append({"column": name, "from": values[name], "to": new_values[name]})
 
-    new_prediction = context.model.classes[counterfactual.class_code]
+    classes = context.model.classes
+    prediction = counterfactual.prediction
+    new_prediction = classes[int(prediction)] if classes else float(prediction)
     return [{"prediction": new_prediction, "changes": changes}]
 
 
 def _values_as_text(context: ExplanationContext, row: "pd.Series[Any]") -> dict[str, str]:
     """Return the values of a row's source columns as people write them."""
-    return {name: _cell_as_text(row[name]) for name in context.names}
-
-
-def _cell_as_text(cell: Any) -> str:
-    """Return a cell as people write it; a missing one is empty."""
-    if isinstance(cell, pd.Timestamp):
-        return cell.isoformat(sep=" ").removesuffix(" 00:00:00")
-    if isinstance(cell, float):
-        return MISSING if np.isnan(cell) else f"{cell:.10g}"
-    return MISSING if cell is pd.NaT else str(cell)
+    return {name: cell_as_text(row[name]) for name in context.names}

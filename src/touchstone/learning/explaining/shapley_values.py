@@ -5,10 +5,13 @@ The value of a coalition of columns is the mean prediction when all other column
 
 linear   phi_j = sum over the block of coefficient * (x - mean of the background), exact for a linear output;
 exact    every coalition is evaluated (Shapley 1953), when few columns differ and matter;
-sampled  permutations and their reverses (Castro et al. 2009; Mitchell et al. 2022), with a standard error.
+sampled  permutations and their reverses (Castro et al. 2009; Mitchell et al. 2022).
 
 In all three, base value and contributions add up to the prediction, up to rounding. In the terms of game theory, the
 players are the source columns that can change the prediction at all.
+
+The standard errors say how much the contributions depend on which background rows were drawn and, if sampled, on the
+permutations. A contribution within its standard error cannot be told from none.
 """
 
 import math
@@ -41,14 +44,21 @@ class Attribution:
     base: float
     prediction: float
     contributions: Floats = field(repr=False)
+    standard_errors: Floats = field(repr=False)
     method: str
-    standard_errors: Floats | None = field(default=None, repr=False)  # Only for sampled contributions.
     permutations: int = 0  # The number of sampled permutations.
 
     @property
     def additivity_error(self) -> float:
         """How far base value and contributions miss the prediction."""
         return abs(self.base + float(self.contributions.sum()) - self.prediction)
+
+    @property
+    def is_uncertain(self) -> npt.NDArray[np.bool_]:
+        """Which columns have a contribution that cannot be told from none."""
+        is_within_error = np.abs(self.contributions) <= self.standard_errors
+        is_uncertain: npt.NDArray[np.bool_] = np.logical_and(self.contributions != 0, is_within_error)
+        return is_uncertain
 
 
 def explain_row(
@@ -68,21 +78,19 @@ def explain_row(
     prediction = float(explained.value(matrix_of_one_row)[0])
     players = _find_players(explained, row)
     if len(players) == 0:
-        no_contributions = np.zeros(len(explained.columns))
-        return Attribution(base, prediction, no_contributions, method="exact")
+        zeros = np.zeros(len(explained.columns))
+        return Attribution(base, prediction, zeros, zeros, method="exact")
 
     if explained.model.algorithm in CHEAP_ALGORITHMS:
         evaluations = max(evaluations, CHEAP_EVALUATIONS)
 
     if _can_evaluate_all_coalitions(explained, players, evaluations):
-        contributions = _exact_contributions(explained, row, players)
-        return Attribution(base, prediction, contributions, method="exact")
+        contributions, standard_errors = _exact_contributions(explained, row, players)
+        return Attribution(base, prediction, contributions, standard_errors, method="exact")
 
     pairs = _affordable_permutation_pairs(explained, players, evaluations)
     contributions, standard_errors = _sample_contributions(explained, row, players, pairs=pairs, rng=rng)
-    return Attribution(
-        base, prediction, contributions, method="sampled", standard_errors=standard_errors, permutations=2 * pairs
-    )
+    return Attribution(base, prediction, contributions, standard_errors, method="sampled", permutations=2 * pairs)
 
 
 def _can_evaluate_all_coalitions(explained: ExplainedModel, players: Indices, evaluations: int) -> bool:
@@ -102,8 +110,8 @@ def _affordable_permutation_pairs(explained: ExplainedModel, players: Indices, e
 
 def is_linear(explained: ExplainedModel) -> bool:
     """Return whether the explained number is linear: a linear regression, or the log-odds of one of two classes."""
-    if explained.model.algorithm != "linear":
-        return False
+    if explained.model.algorithm != "linear" or not hasattr(explained.estimator, "coef_"):
+        return False  # A calibrated linear model has no coefficients of its own.
     if explained.model.task is Task.REGRESSION:
         return True
     return len(explained.model.classes) == 2 and explained.output is Output.LOG_ODDS
@@ -120,14 +128,21 @@ def _explain_linear_model(explained: ExplainedModel, row: Floats) -> Attribution
     coefficients = sign * np.ravel(explained.estimator.coef_)
     intercept = sign * float(np.ravel(explained.estimator.intercept_)[0])
 
+    # One row of contributions for each background row, with the encoded columns of each source column added up.
+    encoded_contributions = coefficients * (row - explained.background)
+    column_count = len(explained.columns)
+    contributions = np.array(
+        [
+            np.bincount(explained.sources, weights=contributions_of_row, minlength=column_count)
+            for contributions_of_row in encoded_contributions
+        ]
+    )
     background_mean = explained.background.mean(axis=0)
-    encoded_contributions = coefficients * (row - background_mean)
-    contributions = np.bincount(explained.sources, weights=encoded_contributions, minlength=len(explained.columns))
-
     return Attribution(
         base=intercept + float(coefficients @ background_mean),
         prediction=intercept + float(coefficients @ row),
-        contributions=contributions.astype(np.float64),
+        contributions=contributions.mean(axis=0),
+        standard_errors=_standard_errors(contributions),
         method="linear",
     )
 
@@ -141,8 +156,17 @@ def _find_players(explained: ExplainedModel, row: Floats) -> Indices:
     return np.intersect1d(explained.used_sources(), explained.sources[differs])
 
 
-def _exact_contributions(explained: ExplainedModel, row: Floats, players: Indices) -> Floats:
-    """Return the Shapley values of the source columns, computed from every coalition (every subset of the players).
+def _standard_errors(samples: Floats) -> Floats:
+    """Return the standard error of the mean over the first axis; zeros if there is a single sample."""
+    count = len(samples)
+    if count < 2:
+        return np.zeros(samples.shape[1:])
+    errors: Floats = samples.std(axis=0, ddof=1) / math.sqrt(count)
+    return errors
+
+
+def _exact_contributions(explained: ExplainedModel, row: Floats, players: Indices) -> tuple[Floats, Floats]:
+    """Return the Shapley values of the source columns, computed from every subset of the players, and standard errors.
 
     The contribution of a player is the weighted mean of what it adds to the prediction when it joins a coalition of
     other players. `players` are the source columns that can change the prediction; all others contribute nothing.
@@ -154,14 +178,14 @@ def _exact_contributions(explained: ExplainedModel, row: Floats, players: Indice
     coalition_sizes = coalitions.sum(axis=1)
     weight_by_size = np.array([_shapley_weight(size, player_count) for size in range(player_count)])
 
-    contributions = np.zeros(len(explained.columns))
+    contributions = np.zeros((len(explained.background), len(explained.columns)))
     for index, player in enumerate(players):
         # The coalitions with and without a player are in the same order, so they differ in nothing but this player.
         is_member = coalitions[:, index]
         gains = values[is_member] - values[~is_member]
         weights = weight_by_size[coalition_sizes[~is_member]]
-        contributions[player] = float(weights @ gains)
-    return contributions
+        contributions[:, player] = weights @ gains
+    return contributions.mean(axis=0), _standard_errors(contributions)
 
 
 def _all_coalitions(player_count: int) -> Coalitions:
@@ -194,16 +218,20 @@ def _sample_contributions(
     # Evaluate the coalitions of all permutations at once.
     coalitions = np.concatenate([_growing_coalitions(permutation) for permutation in permutations])
     values = _coalition_values(explained, row, players, coalitions)
-    values_by_permutation = values.reshape(len(permutations), len(players) + 1)
+    values_by_permutation = values.reshape(len(permutations), len(players) + 1, -1)
 
-    gains = np.zeros((len(permutations), len(explained.columns)))
+    # The contributions by pair of permutations, and by background row.
+    by_pair = np.zeros((pairs, len(explained.columns)))
+    by_background_row = np.zeros((len(explained.background), len(explained.columns)))
     for number, permutation in enumerate(permutations):
         players_in_order = players[permutation]
-        gains[number, players_in_order] = np.diff(values_by_permutation[number])
+        gains = np.diff(values_by_permutation[number], axis=0)
+        by_pair[number // 2, players_in_order] += gains.mean(axis=1) / 2
+        by_background_row[:, players_in_order] += gains.transpose() / len(permutations)
 
-    pair_means = gains.reshape(pairs, 2, -1).mean(axis=1)
-    standard_errors = pair_means.std(axis=0, ddof=1) / math.sqrt(pairs)
-    return pair_means.mean(axis=0), standard_errors
+    # Both samples, of permutations and of background rows, contribute to the error.
+    standard_errors = np.hypot(_standard_errors(by_pair), _standard_errors(by_background_row))
+    return by_pair.mean(axis=0), standard_errors
 
 
 def _growing_coalitions(permutation: Indices) -> Coalitions:
@@ -216,7 +244,7 @@ def _growing_coalitions(permutation: Indices) -> Coalitions:
 
 
 def _coalition_values(explained: ExplainedModel, row: Floats, players: Indices, coalitions: Coalitions) -> Floats:
-    """Return the mean prediction of each coalition, computed in chunks that bound the memory."""
+    """Return the predictions of each coalition for all background rows, computed in chunks that bound the memory."""
     cells = len(coalitions) * explained.background.size
     chunk_count = max(1, math.ceil(cells / CHUNK_CELLS))
     chunks: list[Any] = np.array_split(coalitions, chunk_count)
@@ -224,11 +252,11 @@ def _coalition_values(explained: ExplainedModel, row: Floats, players: Indices, 
 
 
 def _chunk_values(explained: ExplainedModel, row: Floats, players: Indices, coalitions: Coalitions) -> Floats:
-    """Return the mean prediction of each coalition of a chunk, where a coalition is a set of source columns.
+    """Return the predictions of each coalition of a chunk, where a coalition is a set of source columns.
 
     The columns of a coalition have their values from the explained row, and all other columns have theirs from a
-    background row. The mean is taken over all background rows. `players` are the positions of the source columns that
-    can be in a coalition.
+    background row. The result has the shape (coalitions, background rows). `players` are the positions of the source
+    columns that can be in a coalition.
     """
     background = explained.background
     coalition_count = len(coalitions)
@@ -246,6 +274,4 @@ def _chunk_values(explained: ExplainedModel, row: Floats, players: Indices, coal
 
     # The model takes a matrix, so the first two axes are joined for the prediction and divided again afterwards.
     predictions = explained.value(mixed_rows.reshape(-1, encoded_column_count))
-    predictions_by_coalition = predictions.reshape(coalition_count, background_count)
-    means: Floats = predictions_by_coalition.mean(axis=1)
-    return means
+    return predictions.reshape(coalition_count, background_count)

@@ -47,7 +47,7 @@ async def predict(ctx: Context, job_id: str, body: PredictionRequest) -> Respons
         model = await load_trained_model(connection, job)
 
     source = JobSource(model_path=model.path, model_sha256=model.sha256)
-    request = body.model_dump(mode="json")
+    request = {"rows": body.rows}
     with ctx.jobs.input_files.open(source) as files_by_role:
         predictions = await ctx.jobs.synchronous_tasks.run(
             PREDICT_TASK, request, source=source, files_by_role=files_by_role

@@ -1,18 +1,27 @@
 """The HTTP schemas of predictions."""
 
-from typing import Annotated, Any
+from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from touchstone.http.request_models import RequestModel
-from touchstone.jobs.request_schemas import Cell, CellRow
-from touchstone.learning.requests import MAX_INSTANCES
+from touchstone.jobs.request_schemas import Cell, CellRows
+from touchstone.messages.row_warnings import ROW_WARNINGS
 
 
 class PredictionRequest(RequestModel):
     """Rows to predict, each as {column: value}; a column that is left out counts as missing."""
 
-    rows: Annotated[list[CellRow], Field(max_length=MAX_INSTANCES)]
+    rows: CellRows
+
+
+class RowWarningView(BaseModel):
+    """A warning that a prediction is a guess, because the model has not seen such a value or such a row."""
+
+    code: Literal[tuple(ROW_WARNINGS)]  # type: ignore[valid-type]
+    column: str | None
+    text: dict[str, str]
+    facts: dict[str, Any]
 
 
 class PredictionView(BaseModel):
@@ -20,6 +29,7 @@ class PredictionView(BaseModel):
 
     prediction: Any
     probabilities: list[float] | None = None
+    warnings: list[RowWarningView]
 
 
 class PredictionsView(BaseModel):

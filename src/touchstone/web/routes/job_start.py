@@ -214,6 +214,7 @@ async def start_explanation(ctx: PageContext, form: FormData) -> Job:
             "method": text_field(form, "method"),
             "instances": {"rows": rows} if rows else None,
             "target_class": target_class,
+            "immutable": list_field(form, "immutable"),
             "target": text_field(form, "target"),
             "sensitive_features": list_field(form, "sensitive"),
             "project_id": text_field(form, "project_id"),
@@ -250,6 +251,7 @@ async def load_explanation_choices(ctx: PageContext, form: FormData) -> Variable
         "columns": dataset_view.column_summaries(dataset) if dataset else (),
         "target": target,
         "sensitive": sensitive_columns,
+        "immutable": list_field(form, "immutable"),
         "methods": METHOD_LABELS,
     }
 

@@ -1,7 +1,7 @@
 """The job pages: progress, the measured quality of a model, and the contributions of an explanation."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -255,7 +255,7 @@ def contribution_bars(explained_row: JsonObject) -> tuple[ContributionBar, ...]:
     """
     values = explained_row.get("values") or {}
     base_value = float(explained_row["base_value"])
-    contributions = _strongest_contributions(explained_row["attributions"])
+    contributions = _strongest_contributions(explained_row["attributions"], explained_row.get("uncertain") or ())
     all_points = [points for _, points in contributions]
     ends = list(itertools.accumulate(all_points, initial=base_value))
 
@@ -278,14 +278,20 @@ def contribution_bars(explained_row: JsonObject) -> tuple[ContributionBar, ...]:
     return tuple(bars)
 
 
-def _strongest_contributions(points_by_column: Mapping[str, float]) -> list[tuple[str, float]]:
+def _strongest_contributions(
+    points_by_column: Mapping[str, float], uncertain_columns: Collection[str]
+) -> list[tuple[str, float]]:
     """Return the columns with the points that they add to a prediction, those that change it most first.
 
-    If there are more columns than the chart has room for, the weakest ones are added up under the name `…`.
+    Columns whose points cannot be told from none, and the weakest ones if there are more than the chart has room for,
+    are added up under the name `…`.
     """
-    contributions = sorted(points_by_column.items(), key=_contribution_strength, reverse=True)
-    shown = contributions[:_MAX_CONTRIBUTIONS]
-    others = contributions[_MAX_CONTRIBUTIONS:]
+    strongest_first = sorted(points_by_column.items(), key=_contribution_strength, reverse=True)
+    certain = [(column, points) for column, points in strongest_first if column not in uncertain_columns]
+    uncertain = [(column, points) for column, points in strongest_first if column in uncertain_columns]
+
+    shown = certain[:_MAX_CONTRIBUTIONS]
+    others = certain[_MAX_CONTRIBUTIONS:] + uncertain
     if others:
         other_points = sum(points for _, points in others)
         shown.append((_OTHER_COLUMNS, other_points))

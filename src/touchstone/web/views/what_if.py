@@ -95,7 +95,8 @@ class WhatIfRows:
         """Return what the model predicts for the row before and after the change.
 
         If the model predicts classes, the result compares the probability of each class, otherwise the predicted
-        numbers.
+        numbers. If it has not seen values like the changed ones, its prediction is a guess, and the result has a
+        message for each of these fields instead.
 
         Args:
             response: The predictions of the API for the rows of `to_predict`.
@@ -104,6 +105,10 @@ class WhatIfRows:
         changes = self._changed_cells()
         before, after = response["predictions"]
         classes = response.get("classes")
+
+        refusal = _refuse_unseen_values(changes, after.get("warnings") or (), localizer)
+        if refusal is not None:
+            return refusal
 
         if not classes:
             label = localizer.text("prediction")
@@ -127,6 +132,27 @@ class WhatIfRows:
             if original_row[name] != changed_row[name]:
                 cells.append(ChangedCell(name, self.original[name], text))
         return tuple(cells)
+
+
+def _refuse_unseen_values(
+    changes: Sequence[ChangedCell], warnings: Sequence[Mapping[str, Any]], localizer: Localizer
+) -> WhatIfResult | None:
+    """Return the messages about changed values that the model has not seen, or None if there are none.
+
+    Args:
+        changes: The cells that the reader has changed; what is unusual about the others is not the reader's doing.
+        warnings: What the API warns of in the changed row.
+        localizer: The reader's language.
+    """
+    changed_columns = {cell.column for cell in changes}
+    field_errors = {}
+    for warning in warnings:
+        text = str(warning["text"][localizer.locale])
+        if warning["column"] is None and changed_columns:
+            return WhatIfResult(failure=text)
+        if warning["column"] in changed_columns:
+            field_errors[warning["column"]] = text
+    return WhatIfResult(field_errors=field_errors) if field_errors else None
 
 
 def parse_cell(text: str, kind: str) -> CellValue:

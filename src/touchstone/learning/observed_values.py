@@ -1,0 +1,124 @@
+"""The values that a model has seen in each column, and warnings about rows with other ones.
+
+A model answers for any row. For values that it has never seen the answer is a guess, which its caller has to know.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema
+from touchstone.learning.interfaces import Json
+from touchstone.learning.localized_text import format_cell, localize
+from touchstone.learning.row_values import cell_as_text
+from touchstone.messages.row_warnings import ROW_WARNINGS
+
+MAX_LISTED_CATEGORIES: Final = 20_000  # A column with more categories is not checked.
+
+RowWarnings = list[Json]
+Mask = npt.NDArray[np.bool_]
+
+
+def observed_values(columns: Sequence[ColumnSchema], frame: pd.DataFrame) -> Json:
+    """Return what a model sees in the rows from which it learns, to be stored with it, by column.
+
+    This is `{low, high}` for numbers and dates, and `{categories}` for categories. There is nothing about other
+    columns, such as texts.
+    """
+    observed: Json = {}
+    for column in columns:
+        entry = _observed_in_column(column, frame[column.name])
+        if entry:
+            observed[column.name] = entry
+    return observed
+
+
+def _observed_in_column(column: ColumnSchema, cells: "pd.Series[Any]") -> Json:
+    """Return the range or the categories of one column; empty if there are none to compare with."""
+    if _has_range(column):
+        present_cells = cells.dropna()
+        if present_cells.empty:
+            return {}
+        return {"low": _bound(present_cells.min()), "high": _bound(present_cells.max())}
+
+    categories = {str(cell) for cell in cells.unique() if cell != MISSING}
+    if _is_categorical(column) and len(categories) <= MAX_LISTED_CATEGORIES:
+        return {"categories": sorted(categories)}
+    return {}
+
+
+def warn_of_unseen_values(columns: Sequence[ColumnSchema], observed: Json, frame: pd.DataFrame) -> list[RowWarnings]:
+    """Return the warnings about each row of a frame, compared with what `observed_values` has returned.
+
+    Warned of are categories that were not seen, values outside the range that was seen, and rows without any value.
+    """
+    warnings: list[RowWarnings] = [[] for _ in range(len(frame))]
+
+    for row in np.flatnonzero(_has_no_value(frame)):
+        warnings[row].append(_warning("row_without_values"))
+
+    for column in columns:
+        entry = observed.get(column.name)
+        if entry is None:
+            continue
+        cells = frame[column.name]
+        is_unseen = _is_out_of_range(cells, entry) if "low" in entry else _is_unseen_category(cells, entry)
+        for row in np.flatnonzero(is_unseen):
+            warnings[row].append(_cell_warning(column, cells.iloc[row], entry))
+    return warnings
+
+
+def _has_no_value(frame: pd.DataFrame) -> Mask:
+    """Return which rows have a value in no column."""
+    is_missing = frame.isna() | (frame == MISSING)
+    return is_missing.all(axis=1).to_numpy(dtype=np.bool_)
+
+
+def _is_out_of_range(cells: "pd.Series[Any]", entry: Json) -> Mask:
+    """Return which cells are lower or higher than any that was seen; missing cells are not."""
+    low, high = entry["low"], entry["high"]
+    if isinstance(low, str):
+        low, high = pd.Timestamp(low), pd.Timestamp(high)
+    is_outside: Mask = ((cells < low) | (cells > high)).to_numpy(dtype=np.bool_)
+    return is_outside
+
+
+def _is_unseen_category(cells: "pd.Series[Any]", entry: Json) -> Mask:
+    """Return which cells have a category that was not seen; missing cells have none."""
+    is_known = cells.isin(entry["categories"]) | (cells == MISSING)
+    return ~is_known.to_numpy(dtype=np.bool_)
+
+
+def _cell_warning(column: ColumnSchema, cell: Any, entry: Json) -> Json:
+    """Return the warning about a cell whose value was not seen."""
+    value = cell_as_text(cell)
+    if "low" not in entry:
+        return _warning("category_unseen", column.name, value=value)
+
+    low, high = cell_as_text(entry["low"]), cell_as_text(entry["high"])
+    return _warning("value_out_of_range", column.name, value=value, low=low, high=high)
+
+
+def _warning(code: str, column: str | None = None, **values: str) -> Json:
+    """Return a warning: its code, its column, its facts, and its sentence in both languages."""
+    localized_values = {name: format_cell(value) for name, value in values.items()}
+    text = localize(ROW_WARNINGS[code], name=column, **localized_values)
+    return {"code": code, "column": column, "text": text, "facts": values}
+
+
+def _has_range(column: ColumnSchema) -> bool:
+    """Return whether the values of a column have a smallest and a largest one."""
+    return column.kind in (ColumnKind.NUMBER, ColumnKind.DATE)
+
+
+def _is_categorical(column: ColumnSchema) -> bool:
+    """Return whether a column holds categories."""
+    return column.kind in (ColumnKind.CATEGORY, ColumnKind.BOOLEAN)
+
+
+def _bound(value: Any) -> float | str:
+    """Return the end of a range as JSON: a number, or a date as text."""
+    return cell_as_text(value) if isinstance(value, pd.Timestamp) else float(value)

@@ -1,0 +1,157 @@
+"""Explanations of single predictions in sentences, in French and English."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from touchstone.learning.choices import Output
+from touchstone.learning.interfaces import Json
+from touchstone.learning.localized_text import LocalizedText, format_cell, format_percentage, format_signed, join_texts
+from touchstone.learning.narrative import sentence
+
+STRONGEST_COLUMNS: Final = 3
+EQUAL_SHARE: Final = 1e-3  # A smaller share of all contributions is no difference worth telling.
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedNumber:
+    """What is explained for each row: a probability or the log-odds of a class, or the number that is predicted."""
+
+    target: str
+    class_name: str | None
+    output: Output
+
+    @property
+    def is_probability(self) -> bool:
+        """Whether the number is a probability, which is told in percent."""
+        return self.class_name is not None and self.output is Output.PROBABILITY
+
+    def describe(self, row: Json) -> LocalizedText:
+        """Return what was predicted for a row, and the explained number."""
+        value = self.format_value(row["prediction"])
+        if self.class_name is None:
+            return sentence("row_number", target=self.target, value=value)
+
+        key = "row_probability" if self.is_probability else "row_log_odds"
+        return sentence(key, predicted=str(row["predicted"]), name=self.class_name, value=value)
+
+    def format_value(self, number: float) -> LocalizedText:
+        """Write the explained number with its unit."""
+        return format_percentage(number) if self.is_probability else sentence("number", number=number)
+
+    def format_difference(self, number: float) -> LocalizedText:
+        """Write the size of a difference between two explained numbers with its unit."""
+        if self.is_probability:
+            points = 100 * abs(number)
+            return sentence("points", number=sentence("number", number=points), count=points)
+        return sentence("number", number=abs(number))
+
+    def format_contribution(self, number: float) -> LocalizedText:
+        """Write a contribution with its sign and its unit."""
+        if self.is_probability:
+            points = 100 * number
+            return sentence("points", number=format_signed(points), count=points)
+        return format_signed(number)
+
+
+@dataclass(frozen=True, slots=True)
+class _Contribution:
+    """What a column adds to the explained number of a row; `value` is the value of the column as text."""
+
+    column: str
+    value: str
+    points: float
+
+
+def row_sentence(row: Json, number: ExplainedNumber) -> LocalizedText:
+    """Return one sentence about an explained row: its prediction, how it compares with the base value, and why.
+
+    Columns whose contribution cannot be told from none are left out.
+    """
+    contributions = _certain_contributions(row)
+    difference = row["prediction"] - row["base_value"]
+    all_points = sum(abs(contribution.points) for contribution in contributions)
+    is_equal = abs(difference) <= EQUAL_SHARE * max(all_points, abs(row["base_value"]))
+
+    if is_equal:
+        comparison, reasons = "row_equal", [_reason("row_raised", contributions, number, sign=1)]
+        reasons.append(_reason("row_lowered", contributions, number, sign=-1))
+    else:
+        sign = 1 if difference > 0 else -1
+        comparison = "row_above" if difference > 0 else "row_below"
+        reasons = [
+            _reason("row_because", contributions, number, sign=sign),
+            _reason("row_despite", contributions, number, sign=-sign),
+        ]
+
+    stated_reasons = [reason for reason in reasons if reason is not None] or [sentence("row_without_reason")]
+    return sentence(
+        comparison,
+        row=str(row["row"]),
+        prediction=number.describe(row),
+        difference=number.format_difference(difference),
+        base=number.format_value(row["base_value"]),
+        reasons=join_texts(stated_reasons, separator=", "),
+    )
+
+
+def counterfactual_sentences(row: Json, immutable: Sequence[str]) -> list[LocalizedText]:
+    """Return a sentence for each counterfactual of a row, or one that says that there is none.
+
+    Returns nothing for a row for which no counterfactuals were asked. `immutable` are the columns that had to stay.
+    """
+    if "counterfactuals" not in row:
+        return []
+
+    row_number = str(row["row"])
+    if not row["counterfactuals"]:
+        if not immutable:
+            return [sentence("counterfactual_none", row=row_number)]
+        names = [sentence("named", name=name) for name in immutable]
+        return [sentence("counterfactual_none_with", row=row_number, names=names)]
+
+    sentences = []
+    for counterfactual in row["counterfactuals"]:
+        changes = [
+            sentence("change", name=change["column"], value=_format_value(change["to"]))
+            for change in counterfactual["changes"]
+        ]
+        prediction = counterfactual["prediction"]
+        shown_prediction = (
+            format_cell(prediction) if isinstance(prediction, str) else sentence("number", number=prediction)
+        )
+        sentences.append(sentence("counterfactual", row=row_number, prediction=shown_prediction, changes=changes))
+    return sentences
+
+
+def _certain_contributions(row: Json) -> list[_Contribution]:
+    """Return the contributions to a prediction that can be told from none, the strongest first."""
+    values: Mapping[str, str] = row["values"]
+    contributions = [
+        _Contribution(column, values.get(column, ""), points)
+        for column, points in row["attributions"].items()
+        if points != 0 and column not in row["uncertain"]
+    ]
+    return sorted(contributions, key=lambda contribution: abs(contribution.points), reverse=True)
+
+
+def _reason(
+    key: str, contributions: Sequence[_Contribution], number: ExplainedNumber, *, sign: int
+) -> LocalizedText | None:
+    """Name the strongest contributions with a sign, or return None if there are none."""
+    phrases = [
+        sentence(
+            "contribution",
+            name=contribution.column,
+            value=_format_value(contribution.value),
+            points=number.format_contribution(contribution.points),
+        )
+        for contribution in contributions
+        if contribution.points * sign > 0
+    ]
+    return sentence(key, names=phrases[:STRONGEST_COLUMNS]) if phrases else None
+
+
+def _format_value(value: str) -> LocalizedText:
+    """Write the value of a column, which may be missing."""
+    return format_cell(value) if value else sentence("missing_value")

@@ -1,0 +1,24 @@
+"""Warnings about a row that a model predicts or explains, in French and English.
+
+Numbers arrive already formatted for the language.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from touchstone.messages.locales import Text
+
+ROW_WARNINGS: Final[Mapping[str, Text]] = {
+    "category_unseen": (
+        "« {name} » = {value} : le modèle n’a appris d’aucune ligne avec cette valeur.",
+        "“{name}” = {value}: the model has not learned from any row with this value.",
+    ),
+    "value_out_of_range": (
+        "« {name} » = {value} est hors de ce que le modèle a vu, de {low} à {high}.",
+        "“{name}” = {value} is outside of what the model has seen, from {low} to {high}.",
+    ),
+    "row_without_values": (
+        "Cette ligne n’a aucune valeur : le modèle ne répond que par une moyenne.",
+        "This row has no values at all, so the model can only answer with an average.",
+    ),
+}

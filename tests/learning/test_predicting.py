@@ -1,0 +1,111 @@
+"""Predictions with a trained model: what they warn of, and models that stay loaded."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.learning.small_tables import messy, model_of, train
+from touchstone.learning import model_artifact
+from touchstone.learning.column_types import ColumnKind, ColumnSchema
+from touchstone.learning.interfaces import ModelFile
+from touchstone.learning.learning_errors import LearningError
+from touchstone.learning.model_artifact import LoadedModel
+from touchstone.learning.model_cache import ModelCache
+from touchstone.learning.prediction import predict
+from touchstone.learning.row_values import build_frame
+
+BODY: dict[str, Any] = {"algorithms": ["decision_tree"], "budget": {"max_trials": 1}}
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
+    """Return a model that predicts `outcome` from columns of every kind."""
+    return model_artifact.load(model_of(train(messy(120), "outcome", tmp_path_factory.mktemp("model"), **BODY)))
+
+
+def warnings_about(model: LoadedModel, row: dict[str, Any]) -> list[tuple[str, str | None]]:
+    """Return the code and the column of each warning about a row."""
+    (prediction,) = predict(model, [row])["predictions"]
+    return [(warning["code"], warning["column"]) for warning in prediction["warnings"]]
+
+
+def test_rows_like_those_learned_from_have_no_warnings(model: LoadedModel) -> None:
+    """Rows of the training table, and rows that only lack some values, are predicted without a warning."""
+    frame = messy(120)
+    low, high = (float(model.observed_values["amount"][end]) for end in ("low", "high"))
+    assert low < high
+    assert warnings_about(model, {"amount": low, "colour": "red", "when": "2020-01-09"}) == []
+    assert warnings_about(model, {"amount": str(high), "city": None}) == []
+    assert set(model.observed_values["colour"]["categories"]) == set(frame["colour"]) - {"NA"}
+
+
+@pytest.mark.parametrize(
+    ("row", "code", "column"),
+    [
+        ({"amount": 1e6}, "value_out_of_range", "amount"),
+        ({"amount": -3}, "value_out_of_range", "amount"),
+        ({"when": "2031-01-01"}, "value_out_of_range", "when"),
+        ({"colour": "purple"}, "category_unseen", "colour"),
+        ({}, "row_without_values", None),
+        ({"amount": None, "colour": "NA"}, "row_without_values", None),
+    ],
+)
+def test_what_the_model_has_not_seen_is_said(
+    model: LoadedModel, row: dict[str, Any], code: str, column: str | None
+) -> None:
+    """A value out of range, an unseen category and a row without values are answered with a warning."""
+    assert warnings_about(model, row) == [(code, column)]
+
+
+def test_warnings_quote_the_values_in_both_languages(model: LoadedModel) -> None:
+    """The sentence names the column, the value and the range; the warning belongs to the row that it is about."""
+    first, second = predict(model, [{"colour": "red"}, {"amount": 1234.5, "when": "2031-01-01"}])["predictions"]
+    assert first["warnings"] == []
+    number, date = second["warnings"]
+    assert "1234.5" in number["text"]["en"]
+    assert "1234,5" in number["text"]["fr"]
+    assert date["facts"] == {"value": "2031-01-01", "low": date["facts"]["low"], "high": "2020-04-29"}
+
+
+def test_dates_are_read_in_every_way_of_their_column() -> None:
+    """Dates in the format of the column, in ISO 8601 or with spaces around them are read, and missing ones stay so."""
+    column = ColumnSchema("day", ColumnKind.DATE, distinct=9, missing=0, date_format="%d/%m/%Y")
+    texts = ["09/01/2020", "2020-01-09", " 09/01/2020 ", None, "?"]
+    frame = build_frame([column], [{"day": text} for text in texts])
+    assert [str(cell) for cell in frame["day"]] == ["2020-01-09 00:00:00"] * 3 + ["NaT"] * 2
+    assert frame["day"].dtype == "datetime64[us]"
+    with pytest.raises(LearningError, match="row_value_invalid"):
+        build_frame([column], [{"day": "someday"}])
+
+
+def test_loaded_models_are_kept_until_others_need_the_room(tmp_path: Path) -> None:
+    """A model is loaded once while there is room for it, and a damaged file is never loaded."""
+    frame = messy(120)
+    files = []
+    for seed in (0, 1):
+        kept = train(frame, "outcome", tmp_path, **BODY, seed=seed).artifacts[0]
+        files.append((kept.path.read_bytes(), kept.sha256))
+
+    def opened(number: int) -> ModelFile:
+        content, digest = files[number]
+        return ModelFile(io.BytesIO(content), digest)
+
+    cache = ModelCache(max_bytes=sum(len(content) for content, _digest in files))
+    model = cache.load(opened(0))
+    assert cache.load(opened(1)) is not model
+    assert cache.load(opened(0)) is model
+
+    small_cache = ModelCache(max_bytes=len(files[1][0]))
+    model = small_cache.load(opened(0))
+    small_cache.load(opened(1))
+    reloaded_model = small_cache.load(opened(0))
+    assert reloaded_model is not model
+    rows = json.loads(frame.drop(columns=["outcome", "when"]).head(3).to_json(orient="records"))
+    assert predict(reloaded_model, rows) == predict(model, rows)
+
+    content, digest = files[0]
+    with pytest.raises(LearningError, match="artifact_damaged"):
+        ModelCache().load(ModelFile(io.BytesIO(content[:-1]), digest))
