@@ -32,7 +32,12 @@ Rows = list[dict[str, Any]]
 def upload_table(client: httpx2.Client, path: Path) -> int:
     """Upload a table, register it as a dataset, and return the id of the dataset."""
     stored = client.post("/api/v1/files", params={"name": path.name}, content=path.read_bytes()).raise_for_status()
-    record = {"name": path.name, "description": "", "file_type": path.suffix[1:], "file_path": stored.json()["file_path"]}
+    record = {
+        "name": path.name,
+        "description": "",
+        "file_type": path.suffix[1:],
+        "file_path": stored.json()["file_path"],
+    }
     dataset_id: int = client.post("/api/v1/datasets/", json=record).raise_for_status().json()["id"]
     return dataset_id
 
