@@ -39,7 +39,11 @@ def asked(**body: Any) -> ExplanationRequest:
         ({"features": {"include": ["a"], "exclude": ["a"]}}, "feature_both_ways", "features"),
         ({"sensitive_features": ["y"]}, "target_sensitive", "sensitive_features"),
         ({"split": {"strategy": "time"}}, "time_column_missing", "split.time_column"),
-        ({"split": {"time_column": "a"}}, "time_column_unexpected", "split.time_column"),
+        ({"split": {"strategy": "holdout", "time_column": "a"}}, "time_column_unexpected", "split.time_column"),
+        ({"split": {"strategy": "group"}}, "group_column_missing", "split.group_column"),
+        ({"split": {"strategy": "holdout", "group_column": "a"}}, "group_column_unexpected", "split.group_column"),
+        ({"split": {"time_column": "a", "group_column": "b"}}, "split_by_two_columns", "split"),
+        ({"split": {"group_column": "y"}}, "split_by_target", "split"),
     ],
 )
 def test_contradictions_are_refused_with_their_place(body: dict[str, Any], code: str, field: str) -> None:

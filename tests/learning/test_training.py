@@ -40,7 +40,8 @@ def codes(result: dict[str, Any]) -> set[str]:
 
 def test_a_messy_table_is_trained_on_and_beats_the_baseline(tmp_path: Path) -> None:
     """Missing values, dates, texts, constants and identifiers need no manual cleaning."""
-    result = train(messy(), "outcome", tmp_path, sensitive_features=["sex"]).result
+    split = {"strategy": "holdout"}
+    result = train(messy(), "outcome", tmp_path, sensitive_features=["sex"], split=split).result
     found = result["metrics"]["holdout"]["balanced_accuracy"]
     assert found["value"] > 0.75 > result["metrics"]["baseline"]["balanced_accuracy"]["value"] == 0.5
     assert found["low"] <= found["value"] <= found["high"]
@@ -99,8 +100,9 @@ def test_the_future_is_predicted_from_the_past() -> None:
     body = {"dataset_id": 1, "target": "outcome", "split": {"strategy": "time", "time_column": "when"}}
     experiment = prepare_experiment(msgspec.convert(body, TrainingRequest), read_table(csv(frame)))
     (part,) = experiment.folds
-    assert experiment.times is not None
-    assert experiment.times[part.train].max() < experiment.times[part.test].min()
+    times = experiment.rule.times
+    assert times is not None
+    assert times[part.train].max() < times[part.test].min()
     assert len(part.test) == pytest.approx(20, abs=1)
 
 

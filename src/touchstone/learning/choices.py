@@ -23,9 +23,19 @@ class Task(StrEnum):
 class Strategy(StrEnum):
     """How rows are held out for evaluation."""
 
+    AUTO = "auto"  # whole groups, the latest rows or a random part, whichever suits the table
     HOLDOUT = "holdout"  # one random part, stratified by class
     KFOLD = "kfold"  # every row is evaluated once, by a model that was not trained on it
     TIME = "time"  # the latest rows, so that the past predicts the future
+    GROUP = "group"  # whole groups of rows, such as all visits of a patient
+
+
+class Duplicates(StrEnum):
+    """What becomes of rows that are equal in every column that is learned from."""
+
+    AUTO = "auto"  # together, unless the columns have so few values that different cases must often be equal
+    TOGETHER = "together"  # never both in training and in evaluation
+    KEEP = "keep"  # divided like all other rows
 
 
 class Scope(StrEnum):

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,24 +11,25 @@ from touchstone.learning.algorithms import ModelOptions, Trial, plan_trials
 from touchstone.learning.choices import DEFAULT_METRIC, METRIC_BY_NAME, Strategy
 from touchstone.learning.evaluation import Predictions
 from touchstone.learning.learning_errors import LearningError
-from touchstone.learning.model_search import TrainingData, best_position, has_single_class, select_features
+from touchstone.learning.model_search import TrainingData, best_position, select_features
 from touchstone.learning.preparation import exclusion_reason
 from touchstone.learning.request_checks import check_training_request
 from touchstone.learning.requests import TrainingRequest, chosen_features
-from touchstone.learning.splits import MIN_TRAINING_ROWS, Fold, outer_folds, read_times
+from touchstone.learning.splits.folds import Fold
+from touchstone.learning.splits.split_decision import SplitDecision, decide_split, names_to_learn_from
+from touchstone.learning.splits.split_rule import SplitRule
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Target, read_target
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """A training request together with its table, the data to learn from, the outer folds and the trials."""
+    """A training request together with its table, the data to learn from, the split of the rows, and the trials."""
 
     request: TrainingRequest
     table: Table
     data: TrainingData
-    times: npt.NDArray[Any] | None
-    folds: tuple[Fold, ...]
+    split: SplitDecision
     trials: tuple[Trial, ...]
 
     @property
@@ -38,9 +38,19 @@ class Experiment:
         return self.data.target
 
     @property
+    def rule(self) -> SplitRule:
+        """The rule by which rows are divided, also within the training rows."""
+        return self.split.rule
+
+    @property
+    def folds(self) -> tuple[Fold, ...]:
+        """The training and test rows: several folds of a cross-validation, or a single one."""
+        return self.split.folds
+
+    @property
     def is_cross_validated(self) -> bool:
         """Whether quality is measured over several folds, after which the model is refitted on every row."""
-        return self.request.split.strategy is Strategy.KFOLD
+        return self.split.plan.strategy is Strategy.KFOLD
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +90,13 @@ def prepare_experiment(request: TrainingRequest, table: Table) -> Experiment:
     """
     check_training_request(request, list(table.columns), rows=len(table.frame))
     target = read_target(table, request.target, request.task, request.metric)
-    data = _select_training_data(request, table, target)
+    feature_names = _learnable_features(request, table)
+    if not feature_names:
+        raise LearningError("no_features", field="features")
 
-    times = read_times(table, target, request.split.time_column)
-    folds = outer_folds(request.split, target, times, request.seed)
-    _check_training_rows(target, folds)
+    split = decide_split(request, table, target, feature_names)
+    names_to_learn = names_to_learn_from(request, split.plan, feature_names)
+    data = _select_training_data(request, table, target, names_to_learn)
 
     trials = plan_trials(
         request.chosen_algorithms,
@@ -92,18 +104,21 @@ def prepare_experiment(request: TrainingRequest, table: Table) -> Experiment:
         max_trials=request.budget.max_trials,
         seed=request.seed,
     )
-    return Experiment(request, table, data, times, folds, tuple(trials))
+    return Experiment(request, table, data, split, tuple(trials))
 
 
-def _select_training_data(request: TrainingRequest, table: Table, target: Target) -> TrainingData:
-    """Select the columns to learn from, and say how models are fitted on them.
-
-    These are the columns that the request chooses, without those from which nothing can be learned, such as a column
-    with a single value. Raises `LearningError` if there are none.
-    """
+def _learnable_features(request: TrainingRequest, table: Table) -> list[str]:
+    """Return the columns that the request chooses, without those from which nothing can be learned."""
     rows = len(table.frame)
     chosen_names = chosen_features(request, list(table.columns))
-    names = [name for name in chosen_names if exclusion_reason(table.columns[name], rows) is None]
+    return [name for name in chosen_names if exclusion_reason(table.columns[name], rows) is None]
+
+
+def _select_training_data(request: TrainingRequest, table: Table, target: Target, names: Sequence[str]) -> TrainingData:
+    """Select the named columns to learn from, and say how models are fitted on them.
+
+    Raises `LearningError` if there are none, because the only one forms the groups of the split.
+    """
     if not names:
         raise LearningError("no_features", field="features")
 
@@ -116,13 +131,3 @@ def _select_training_data(request: TrainingRequest, table: Table, target: Target
         options=ModelOptions(target, balanced=is_balanced, seed=request.seed),
         metric=metric,
     )
-
-
-def _check_training_rows(target: Target, folds: Sequence[Fold]) -> None:
-    """Raise `LearningError` if a fold has too few training rows, or only one class, as a split by time can cause."""
-    fewest_rows = min(len(fold.train) for fold in folds)
-    if fewest_rows < MIN_TRAINING_ROWS:
-        raise LearningError("too_few_rows", field="split", rows=fewest_rows, minimum=MIN_TRAINING_ROWS)
-
-    if any(has_single_class(target, fold) for fold in folds):
-        raise LearningError("past_one_class", field="split", name=target.name)

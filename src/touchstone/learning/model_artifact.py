@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
 import skops.io
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
@@ -24,7 +23,8 @@ from touchstone.learning.choices import Task
 from touchstone.learning.column_types import ColumnSchema, schema_from_dict
 from touchstone.learning.interfaces import MEDIA_TYPES, ArtifactFile, Json, ModelFile
 from touchstone.learning.learning_errors import LearningError
-from touchstone.learning.requests import Cell, Split
+from touchstone.learning.requests import Cell
+from touchstone.learning.splits.split_plan import SplitPlan, plan_from_record
 
 FORMAT: Final = 1
 RECORD: Final = "record.json"
@@ -110,9 +110,9 @@ class LoadedModel:
         return observed
 
     @property
-    def split(self) -> Split:
+    def split(self) -> SplitPlan:
         """How training and test rows were separated."""
-        return msgspec.convert(self.record["split"], Split)
+        return plan_from_record(self.record["split"])
 
     @property
     def seed(self) -> int:

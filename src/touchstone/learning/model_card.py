@@ -79,7 +79,8 @@ class _ModelCard:
         """Return the sentence about how quality was measured."""
         split = self.record["split"]
         percent = round(100 * split["test_size"])
-        return self.text(f"split_{split['strategy']}", percent=percent, folds=split["folds"])
+        name = split["group_column"] or ""
+        return self.text(f"split_{split['strategy']}", percent=percent, folds=split["folds"], name=name)
 
     def metrics(self) -> str:
         """Return the table of metrics beside those of the baseline."""

@@ -20,7 +20,7 @@ from touchstone.learning.algorithms import ModelOptions, Trial, build_model
 from touchstone.learning.column_types import ColumnSchema
 from touchstone.learning.evaluation import Predictions, compute_metric, metric_sign
 from touchstone.learning.preparation import build_preparation, encode_frame
-from touchstone.learning.splits import Fold
+from touchstone.learning.splits.folds import Fold
 from touchstone.learning.target import Floats, Indices, Target
 
 

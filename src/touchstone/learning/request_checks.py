@@ -30,9 +30,10 @@ def check_training_request(request: TrainingRequest, columns: Sequence[str], *, 
     _require_columns(request.features.exclude, columns, field="features.exclude")
     _require_columns(request.sensitive_features, columns, field="sensitive_features")
 
-    time_column = request.split.time_column
-    if time_column is not None:
-        _require_column(time_column, columns, error_code="column_not_found", field="split.time_column")
+    if request.split.time_column is not None:
+        _require_column(request.split.time_column, columns, error_code="column_not_found", field="split.time_column")
+    if request.split.group_column is not None:
+        _require_column(request.split.group_column, columns, error_code="column_not_found", field="split.group_column")
 
     if not chosen_features(request, columns):
         raise LearningError("no_features", field="features")

@@ -22,6 +22,7 @@ from touchstone.learning.choices import (
     METHOD_BY_NAME,
     METRIC_BY_NAME,
     Algorithm,
+    Duplicates,
     Output,
     Scope,
     Strategy,
@@ -31,6 +32,8 @@ from touchstone.learning.learning_errors import LearningError
 
 MAX_INSTANCES: Final = 1_000
 MAX_NAMES: Final = 5_000
+STRATEGIES_BY_TIME: Final = (Strategy.AUTO, Strategy.TIME)  # Those that may name a time column.
+STRATEGIES_BY_GROUP: Final = (Strategy.AUTO, Strategy.GROUP, Strategy.KFOLD)  # Those that may name a group column.
 
 # The types of the requests' fields. Names of algorithms, metrics and methods are checked when a request is built, so
 # that the error can list the known names; the enumeration is for the OpenAPI document.
@@ -71,17 +74,27 @@ class Features(Struct, frozen=True, forbid_unknown_fields=True):
 class Split(Struct, frozen=True, forbid_unknown_fields=True):
     """How quality is measured."""
 
-    strategy: Strategy = Strategy.HOLDOUT
-    test_size: Annotated[float, Meta(ge=0.05, le=0.5)] = 0.2  # for holdout and time
+    strategy: Strategy = Strategy.AUTO
+    test_size: Annotated[float, Meta(ge=0.05, le=0.5)] = 0.2  # for every strategy but kfold
     folds: Annotated[int, Meta(ge=2, le=10)] = 5  # for kfold
-    time_column: ColumnName | None = None  # for time
+    time_column: ColumnName | None = None  # for auto and time
+    group_column: ColumnName | None = None  # for auto, group and kfold
+    duplicates: Duplicates = Duplicates.AUTO
 
     def __post_init__(self) -> None:
-        """Reject a time split without a time column, and a time column that would be ignored."""
+        """Reject a split by time or by group without a column for it, and a column that would be ignored."""
         if self.strategy is Strategy.TIME and self.time_column is None:
             raise LearningError("time_column_missing", field="split.time_column")
-        if self.strategy is not Strategy.TIME and self.time_column is not None:
-            raise LearningError("time_column_unexpected", field="split.time_column", strategy=str(self.strategy))
+        if self.strategy is Strategy.GROUP and self.group_column is None:
+            raise LearningError("group_column_missing", field="split.group_column")
+
+        strategy = str(self.strategy)
+        if self.time_column is not None and self.strategy not in STRATEGIES_BY_TIME:
+            raise LearningError("time_column_unexpected", field="split.time_column", strategy=strategy)
+        if self.group_column is not None and self.strategy not in STRATEGIES_BY_GROUP:
+            raise LearningError("group_column_unexpected", field="split.group_column", strategy=strategy)
+        if self.time_column is not None and self.group_column is not None:
+            raise LearningError("split_by_two_columns", field="split")
 
 
 class Budget(Struct, frozen=True, forbid_unknown_fields=True):
@@ -306,13 +319,15 @@ def _require_distinct(names: Sequence[str], *, field: str) -> None:
 
 
 def _require_separate_target(request: TrainingRequest) -> None:
-    """Raise `LearningError` if the target is also named as a feature, an excluded or a sensitive column."""
+    """Raise `LearningError` if the request also names the target as another column."""
     if request.target in request.features.exclude:
         raise LearningError("target_excluded", field="features.exclude", name=request.target)
     if request.target in request.features.include:
         raise LearningError("target_as_feature", field="features.include", name=request.target)
     if request.target in request.sensitive_features:
         raise LearningError("target_sensitive", field="sensitive_features", name=request.target)
+    if request.target in (request.split.time_column, request.split.group_column):
+        raise LearningError("split_by_target", field="split", name=request.target)
 
 
 def _require_one_subject(request: ExplanationRequest) -> None:

@@ -34,7 +34,8 @@ from touchstone.learning.model_search import (
 )
 from touchstone.learning.observed_values import observed_values
 from touchstone.learning.requests import TrainingRequest
-from touchstone.learning.splits import Fold, inner_folds
+from touchstone.learning.splits.folds import Fold, inner_folds
+from touchstone.learning.splits.split_report import report_split
 from touchstone.learning.table_reader import read_table
 from touchstone.learning.target import Indices
 from touchstone.learning.training_result import build_training_result
@@ -70,12 +71,13 @@ def run_training(request: TrainingRequest, file: DataFile, *, scratch: Path, rep
 def preflight(request: TrainingRequest, file: DataFile) -> Json:
     """Check a training as far as possible without learning, so that it can be refused before it is queued.
 
-    Returns `{rows, columns, sha256}` of the table. Raises `LearningError` if the training would fail.
+    Returns `{rows, columns, sha256}` of the table, and how its rows would be divided (`split`). Raises `LearningError`
+    if the training would fail.
     """
     with suppress_numeric_warnings():
         table = read_table(file)
-        prepare_experiment(request, table)
-        return table.summary
+        experiment = prepare_experiment(request, table)
+        return table.summary | {"split": report_split(request.split, experiment.split)}
 
 
 class _TrialCounter:
@@ -132,9 +134,7 @@ def _search_fold(experiment: Experiment, fold: Fold, deadline: float, counter: _
     data = experiment.data
 
     # Choose the best trial.
-    validation_folds = inner_folds(
-        data.target, fold.train, experiment.times, seed=experiment.request.seed, limit=SEARCH_ROWS
-    )
+    validation_folds = inner_folds(experiment.rule, fold.train, limit=SEARCH_ROWS)
     scores = score_trials(
         data, experiment.trials, validation_folds, deadline=deadline, on_trial_scored=counter.count_trial
     )
@@ -211,7 +211,7 @@ def _model_record(experiment: Experiment, result: Json) -> Json:
         "observed": observed_values(data.columns, data.frame.iloc[_learned_rows(experiment)]),
         "other_columns": [name for name in experiment.table.columns if name not in data.frame],
         "sensitive_features": list(request.sensitive_features),
-        "split": msgspec.to_builtins(request.split),
+        "split": msgspec.to_builtins(experiment.split.plan),
         "seed": request.seed,
         "sha256": experiment.table.sha256,
         "versions": versions,

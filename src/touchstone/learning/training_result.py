@@ -25,11 +25,16 @@ from touchstone.learning.evaluation import (
 from touchstone.learning.experiment import Experiment, SearchResult
 from touchstone.learning.group_metrics import group_metrics
 from touchstone.learning.interfaces import Json
+from touchstone.learning.leakage.leakage_warnings import leakage_warnings
 from touchstone.learning.localized_text import LocalizedText, localize
 from touchstone.learning.model_search import encode_fold, fit_trial, has_single_class, predict_rows
 from touchstone.learning.preparation import exclusion_reason
 from touchstone.learning.requests import chosen_features
-from touchstone.learning.splits import Fold, held_out_positions
+from touchstone.learning.splits.folds import Fold, held_out_positions
+from touchstone.learning.splits.split_decision import GROUP_COLUMN_REASON
+from touchstone.learning.splits.split_effect import measure_split_effect
+from touchstone.learning.splits.split_report import report_split
+from touchstone.learning.splits.split_warnings import split_warnings
 from touchstone.learning.table_profile import profile_table
 
 MAX_LISTED_VALUES: Final = 200  # A form can only recognise a misspelt value if all values are listed.
@@ -55,19 +60,26 @@ def build_training_result(experiment: Experiment, search: SearchResult, declared
     roles = _column_roles(experiment)
     profile = profile_table(experiment.table, roles, declared, experiment.target.name)
 
+    # Say how the rows were divided, and what another split would have promised.
+    effect = measure_split_effect(experiment, search.best_trial, _main_score(metrics))
+    split = report_split(experiment.request.split, experiment.split, effect)
+
     # Illustrate these numbers, and warn of what makes them doubtful.
     quality_charts = _quality_charts(experiment, search.best_trial, predictions)
     comparison_charts = _comparison_charts(experiment, leaderboard, groups)
     warnings = [
-        *training_warnings.data_warnings(experiment.table, experiment.target, experiment.request),
+        *training_warnings.data_warnings(experiment.table, experiment.target),
         *training_warnings.unseen_class_warnings(experiment.target, experiment.folds),
-        *training_warnings.feature_warnings(experiment.data, roles),
+        *training_warnings.feature_warnings(roles),
+        *split_warnings(experiment.split, effect),
+        *leakage_warnings(experiment.data, experiment.rule, predictions),
         *training_warnings.result_warnings(metrics, groups, METRIC_BY_NAME[experiment.data.metric]),
         *training_warnings.budget_warnings(stopped_by),
     ]
 
     return {
         "model": _model(experiment, search.best_trial),
+        "split": split,
         "metrics": metrics,
         "leaderboard": leaderboard,
         "group_metrics": groups,
@@ -101,6 +113,14 @@ def _metrics(experiment: Experiment, search: SearchResult) -> Json:
         "holdout": summarize_holdout(target, model_predictions[0], seed),
         "baseline": summarize_holdout(target, baseline_predictions[0], seed),
     }
+
+
+def _main_score(metrics: Json) -> float | None:
+    """Return the score by which trials are compared, as it was measured on test rows; None if it is not defined."""
+    estimates = metrics.get("holdout") or metrics["folds"]
+    estimate = estimates[metrics["metric"]]
+    score: float | None = estimate.get("value", estimate.get("mean"))
+    return score
 
 
 def _model(experiment: Experiment, trial: Trial) -> Json:
@@ -195,7 +215,7 @@ def _column_roles(experiment: Experiment) -> dict[str, Json]:
     """Return the role of every column of the table in the training, as `{name: {role, reason}}`.
 
     A column is the `target`, a `feature`, `excluded` by the request, or `left_out` because nothing can be learned from
-    it. Only a column that is left out has a reason.
+    it or because it forms the groups of the split. Only a column that is left out has a reason.
     """
     table = experiment.table
     feature_names = {column.name for column in experiment.data.columns}
@@ -208,7 +228,8 @@ def _column_roles(experiment: Experiment) -> dict[str, Json]:
         elif name in feature_names:
             roles[name] = {"role": "feature", "reason": None}
         elif name in chosen_names:
-            roles[name] = {"role": "left_out", "reason": exclusion_reason(column, len(table.frame))}
+            reason = exclusion_reason(column, len(table.frame)) or GROUP_COLUMN_REASON
+            roles[name] = {"role": "left_out", "reason": reason}
         else:
             roles[name] = {"role": "excluded", "reason": None}
     return roles

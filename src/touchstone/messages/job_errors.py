@@ -51,6 +51,22 @@ JOB_ERROR_TEXTS: Final[Mapping[str, Text]] = {
         "split.time_column n’a pas de sens avec la stratégie {strategy}",
         "split.time_column has no meaning with the strategy {strategy}",
     ),
+    "group_column_missing": (
+        "Un découpage par groupes demande split.group_column",
+        "A split by group needs split.group_column",
+    ),
+    "group_column_unexpected": (
+        "split.group_column n’a pas de sens avec la stratégie {strategy}",
+        "split.group_column has no meaning with the strategy {strategy}",
+    ),
+    "split_by_two_columns": (
+        "Indiquez split.time_column ou split.group_column, pas les deux",
+        "Give split.time_column or split.group_column, not both",
+    ),
+    "split_by_target": (
+        "La cible « {name} » ne peut pas découper les lignes",
+        "The target “{name}” cannot divide the rows",
+    ),
     "explain_subject_missing": ("Indiquez job_id ou dataset_id", "Give job_id or dataset_id"),
     "explain_subject_twice": (
         "Indiquez job_id ou dataset_id, pas les deux",
@@ -117,6 +133,14 @@ JOB_ERROR_TEXTS: Final[Mapping[str, Text]] = {
     "past_one_class": (
         "Avant la date du découpage, la cible « {name} » n’a qu’une seule valeur",
         "Before the moment of the split, the target “{name}” has a single value",
+    ),
+    "training_one_class": (
+        "Parmi les lignes d’apprentissage, la cible « {name} » n’a qu’une seule valeur",
+        "Among the training rows, the target “{name}” has a single value",
+    ),
+    "too_few_groups": (
+        "La colonne « {name} » forme {groups} {groups:groupe|groupes} : il en faut au moins {minimum}",
+        "The column “{name}” forms {groups} {groups:group|groups}: at least {minimum} are needed",
     ),
     "target_all_missing": ("La cible « {name} » n’a aucune valeur", "The target “{name}” has no value at all"),
     "target_not_numeric": ("La cible « {name} » n’est pas un nombre", "The target “{name}” is not a number"),

@@ -46,6 +46,12 @@ MODEL_CARD: Final[Mapping[str, Text]] = {
         "Mesurée sur les lignes les plus récentes ({percent} %) ; le modèle conservé est celui qui a été évalué.",
         "Measured on the most recent rows ({percent}%); the model kept is the one that was evaluated.",
     ),
+    "split_group": (
+        "Mesurée sur des groupes entiers de « {name} » ({percent} % des lignes), écartés de l’apprentissage ; le "
+        "modèle conservé est celui qui a été évalué.",
+        "Measured on whole groups of “{name}” ({percent}% of the rows), held out of training; the model kept is the "
+        "one that was evaluated.",
+    ),
     "groups": ("Groupes", "Groups"),
     "groups_columns": (
         "| Colonne | Groupe | Lignes | {metric} | Intervalle |",

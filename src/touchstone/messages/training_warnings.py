@@ -58,11 +58,45 @@ WARNINGS: Final[Mapping[str, Text]] = {
         "{names:Nom de colonne répété ou vide, renommé|Noms de colonnes répétés ou vides, renommés} : {names}.",
         "Repeated or empty column {names:name|names}, renamed: {names}.",
     ),
-    "duplicate_rows": (
-        "{rows} {rows:ligne est répétée|lignes sont répétées} à l’identique : une même ligne peut servir à "
-        "l’apprentissage et à l’évaluation.",
-        "{rows} {rows:row is an exact repeat|rows are exact repeats}: the same row may be used for both "
-        "training and evaluation.",
+    "duplicates_kept_together": (
+        "{rows} {rows:ligne en répète une autre|lignes en répètent d’autres} : les lignes identiques restent du même "
+        "côté du découpage.",
+        "{rows} {rows:row repeats another|rows repeat others}: equal rows stay on the same side of the split.",
+    ),
+    "duplicates_divided": (
+        "{rows} {rows:ligne en répète une autre|lignes en répètent d’autres} : une même ligne peut servir à "
+        "l’apprentissage et à l’évaluation, comme demandé.",
+        "{rows} {rows:row repeats another|rows repeat others}: the same row may be used for both training and "
+        "evaluation, as requested.",
+    ),
+    "duplicates_by_coincidence": (
+        "{rows} {rows:ligne en répète une autre|lignes en répètent d’autres} : avec des colonnes de si peu de valeurs, "
+        "c’est attendu, et elles comptent comme des cas différents. Si ce sont des copies, demandez "
+        "split.duplicates = together.",
+        "{rows} {rows:row repeats another|rows repeat others}: with columns of so few values this is expected, and "
+        "they count as different cases. If they are copies, ask for split.duplicates = together.",
+    ),
+    "groups_split_at_random": (
+        "Les lignes d’un même groupe de « {name} » se ressemblent et servent à la fois à l’apprentissage et à "
+        "l’évaluation : pour de nouveaux groupes, le modèle sera sans doute moins bon.",
+        "Rows of the same group of “{name}” are alike, and are used for both training and evaluation: for new "
+        "groups the model is probably less good.",
+    ),
+    "split_effect": (
+        "Le découpage compte : {effect}",
+        "The split matters: {effect}",
+    ),
+    "too_good_to_be_true": (
+        "Des prédictions presque parfaites ({metric} : {score}) sont rares : vérifiez qu’aucune colonne ne découle de "
+        "la cible et que les lignes évaluées sont vraiment nouvelles.",
+        "Nearly perfect predictions ({metric}: {score}) are rare: check that no column follows from the target, and "
+        "that the evaluated rows are really new.",
+    ),
+    "leakage_pair": (
+        "« {first} » et « {second} » suffisent ensemble à prédire la cible ({score}) : vérifiez que ces valeurs sont "
+        "connues avant le résultat.",
+        "“{first}” and “{second}” together predict the target almost perfectly ({score}): check that they are known "
+        "before the outcome.",
     ),
     "small_groups": (
         "{names:Groupe|Groupes} de « {name} » {names:trop petit|trop petits} pour conclure (lignes "

@@ -23,7 +23,8 @@ from touchstone.learning.model_search import select_features
 from touchstone.learning.request_checks import check_explanation_request
 from touchstone.learning.requests import ExplanationRequest
 from touchstone.learning.row_values import build_frame
-from touchstone.learning.splits import Fold, outer_folds, read_times
+from touchstone.learning.splits.folds import Fold, outer_folds
+from touchstone.learning.splits.split_rule import build_split_rule
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Indices, Target, read_target
 
@@ -117,10 +118,10 @@ def prepare_explanation(request: ExplanationRequest, table: Table, model: Loaded
 
 def _fold_of_training(model: LoadedModel, table: Table, target: Target) -> Fold:
     """Divide the rows of a table into training and test rows as in the training; after k folds, as in the first one."""
-    # The same split with the same seed selects the same rows again.
-    times = read_times(table, target, model.split.time_column)
-    folds = outer_folds(model.split, target, times, model.seed)
-    return folds[0]
+    # The same plan with the same seed selects the same rows again.
+    names = [column.name for column in model.columns]
+    rule = build_split_rule(model.split, table, target, names, model.seed)
+    return outer_folds(rule)[0]
 
 
 def sample_rows(rows: Indices, count: int, rng: np.random.Generator) -> Indices:

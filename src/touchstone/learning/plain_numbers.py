@@ -1,0 +1,28 @@
+"""Columns as plain numbers, for quick checks with trees: no scaling, and words as the ranks of their values."""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from touchstone.learning.column_types import ColumnKind, ColumnSchema
+from touchstone.learning.target import Floats
+
+NUMBER_FOR_MISSING: Final = -1e9  # A value that a tree can separate from all others.
+
+
+def column_as_numbers(column: ColumnSchema, cells: "pd.Series[Any]") -> Floats:
+    """Return the cells of a column as numbers: numbers and dates as they are, words as the ranks of their values."""
+    if column.kind in (ColumnKind.NUMBER, ColumnKind.DATE):
+        numbers = cells.to_numpy().astype(np.float64)
+        numbers[cells.isna().to_numpy()] = NUMBER_FOR_MISSING
+        return numbers
+
+    codes, _values = pd.factorize(cells, sort=True)
+    return codes.astype(np.float64)
+
+
+def columns_as_numbers(columns: Iterable[ColumnSchema], frame: pd.DataFrame) -> Floats:
+    """Return the cells of several columns as a matrix of numbers."""
+    return np.column_stack([column_as_numbers(column, frame[column.name]) for column in columns])

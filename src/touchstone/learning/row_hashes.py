@@ -1,0 +1,34 @@
+"""Hashes of the rows of a table, by which equal rows are recognised quickly."""
+
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+Hashes = npt.NDArray[np.uint64]
+
+COLUMN_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio, which spreads bits well.
+
+
+def row_hashes(frame: pd.DataFrame) -> Hashes:
+    """Return a hash of each row; equal rows have equal hashes, and different ones practically never do.
+
+    Two missing values count as equal, and so do 0 and -0.
+    """
+    hashes = np.zeros(len(frame), dtype=np.uint64)
+    for name in frame.columns:
+        hashes = hashes * COLUMN_FACTOR ^ _cell_hashes(frame[name])
+    return hashes
+
+
+def _cell_hashes(cells: "pd.Series[Any]") -> Hashes:
+    """Return a hash of each cell of a column."""
+    if cells.dtype.kind == "f":
+        numbers = cells.to_numpy(dtype=np.float64) + 0.0  # The sum turns -0 into 0.
+        numbers[np.isnan(numbers)] = np.nan
+        return pd.util.hash_array(numbers)
+
+    # Each different value is hashed once, because columns of words have far fewer values than rows.
+    codes, values = pd.factorize(cells.to_numpy(), use_na_sentinel=False)
+    return pd.util.hash_array(np.asarray(values))[codes]

@@ -1,0 +1,151 @@
+"""The decision how the rows of a table are divided, and the reasons for it.
+
+An explicit strategy is followed. The automatic one keeps groups together, or else tests on the latest rows, or else
+holds out a random part; equal rows never straddle a split unless the request says so or chance explains them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from msgspec.structs import replace
+
+from touchstone.learning.choices import Duplicates, Strategy
+from touchstone.learning.learning_errors import LearningError
+from touchstone.learning.requests import Split, TrainingRequest
+from touchstone.learning.splits.column_names import names_person_or_thing
+from touchstone.learning.splits.duplicate_rows import DuplicateRows, find_duplicate_rows
+from touchstone.learning.splits.folds import MIN_TRAINING_ROWS, Fold, outer_folds
+from touchstone.learning.splits.group_detection import GroupColumn, find_group_columns
+from touchstone.learning.splits.split_plan import SplitPlan
+from touchstone.learning.splits.split_rule import SplitRule, build_split_rule
+from touchstone.learning.splits.time_detection import find_time_columns
+from touchstone.learning.table_reader import Table
+from touchstone.learning.target import Target
+
+GROUP_COLUMN_REASON: Final = "group_column"  # Why the column that forms the groups is not learned from.
+
+
+@dataclass(frozen=True, slots=True)
+class SplitDecision:
+    """How the rows are divided, why, and what was detected in the table.
+
+    Attributes:
+        rule: the rule by which the rows are divided.
+        folds: the training and test rows.
+        reason: the key of the sentence that states the reason, in `messages.splits.REASONS`.
+        duplicates: the rows that repeat an earlier one.
+        group_columns: the columns whose groups should stay together.
+        time_columns: the columns that order the rows in time.
+    """
+
+    rule: SplitRule
+    folds: tuple[Fold, ...]
+    reason: str
+    duplicates: DuplicateRows
+    group_columns: tuple[GroupColumn, ...]
+    time_columns: tuple[str, ...]
+
+    @property
+    def plan(self) -> SplitPlan:
+        """The plan that is followed."""
+        return self.rule.plan
+
+
+@dataclass(frozen=True, slots=True)
+class _Option:
+    """A plan that may be followed, and the reason for it."""
+
+    plan: SplitPlan
+    reason: str
+
+
+def decide_split(request: TrainingRequest, table: Table, target: Target, feature_names: Sequence[str]) -> SplitDecision:
+    """Decide how the rows of a table that have a target are divided.
+
+    `feature_names` are the columns that could be learned from. Raises `LearningError` if the rows cannot be divided as
+    the request asks.
+    """
+    split = request.split
+    group_columns = find_group_columns(table, target, feature_names)
+    time_columns = find_time_columns(table, target.name)
+
+    # The columns that form groups are not learned from, so they do not distinguish equal rows either.
+    options = _list_options(split, group_columns, time_columns)
+    for option in options:
+        names = names_to_learn_from(request, option.plan, feature_names)
+        duplicates = find_duplicate_rows(table, target, names)
+        plan = replace(option.plan, duplicates=_treatment_of_duplicates(split, duplicates))
+        rule = build_split_rule(plan, table, target, names, request.seed)
+        try:
+            folds = outer_folds(rule)
+            _check_training_rows(rule, folds)
+        except LearningError:
+            # An explicit strategy has no alternative, and neither has the last of the automatic ones.
+            if option is options[-1]:
+                raise
+            continue
+        return SplitDecision(rule, folds, option.reason, duplicates, group_columns, time_columns)
+    raise AssertionError("the last option either is followed or fails")
+
+
+def names_to_learn_from(request: TrainingRequest, plan: SplitPlan, feature_names: Sequence[str]) -> list[str]:
+    """Return the columns to learn from: not the one that forms the groups, unless the request includes it by name.
+
+    A model cannot apply to new groups what it has learned about the number of a known one.
+    """
+    return [name for name in feature_names if name != plan.group_column or name in request.features.include]
+
+
+def _list_options(split: Split, group_columns: Sequence[GroupColumn], time_columns: tuple[str, ...]) -> list[_Option]:
+    """Return the plans that may be followed, the best first; an explicit strategy leaves only one."""
+    random_plan = SplitPlan(strategy=Strategy.HOLDOUT, test_size=split.test_size, folds=split.folds)
+    if split.strategy is not Strategy.AUTO:
+        return [_explicit_option(split, random_plan)]
+
+    if split.group_column is not None:
+        return [_Option(replace(random_plan, strategy=Strategy.GROUP, group_column=split.group_column), "requested")]
+    if split.time_column is not None:
+        return [_Option(replace(random_plan, strategy=Strategy.TIME, time_columns=(split.time_column,)), "requested")]
+
+    by_time = [_Option(replace(random_plan, strategy=Strategy.TIME, time_columns=time_columns), "time_detected")]
+    if not time_columns:
+        by_time = []
+    by_group = [
+        _Option(replace(random_plan, strategy=Strategy.GROUP, group_column=group.name), "groups_detected")
+        for group in group_columns[:1]
+    ]
+    if not by_group and not by_time:
+        return [_Option(random_plan, "nothing_detected")]
+
+    # Rows of persons are divided by person even if they are dated. Those of stores or stations are a panel, of which
+    # the future is usually asked for.
+    groups_are_persons = any(names_person_or_thing(group.name) for group in group_columns[:1])
+    preferred = [*by_group, *by_time] if groups_are_persons else [*by_time, *by_group]
+    return [*preferred, _Option(random_plan, "nothing_feasible")]
+
+
+def _explicit_option(split: Split, random_plan: SplitPlan) -> _Option:
+    """Return the plan that an explicit strategy stands for."""
+    time_columns = () if split.time_column is None else (split.time_column,)
+    plan = replace(random_plan, strategy=split.strategy, group_column=split.group_column, time_columns=time_columns)
+    return _Option(plan, "requested")
+
+
+def _treatment_of_duplicates(split: Split, duplicates: DuplicateRows) -> Duplicates:
+    """Return whether equal rows stay together."""
+    if split.duplicates is not Duplicates.AUTO:
+        return split.duplicates
+    return Duplicates.KEEP if duplicates.is_coincidence else Duplicates.TOGETHER
+
+
+def _check_training_rows(rule: SplitRule, folds: Sequence[Fold]) -> None:
+    """Raise `LearningError` if a fold has too few training rows, or only those of one class."""
+    fewest_rows = min(len(fold.train) for fold in folds)
+    if fewest_rows < MIN_TRAINING_ROWS:
+        raise LearningError("too_few_rows", field="split", rows=fewest_rows, minimum=MIN_TRAINING_ROWS)
+
+    if any(rule.has_single_class(fold.train) for fold in folds):
+        is_by_time = rule.plan.strategy is Strategy.TIME
+        code = "past_one_class" if is_by_time else "training_one_class"
+        raise LearningError(code, field="split", name=rule.target.name)

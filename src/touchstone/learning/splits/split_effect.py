@@ -1,0 +1,150 @@
+"""The effect of a split on the score: what shuffled rows would have promised, and what remains with an honest split."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+import numpy as np
+from msgspec.structs import replace as replace_in_plan
+
+from touchstone.learning.algorithms import Trial
+from touchstone.learning.choices import METRIC_BY_NAME, Duplicates, Strategy
+from touchstone.learning.evaluation import compute_metric
+from touchstone.learning.experiment import Experiment
+from touchstone.learning.interfaces import Json
+from touchstone.learning.learning_errors import LearningError
+from touchstone.learning.localized_text import localize
+from touchstone.learning.model_search import encode_fold, fit_trial, predict_fold
+from touchstone.learning.splits.folds import Fold, outer_folds
+from touchstone.learning.splits.split_plan import SplitPlan
+from touchstone.learning.splits.split_rule import build_split_rule
+from touchstone.messages.splits import SPLIT_EFFECTS
+
+MAX_TRAINING_ROWS: Final = 20_000
+
+
+class KeptApart(StrEnum):
+    """What a split keeps apart, so that test rows are as new to the model as the rows that it is made for."""
+
+    GROUP = "group"
+    TIME = "time"
+    DUPLICATES = "duplicates"
+
+
+@dataclass(frozen=True, slots=True)
+class SplitEffect:
+    """The score with shuffled rows beside the score with groups, moments or equal rows kept apart."""
+
+    metric: str
+    shuffled: float
+    kept_apart: float
+    kind: KeptApart
+    group_column: str | None
+
+    def to_json(self) -> Json:
+        """Return the effect as the API documents it, with a sentence in both languages."""
+        metric_label = localize(METRIC_BY_NAME[self.metric].label)
+        text = localize(
+            SPLIT_EFFECTS[self.kind],
+            metric=metric_label,
+            shuffled=round(self.shuffled, 3),
+            kept_apart=round(self.kept_apart, 3),
+            name=self.group_column or "",
+        )
+        return {
+            "metric": self.metric,
+            "kind": str(self.kind),
+            "shuffled": self.shuffled,
+            "kept_apart": self.kept_apart,
+            "text": text,
+        }
+
+
+def measure_split_effect(experiment: Experiment, trial: Trial, score: float | None) -> SplitEffect | None:
+    """Fit a trial once with another split, and set its score beside `score`, which was measured with the split itself.
+
+    If the split keeps something apart, the other one shuffles all rows. If it shuffles the rows although something was
+    detected, the other one keeps that apart. Returns None if there is nothing to compare.
+    """
+    if score is None:
+        return None
+
+    plan = experiment.split.plan
+    kind = _what_is_kept_apart(experiment, plan)
+    if kind is not None:
+        shuffled = _score_with_plan(experiment, trial, _shuffling(plan))
+        return _effect(experiment, kind, plan, shuffled=shuffled, kept_apart=score)
+
+    careful_plan = _careful_plan(experiment)
+    if careful_plan is None:
+        return None
+    kept_apart = _score_with_plan(experiment, trial, careful_plan)
+    careful_kind = _kind_of_plan(careful_plan)
+    return _effect(experiment, careful_kind, careful_plan, shuffled=score, kept_apart=kept_apart)
+
+
+def _effect(
+    experiment: Experiment, kind: KeptApart, plan: SplitPlan, *, shuffled: float | None, kept_apart: float | None
+) -> SplitEffect | None:
+    """Return the effect of a plan, or None if one of the scores could not be measured."""
+    if shuffled is None or kept_apart is None:
+        return None
+    return SplitEffect(experiment.data.metric, shuffled, kept_apart, kind, plan.group_column)
+
+
+def _what_is_kept_apart(experiment: Experiment, plan: SplitPlan) -> KeptApart | None:
+    """Return what the split of an experiment keeps apart, or None if it shuffles all rows."""
+    if plan.group_column is None and plan.strategy is not Strategy.TIME and experiment.rule.units is None:
+        return None
+    return _kind_of_plan(plan)
+
+
+def _kind_of_plan(plan: SplitPlan) -> KeptApart:
+    """Return what a plan keeps apart that does not shuffle all rows."""
+    if plan.group_column is not None:
+        return KeptApart.GROUP
+    return KeptApart.TIME if plan.strategy is Strategy.TIME else KeptApart.DUPLICATES
+
+
+def _shuffling(plan: SplitPlan) -> SplitPlan:
+    """Return a plan that holds out as many rows at random, whatever they have in common."""
+    return SplitPlan(strategy=Strategy.HOLDOUT, test_size=plan.test_size, folds=plan.folds)
+
+
+def _careful_plan(experiment: Experiment) -> SplitPlan | None:
+    """Return a plan that keeps apart what was detected in the table; None if nothing was."""
+    split = experiment.split
+    shuffling = _shuffling(split.plan)
+    if split.group_columns:
+        return replace_in_plan(shuffling, strategy=Strategy.GROUP, group_column=split.group_columns[0].name)
+    if split.time_columns:
+        return replace_in_plan(shuffling, strategy=Strategy.TIME, time_columns=split.time_columns)
+    if split.duplicates.rows and not split.duplicates.is_coincidence:
+        return replace_in_plan(shuffling, duplicates=Duplicates.TOGETHER)
+    return None
+
+
+def _score_with_plan(experiment: Experiment, trial: Trial, plan: SplitPlan) -> float | None:
+    """Return the score of a trial on the test rows of a plan; None if the rows cannot be divided in this way."""
+    data = experiment.data
+    names = [column.name for column in data.columns]
+    try:
+        rule = build_split_rule(plan, experiment.table, experiment.target, names, experiment.request.seed)
+        fold = _shorten(outer_folds(rule)[0], experiment.request.seed)
+    except LearningError:
+        return None
+    if rule.has_single_class(fold.train):
+        return None
+
+    encoded = encode_fold(data, fold)
+    model = fit_trial(data, trial, encoded)
+    score = compute_metric(data.metric, predict_fold(data, model, encoded))
+    return score if np.isfinite(score) else None
+
+
+def _shorten(fold: Fold, seed: int) -> Fold:
+    """Return a fold with a sample of its training rows if it has very many."""
+    if len(fold.train) <= MAX_TRAINING_ROWS:
+        return fold
+    sample = np.random.default_rng(seed).choice(fold.train, MAX_TRAINING_ROWS, replace=False)
+    return Fold(train=np.sort(sample), test=fold.test)

@@ -1,0 +1,46 @@
+"""The plan by which the rows of a table are divided; it is stored with the model."""
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from touchstone.learning.choices import Duplicates, Strategy
+from touchstone.learning.requests import Split
+
+
+class SplitPlan(Struct, frozen=True, kw_only=True):
+    """How the rows of a table are divided into training and test rows, with nothing left to be decided.
+
+    Attributes:
+        strategy: any strategy but `auto`.
+        test_size: the share of the rows that is held out, unless there are several folds.
+        folds: the number of folds of a cross-validation.
+        group_column: the column whose groups of rows stay together.
+        time_columns: the columns that order the rows in time, such as a date, or a year, a month and a day.
+        duplicates: whether equal rows stay together or are divided like all others; never `auto`.
+    """
+
+    strategy: Strategy
+    test_size: float
+    folds: int
+    group_column: str | None = None
+    time_columns: tuple[str, ...] = ()
+    duplicates: Duplicates = Duplicates.KEEP
+
+
+def plan_from_record(record: dict[str, Any]) -> SplitPlan:
+    """Return the plan that is stored with a model.
+
+    Models that were trained before there were plans hold their request instead, which left nothing to be decided.
+    """
+    if "time_columns" in record:
+        return msgspec.convert(record, SplitPlan)
+
+    split = msgspec.convert(record, Split)
+    return SplitPlan(
+        strategy=split.strategy,
+        test_size=split.test_size,
+        folds=split.folds,
+        time_columns=() if split.time_column is None else (split.time_column,),
+    )

@@ -1,0 +1,72 @@
+"""The part of a result that says how the rows were divided, and why."""
+
+from enum import StrEnum
+
+import numpy as np
+
+from touchstone.learning.choices import Duplicates, Strategy
+from touchstone.learning.interfaces import Json
+from touchstone.learning.localized_text import localize
+from touchstone.learning.requests import Split
+from touchstone.learning.splits.folds import held_out_positions
+from touchstone.learning.splits.split_decision import SplitDecision
+from touchstone.learning.splits.split_effect import SplitEffect
+from touchstone.messages.splits import SPLIT_REASONS
+
+
+class DuplicateTreatment(StrEnum):
+    """What becomes of equal rows, and whether that was decided because of chance."""
+
+    TOGETHER = "together"  # They stay on the same side.
+    COINCIDENCE = "coincidence"  # They are divided like all others, because chance explains that they are equal.
+    KEEP = "keep"  # They are divided like all others, as the request asks.
+
+
+def report_split(split: Split, decision: SplitDecision, effect: SplitEffect | None = None) -> Json:
+    """Return how the rows are divided, as the API documents it.
+
+    `split` is what the request asks for. The effect is only known after a training.
+    """
+    plan = decision.plan
+    is_cross_validated = plan.strategy is Strategy.KFOLD
+    return {
+        "requested": str(split.strategy),
+        "strategy": str(plan.strategy),
+        "reason": _reason(decision),
+        "group_column": plan.group_column,
+        "groups": _count_groups(decision),
+        "time_column": plan.time_columns[0] if plan.time_columns else None,
+        "time_columns": list(plan.time_columns),
+        "duplicates": {"rows": decision.duplicates.rows, "treatment": str(treatment_of_duplicates(decision))},
+        "test_size": None if is_cross_validated else plan.test_size,
+        "folds": plan.folds if is_cross_validated else None,
+        "training_rows": len(decision.folds[0].train),
+        "test_rows": len(held_out_positions(decision.folds)),
+        "effect": None if effect is None else effect.to_json(),
+        "proposals": [
+            {"column": group.name, "groups": group.groups, "likeness": round(group.likeness, 3)}
+            for group in decision.group_columns
+        ],
+    }
+
+
+def _reason(decision: SplitDecision) -> Json:
+    """Return the reason for the split: its code and its sentence in both languages."""
+    plan = decision.plan
+    text = localize(SPLIT_REASONS[decision.reason], name=plan.group_column or "", names=list(plan.time_columns))
+    return {"code": decision.reason, "text": text}
+
+
+def _count_groups(decision: SplitDecision) -> int | None:
+    """Return how many sets of rows stay together because of a group column; None without one."""
+    if decision.plan.group_column is None:
+        return None
+    units = decision.rule.units
+    return len(decision.rule.target.values) if units is None else len(np.unique(units))
+
+
+def treatment_of_duplicates(decision: SplitDecision) -> DuplicateTreatment:
+    """Return what becomes of equal rows."""
+    if decision.plan.duplicates is Duplicates.TOGETHER:
+        return DuplicateTreatment.TOGETHER
+    return DuplicateTreatment.COINCIDENCE if decision.duplicates.is_coincidence else DuplicateTreatment.KEEP

@@ -1,0 +1,48 @@
+"""Warnings about the split: rows that are not as new to the model as those that it is made for."""
+
+import math
+from collections.abc import Iterator
+from typing import Final
+
+from touchstone.learning.choices import METRIC_BY_NAME, Strategy
+from touchstone.learning.evaluation import metric_sign
+from touchstone.learning.interfaces import Json
+from touchstone.learning.splits.split_decision import SplitDecision
+from touchstone.learning.splits.split_effect import SplitEffect
+from touchstone.learning.splits.split_report import DuplicateTreatment, treatment_of_duplicates
+from touchstone.learning.training_warnings import warning
+
+NOTABLE_EFFECT: Final = 0.05
+DUPLICATE_WARNINGS: Final = {
+    DuplicateTreatment.TOGETHER: "duplicates_kept_together",
+    DuplicateTreatment.COINCIDENCE: "duplicates_by_coincidence",
+    DuplicateTreatment.KEEP: "duplicates_divided",
+}
+
+
+def split_warnings(decision: SplitDecision, effect: SplitEffect | None) -> Iterator[Json]:
+    """Yield the warnings about equal rows, groups and dates, and about what another split would have promised."""
+    if decision.duplicates.rows:
+        treatment = treatment_of_duplicates(decision)
+        yield warning(DUPLICATE_WARNINGS[treatment], rows=decision.duplicates.rows)
+
+    # Whoever names a group column knows better than the detection which groups matter.
+    plan = decision.plan
+    if decision.group_columns and plan.group_column is None:
+        yield warning("groups_split_at_random", name=decision.group_columns[0].name)
+
+    # With a random split, a model may learn from rows that are later than those it is tested on.
+    if decision.time_columns and plan.strategy is not Strategy.TIME:
+        yield warning("dates_split_at_random", name=decision.time_columns[0])
+
+    if effect is not None and _is_notable(effect):
+        yield warning("split_effect", effect=effect.to_json()["text"])
+
+
+def _is_notable(effect: SplitEffect) -> bool:
+    """Return whether shuffled rows promise a clearly better score."""
+    metric = METRIC_BY_NAME[effect.metric]
+    promised_gain = metric_sign(effect.metric) * (effect.shuffled - effect.kept_apart)
+    # Errors are in the unit of the target, so they are compared with each other.
+    scale = abs(effect.kept_apart) if math.isinf(metric.most) else 1.0
+    return promised_gain >= NOTABLE_EFFECT * scale

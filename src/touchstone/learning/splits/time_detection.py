@@ -1,0 +1,84 @@
+"""Detection of the columns that order the rows in time: a date, or a year with its months and days."""
+
+from collections.abc import Iterable
+from typing import Final
+
+import numpy as np
+
+from touchstone.learning.column_types import ColumnKind, ColumnSchema
+from touchstone.learning.splits.column_names import (
+    COUNTER_WORDS,
+    DAY_WORDS,
+    HOUR_WORDS,
+    MINUTE_WORDS,
+    MONTH_WORDS,
+    YEAR_WORDS,
+    names_birth,
+    time_unit_of_name,
+)
+from touchstone.learning.table_reader import Table
+
+MIN_MOMENTS: Final = 5  # With fewer moments, the latest rows would be a group rather than the future.
+MIN_COUNTED_MOMENTS: Final = 32  # A column of days with fewer values may be the day of a month.
+MAX_MISSING_SHARE: Final = 0.05
+FIRST_YEAR, LAST_YEAR = 1_500, 2_200
+FINER_UNITS: Final = (MONTH_WORDS, DAY_WORDS, HOUR_WORDS, MINUTE_WORDS)
+
+
+def find_time_columns(table: Table, target_name: str) -> tuple[str, ...]:
+    """Return the columns that order the rows of a table in time, the longest unit first; empty if there are none.
+
+    A column of dates comes first, then a year with the month, the day and the time of day, then a column that counts
+    days, weeks or seconds. A date of birth does not say when a row was recorded.
+    """
+    candidates = [
+        column
+        for column in table.columns.values()
+        if column.name != target_name and column.missing <= MAX_MISSING_SHARE * len(table.frame)
+    ]
+    return _find_date(candidates) or _find_year(table, candidates) or _find_counter(candidates)
+
+
+def _find_date(candidates: Iterable[ColumnSchema]) -> tuple[str, ...]:
+    """Return the first column of dates with enough moments."""
+    for column in candidates:
+        if column.kind is ColumnKind.DATE and column.distinct >= MIN_MOMENTS and not names_birth(column.name):
+            return (column.name,)
+    return ()
+
+
+def _find_year(table: Table, candidates: Iterable[ColumnSchema]) -> tuple[str, ...]:
+    """Return the first column of years, with the columns of the finer units of the same event."""
+    whole_numbers = [column for column in candidates if column.integral]
+    for column in whole_numbers:
+        event = time_unit_of_name(column.name, YEAR_WORDS)
+        if event is None or not _holds_years(table, column):
+            continue
+
+        names = [column.name]
+        for unit_words in FINER_UNITS:
+            finer_names = [other.name for other in whole_numbers if time_unit_of_name(other.name, unit_words) == event]
+            names.extend(finer_names[:1])
+        if _count_moments(table, names) >= MIN_MOMENTS:
+            return tuple(names)
+    return ()
+
+
+def _find_counter(candidates: Iterable[ColumnSchema]) -> tuple[str, ...]:
+    """Return the first column that counts days, weeks or seconds."""
+    for column in candidates:
+        counts_time = time_unit_of_name(column.name, COUNTER_WORDS) is not None
+        if counts_time and column.integral and column.distinct >= MIN_COUNTED_MOMENTS:
+            return (column.name,)
+    return ()
+
+
+def _holds_years(table: Table, column: ColumnSchema) -> bool:
+    """Return whether all known values of a column of whole numbers can be years."""
+    numbers = table.frame[column.name].to_numpy(dtype=np.float64)
+    return bool(np.nanmin(numbers) >= FIRST_YEAR and np.nanmax(numbers) <= LAST_YEAR)
+
+
+def _count_moments(table: Table, names: list[str]) -> int:
+    """Return how many different moments some columns distinguish together."""
+    return len(table.frame[names].drop_duplicates())

@@ -1,0 +1,96 @@
+"""Columns that give the target away are named, and honest ones are not."""
+
+from typing import Any
+
+import msgspec
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.learning.small_tables import csv
+from touchstone.learning.evaluation import Predictions
+from touchstone.learning.experiment import prepare_experiment
+from touchstone.learning.leakage.leakage_warnings import leakage_warnings
+from touchstone.learning.requests import TrainingRequest
+from touchstone.learning.table_reader import read_table
+
+RNG = np.random.default_rng(11)
+ROWS = 1_000
+FEATURES = pd.DataFrame(RNG.normal(size=(ROWS, 4)), columns=list("abcd"))
+CLASS = np.where(FEATURES["a"] + RNG.normal(size=ROWS) > 0, "yes", "no")
+LOG_NORMAL = np.exp(2 * FEATURES["a"] + RNG.normal(size=ROWS))
+
+
+def flipped(share: float) -> Any:
+    """Return the class, wrong in a share of the rows."""
+    is_wrong = RNG.random(ROWS) < share
+    return np.where(is_wrong, np.where(CLASS == "yes", "no", "yes"), CLASS)
+
+
+def suspicions(frame: pd.DataFrame, target: str, *, errors: float = 0.5) -> list[tuple[str, ...]]:
+    """Return what is suspected in a table whose model predicts a share of the rows wrongly."""
+    request = msgspec.convert({"dataset_id": 1, "target": target}, TrainingRequest)
+    experiment = prepare_experiment(request, read_table(csv(frame)))
+    truth = experiment.target.values
+    wrong = np.arange(len(truth)) < errors * len(truth)
+    predicted = np.where(wrong, truth[::-1], truth)
+    predictions = Predictions(truth, predicted, len(experiment.target.classes))
+    warnings = leakage_warnings(experiment.data, experiment.rule, predictions)
+    return [
+        (warning["code"], *(value for value in warning["facts"].values() if isinstance(value, str)))
+        for warning in warnings
+    ]
+
+
+@pytest.mark.parametrize(
+    ("columns", "target", "expected"),
+    [
+        ({"copy": 2.2 * LOG_NORMAL, "y": LOG_NORMAL}, "y", [("leakage_suspect", "copy")]),
+        ({"proxy": flipped(0.04), "y": CLASS}, "y", [("leakage_suspect", "proxy")]),
+        (
+            {"net": np.abs(FEATURES["b"]), "tax": LOG_NORMAL, "y": np.abs(FEATURES["b"]) + LOG_NORMAL},
+            "y",
+            [("leakage_pair", "net", "tax")],
+        ),
+        (
+            {
+                "price": np.exp(FEATURES["b"]),
+                "amount": np.exp(FEATURES["c"]),
+                "y": np.exp(FEATURES["b"] + FEATURES["c"]),
+            },
+            "y",
+            [("leakage_pair", "price", "amount")],
+        ),
+        (
+            {"net": FEATURES["b"], "tax": FEATURES["c"], "y": np.where(FEATURES["b"] + FEATURES["c"] > 0, "yes", "no")},
+            "y",
+            [("leakage_pair", "net", "tax")],
+        ),
+        ({"y": CLASS}, "y", []),
+        ({"y": LOG_NORMAL}, "y", []),
+    ],
+)
+def test_what_gives_the_target_away_is_named(
+    columns: dict[str, Any], target: str, expected: list[tuple[str, ...]]
+) -> None:
+    """A scaled copy, a proxy that is right for 96 %, and the parts of a sum, product or threshold are named."""
+    others = FEATURES[["a", "d"]]
+    assert suspicions(pd.DataFrame({**others, **columns}), target) == expected
+
+
+def test_easy_classes_are_not_suspected() -> None:
+    """Classes that several columns separate well have no proxy."""
+    kind = RNG.integers(0, 3, ROWS)
+    frame = pd.DataFrame(kind[:, None] + RNG.normal(scale=0.35, size=(ROWS, 3)), columns=["length", "width", "depth"])
+    assert suspicions(frame.assign(y=[f"kind {number}" for number in kind]), "y") == []
+
+
+@pytest.mark.parametrize(("errors", "expected"), [(0.0, [("too_good_to_be_true",)]), (0.2, [])])
+def test_a_perfect_score_is_doubted(errors: float, expected: list[tuple[str, ...]]) -> None:
+    """Predictions without errors on many rows are reported."""
+    assert suspicions(FEATURES.assign(y=CLASS), "y", errors=errors) == expected
+
+
+def test_few_perfect_predictions_prove_nothing() -> None:
+    """Forty rows can be predicted correctly by a good model."""
+    assert suspicions(FEATURES.assign(y=CLASS).head(40), "y", errors=0.0) == []

@@ -1,0 +1,242 @@
+"""Splits keep apart what belongs together, and say what shuffled rows would have promised."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.learning.small_tables import csv, explain, model_of, train
+from touchstone.learning.experiment import Experiment, prepare_experiment
+from touchstone.learning.interfaces import Json
+from touchstone.learning.learning_errors import LearningError
+from touchstone.learning.requests import TrainingRequest
+from touchstone.learning.splits.column_names import names_identity, names_person_or_thing
+from touchstone.learning.splits.folds import held_out_positions, inner_folds
+from touchstone.learning.splits.split_plan import plan_from_record
+from touchstone.learning.table_reader import read_table
+from touchstone.learning.training import preflight
+
+QUICK: dict[str, Any] = {"algorithms": ["random_forest"], "budget": {"max_trials": 1}}
+
+
+def repeated_noise(rows: int = 200, copies: int = 4) -> pd.DataFrame:
+    """Return rows of pure noise, each of them several times, in random order and with a random number of its own."""
+    rng = np.random.default_rng(3)
+    noise = pd.DataFrame(rng.normal(size=(rows, 5)), columns=list("abcde")).assign(y=rng.choice(["no", "yes"], rows))
+    repeated = pd.concat([noise] * copies).sample(frac=1, random_state=0).reset_index(drop=True)
+    return repeated.assign(number=rng.permutation(10 * len(repeated))[: len(repeated)])
+
+
+def patients(count: int = 80, visits: int = 10) -> pd.DataFrame:
+    """Return visits of patients: the measurements tell a model who it is, but nothing about the diagnosis."""
+    rng = np.random.default_rng(5)
+    patient = np.repeat(np.arange(count), visits)
+    habits = rng.normal(size=(count, 4))[patient] + rng.normal(scale=0.1, size=(count * visits, 4))
+    frame = pd.DataFrame(habits, columns=["pulse", "weight", "sugar", "iron"])
+    return frame.assign(patient=patient + 1_000, ill=rng.choice(["no", "yes"], count)[patient])
+
+
+def drifting(rows: int = 300) -> pd.DataFrame:
+    """Return dated rows whose target depends on the day, so that the past says little about the future."""
+    rng = np.random.default_rng(2)
+    days = pd.date_range("2021-03-01", periods=rows)
+    frame = pd.DataFrame({"year": days.year, "month": days.month, "day": days.day, "x": rng.normal(size=rows)})
+    return frame.assign(y=np.sin(np.arange(rows) / 15) + rng.normal(scale=0.05, size=rows))
+
+
+def prepared(frame: pd.DataFrame, target: str, **body: Any) -> Experiment:
+    """Return the plan of a training."""
+    request = msgspec.convert({"dataset_id": 1, "target": target, **body}, TrainingRequest)
+    return prepare_experiment(request, read_table(csv(frame)))
+
+
+def balanced_accuracy(result: Json) -> float:
+    """Return the measured score of the chosen model."""
+    return float(result["metrics"]["holdout"]["balanced_accuracy"]["value"])
+
+
+def codes(result: Json) -> set[str]:
+    """Return the codes of the warnings."""
+    return {warning["code"] for warning in result["warnings"]}
+
+
+def test_repeated_noise_is_not_predicted(tmp_path: Path) -> None:
+    """Copies of a row are on one side of the split, although a random number makes each row look different."""
+    result = train(repeated_noise(), "y", tmp_path, **QUICK).result
+    split = result["split"]
+    assert abs(balanced_accuracy(result) - 0.5) < 0.15
+    assert split["duplicates"] == {"rows": 600, "treatment": "together"}
+    assert split["effect"]["kind"] == "duplicates"
+    assert split["effect"]["shuffled"] > 0.95
+    assert {"duplicates_kept_together", "split_effect"} <= codes(result)
+
+
+def test_copies_are_divided_on_request(tmp_path: Path) -> None:
+    """Whoever asks to divide equal rows gets the score of shuffled rows, and a warning that says what it hides."""
+    result = train(repeated_noise(), "y", tmp_path, **QUICK, split={"duplicates": "keep"}).result
+    assert balanced_accuracy(result) > 0.95
+    assert result["split"]["duplicates"]["treatment"] == "keep"
+    assert abs(result["split"]["effect"]["kept_apart"] - 0.5) < 0.15
+    assert {"duplicates_divided", "split_effect"} <= codes(result)
+
+
+def test_patients_stay_whole(tmp_path: Path) -> None:
+    """A patient is recognised by any visit, so the score for shuffled visits says nothing about new patients."""
+    result = train(patients(), "ill", tmp_path, **QUICK).result
+    split = result["split"]
+    assert (split["strategy"], split["group_column"], split["groups"]) == ("group", "patient", 80)
+    assert (split["requested"], split["reason"]["code"]) == ("auto", "groups_detected")
+    assert abs(balanced_accuracy(result) - 0.5) < 0.2
+    assert split["effect"]["shuffled"] > 0.95
+    assert "patient" not in {feature["name"] for feature in result["model"]["features"]}
+
+
+def test_groups_are_recognised_without_a_telling_name() -> None:
+    """Without a name, a column forms groups if nothing can be predicted about new ones."""
+    frame = patients().rename(columns={"patient": "z"})
+    assert prepared(frame, "ill").split.plan.group_column == "z"
+
+
+def test_an_ordinary_category_is_no_group() -> None:
+    """A category that explains the target is learned from, and a number with repeated values is a number."""
+    rng = np.random.default_rng(0)
+    city = rng.integers(0, 40, 400)
+    age = rng.integers(20, 70, 400)
+    wage = rng.normal(size=40)[city] + age / 30 + rng.normal(scale=0.2, size=400)
+    frame = pd.DataFrame({"city": [f"c{number}" for number in city], "age": age, "x": rng.normal(size=400), "y": wage})
+    experiment = prepared(frame, "y")
+    assert experiment.split.reason == "nothing_detected"
+    assert experiment.split.group_columns == ()
+
+
+def test_an_explicit_strategy_is_followed_with_a_warning(tmp_path: Path) -> None:
+    """Shuffled visits of patients are what was asked for, and the result says what they hide."""
+    result = train(patients(), "ill", tmp_path, **QUICK, split={"strategy": "holdout"}).result
+    assert result["split"]["strategy"] == "holdout"
+    assert [proposal["column"] for proposal in result["split"]["proposals"]] == ["patient"]
+    assert {"groups_split_at_random", "split_effect"} <= codes(result)
+    assert result["split"]["effect"]["kept_apart"] < 0.75 < result["split"]["effect"]["shuffled"]
+
+
+@pytest.mark.parametrize("split", [{"strategy": "group"}, {"strategy": "kfold", "folds": 4}, {}])
+def test_whole_groups_are_held_out_at_every_level(split: dict[str, Any]) -> None:
+    """No patient is on both sides of an outer or an inner fold, and every class is on both."""
+    experiment = prepared(patients(), "ill", split={**split, "group_column": "patient"})
+    patient = patients()["patient"].to_numpy()
+    outer = experiment.folds
+    inner = inner_folds(experiment.rule, outer[0].train, limit=500)
+    for fold in (*outer, *inner):
+        assert not set(patient[fold.train]) & set(patient[fold.test])
+        assert len(np.unique(experiment.target.values[fold.test])) == 2
+    if experiment.is_cross_validated:
+        assert sorted(held_out_positions(outer)) == list(range(800))
+    else:
+        assert len(outer[0].test) == pytest.approx(160, abs=20)
+
+
+def test_equal_rows_join_groups() -> None:
+    """Two patients with an equal row are on the same side."""
+    frame = patients()
+    names = [name for name in frame.columns if name != "patient"]
+    frame.loc[[0], names] = frame.loc[[799], names].to_numpy()
+    rule = prepared(frame, "ill").rule
+    assert rule.units is not None
+    assert rule.units[0] == rule.units[799]
+    assert len(np.unique(rule.units)) == 79
+
+
+def test_year_month_and_day_order_the_rows(tmp_path: Path) -> None:
+    """The latest rows are predicted from earlier ones, although the date is in three columns."""
+    frame = drifting()
+    result = train(frame, "y", tmp_path, **QUICK).result
+    split = result["split"]
+    assert (split["strategy"], split["time_columns"]) == ("time", ["year", "month", "day"])
+    assert split["effect"]["shuffled"] > split["effect"]["kept_apart"] + 0.2
+
+    (fold,) = prepared(frame, "y").folds
+    assert fold.train.max() < fold.test.min()
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"birth_date": pd.date_range("1950-01-01", periods=200).astype(str)},
+        {"year_built": 1900 + np.arange(200) % 100},
+        {"year": [1999, 2008] * 100},
+        {"day": np.arange(200) % 31 + 1},
+    ],
+)
+def test_not_every_date_orders_the_rows(columns: dict[str, Any]) -> None:
+    """A birth, a year of construction, two model years and the day of a month do not say when a row was recorded."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({**columns, "x": rng.normal(size=200), "y": rng.normal(size=200)})
+    assert prepared(frame, "y").split.reason == "nothing_detected"
+
+
+def test_what_cannot_be_kept_apart_is_divided_at_random() -> None:
+    """If all earlier rows have the same class, the automatic strategy does not fail."""
+    rng = np.random.default_rng(0)
+    days = pd.date_range("2024-01-01", periods=100).astype(str)
+    frame = pd.DataFrame({"day": days, "x": rng.normal(size=100), "y": ["no"] * 85 + ["yes"] * 15})
+    split = prepared(frame, "y").split
+    assert (split.plan.strategy, split.reason) == ("holdout", "nothing_feasible")
+
+
+def test_equal_rows_of_few_values_are_a_coincidence() -> None:
+    """Where three columns have two values each, different cases are often equal and are not copies."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({name: rng.choice(["a", "b"], 300) for name in "pqr"})
+    frame["y"] = np.where(rng.random(300) < 0.8, frame["p"], frame["q"])
+    split = prepared(frame, "y").split
+    assert split.duplicates.is_coincidence
+    assert prepared(frame, "y", split={"duplicates": "together"}).rule.units is not None
+    assert prepared(frame, "y").rule.units is None
+
+
+def test_an_explanation_measures_on_the_rows_that_were_held_out(tmp_path: Path) -> None:
+    """The stored plan selects the same test rows again, none of which belongs to a patient that was learned from."""
+    frame = patients()
+    outcome = train(frame, "ill", tmp_path, **QUICK)
+    (fold,) = prepared(frame, "ill", **QUICK).folds
+    result = explain(frame, model_of(outcome), tmp_path, scope="local")
+    assert {row["row"] for row in result["local"]} <= set(fold.test.tolist())
+
+
+def test_the_split_is_known_before_the_training() -> None:
+    """The check of a request proposes the groups before anything is learned."""
+    request = msgspec.convert({"dataset_id": 1, "target": "ill"}, TrainingRequest)
+    split = preflight(request, csv(patients()))["split"]
+    assert (split["strategy"], split["group_column"], split["effect"]) == ("group", "patient", None)
+    assert split["training_rows"] + split["test_rows"] == 800
+
+
+def test_one_group_cannot_be_divided() -> None:
+    """A group column with a single value is rejected."""
+    with pytest.raises(LearningError, match="too_few_groups"):
+        prepared(patients().assign(clinic="north"), "ill", split={"group_column": "clinic"})
+
+
+def test_plans_of_earlier_models_are_read() -> None:
+    """Models that were stored before there were plans divide their rows as they did."""
+    record = {"strategy": "time", "test_size": 0.3, "folds": 5, "time_column": "when"}
+    plan = plan_from_record(record)
+    assert (plan.strategy, plan.time_columns, plan.duplicates, plan.group_column) == ("time", ("when",), "keep", None)
+    assert plan_from_record(msgspec.to_builtins(plan)) == plan
+
+
+@pytest.mark.parametrize("name", ["patient", "PatientID", "user_id", "id_station", "Household", "numéro client", "id"])
+def test_names_of_identities(name: str) -> None:
+    """Names in either language and any style say that a column identifies something."""
+    assert names_identity(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["account_length", "family_size", "age", "width", "client_type", "code", "no", "solid"]
+)
+def test_names_of_other_things(name: str) -> None:
+    """A word for a person within another name is no identity."""
+    assert not names_identity(name)
+    assert not names_person_or_thing(name)
