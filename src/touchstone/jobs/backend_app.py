@@ -25,13 +25,13 @@ class JobBackend:
 
     Attributes:
         kind: the kind of its jobs.
-        routes: the routes that services for other kinds of jobs do not have.
+        routers: the routes that services for other kinds of jobs do not have.
         app: the ASGI application.
         resources: what the health check looks at.
     """
 
     kind: ClassVar[JobKind]
-    routes: ClassVar[APIRouter]
+    routers: ClassVar[tuple[APIRouter, ...]]
 
     def __init__(
         self, runtime: JobRuntime, selection: InternalClient, tokens: InternalTokens | None, *, owns_runtime: bool
@@ -44,11 +44,11 @@ class JobBackend:
         self.resources = (Resource("database", runtime.database.ping),)
 
         # The routes, and the state that their handlers share.
-        application = create_app(self.kind.service, self.routes, job_router, resources=self.resources)
+        application = create_app(self.kind.service, *self.routers, job_router, resources=self.resources)
         application.state.job_service = JobServiceState(self.kind, runtime, SelectionClient(selection))
 
         # The middleware, from the innermost layer to the outermost: a request is authenticated first.
-        with_allowed_methods = AllowedMethodsMiddleware(application, self.routes, job_router)
+        with_allowed_methods = AllowedMethodsMiddleware(application, *self.routers, job_router)
         with_plain_paths = TrailingSlashMiddleware(with_allowed_methods, frozenset())
         self.app = BackendAuthMiddleware(with_plain_paths, tokens)
 

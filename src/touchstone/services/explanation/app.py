@@ -13,4 +13,4 @@ class Explanation(JobBackend):
     """
 
     kind = EXPLANATION
-    routes = explanation
+    routers = (explanation,)

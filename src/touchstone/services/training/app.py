@@ -2,6 +2,7 @@
 
 from touchstone.jobs.backend_app import JobBackend
 from touchstone.jobs.kinds import TRAINING
+from touchstone.services.training.comparison.comparison_routes import comparison_router
 from touchstone.services.training.routes import training
 
 
@@ -13,4 +14,4 @@ class Training(JobBackend):
     """
 
     kind = TRAINING
-    routes = training
+    routers = (training, comparison_router)

@@ -15,11 +15,9 @@ from touchstone.jobs.records import JobSource
 from touchstone.jobs.request_context import Context
 from touchstone.jobs.request_schemas import TrainingBody
 from touchstone.jobs.trained_models import load_trained_model
-from touchstone.services.training.comparison.comparison_routes import comparison_router
 from touchstone.services.training.schemas import PredictionRequest, PredictionsView
 
 training = strict_router(tags=["training"])
-training.include_router(comparison_router)
 
 
 @training.post(
