@@ -5,9 +5,16 @@ import pandas as pd
 import pytest
 import sklearn.metrics as oracle
 
+from touchstone.learning.bootstrap import (
+    MAX_RESAMPLED_ROWS,
+    RESAMPLED_METRICS,
+    bootstrap_interval,
+    bootstrap_intervals,
+    draw_resamples,
+)
 from touchstone.learning.choices import METRIC_BY_NAME, Task
 from touchstone.learning.column_types import from_numbers, from_texts
-from touchstone.learning.evaluation import Predictions, bootstrap_interval, compute_metric, summarize_folds
+from touchstone.learning.evaluation import Predictions, compute_metric, reported_metrics, summarize_folds
 from touchstone.learning.group_metrics import group_metrics
 from touchstone.learning.target import Target
 
@@ -64,6 +71,46 @@ def test_the_bootstrap_interval_holds_the_value_and_narrows_with_rows() -> None:
         for part in (few, many)
     ]
     assert widths[1] < widths[0] / 3
+
+
+@pytest.mark.parametrize("classes", [0, 2, 4])
+def test_resampled_metrics_equal_those_of_the_copied_rows(classes: int) -> None:
+    """Every metric of a resample is that of the rows which it drew, each as often as it was drawn."""
+    if classes:
+        predictions, task = classified(classes, 60), Task.CLASSIFICATION
+    else:
+        truth = RNG.normal(1e6, 1, 61)
+        predictions, task = Predictions(truth, truth + RNG.normal(size=61)), Task.REGRESSION
+
+    target = Target("y", task, predictions.truth, np.arange(len(predictions.truth)))
+    resamples = draw_resamples(predictions, np.random.default_rng(0))
+    for name in reported_metrics(target):
+        values = RESAMPLED_METRICS[name](resamples)
+        for counts, value in zip(resamples.counts[:20], values[:20], strict=True):
+            drawn_rows = np.repeat(np.arange(len(counts)), counts)
+            assert value == pytest.approx(compute_metric(name, predictions.take(drawn_rows)), abs=1e-6), name
+
+
+def test_rows_of_a_unit_are_drawn_together() -> None:
+    """Rows that are repeated four times make an interval as wide as that of the rows themselves."""
+    predictions = classified(2, 400)
+    repeated = predictions.take(np.repeat(np.arange(400), 4))
+    once = bootstrap_interval("accuracy", predictions, seed=0)
+    units = np.repeat(np.arange(400), 4)
+    together = bootstrap_intervals(["accuracy"], repeated, seed=0, units=units)["accuracy"]
+    assert together == pytest.approx(once)
+    apart = bootstrap_interval("accuracy", repeated, seed=0)
+    assert apart["high"] - apart["low"] < 0.7 * (once["high"] - once["low"])
+
+
+def test_the_interval_of_many_rows_is_that_of_some_narrowed() -> None:
+    """The interval of more rows than are resampled is about as wide as theory says, around the value on all rows."""
+    predictions = classified(2, 4 * MAX_RESAMPLED_ROWS)
+    accuracy = compute_metric("accuracy", predictions)
+    interval = bootstrap_interval("accuracy", predictions, seed=0)
+    standard_error = np.sqrt(accuracy * (1 - accuracy) / len(predictions.truth))
+    assert interval["low"] < accuracy < interval["high"]
+    assert interval["high"] - interval["low"] == pytest.approx(2 * 1.96 * standard_error, rel=0.25)
 
 
 def test_the_interval_over_folds_is_the_corrected_t() -> None:

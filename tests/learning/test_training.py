@@ -17,13 +17,15 @@ import pytest
 
 from tests.learning.small_tables import Progress, csv, explain, messy, model_of, train
 from touchstone.learning import model_artifact
-from touchstone.learning.algorithms import plan_trials, search_space
+from touchstone.learning.algorithms import ModelOptions, plan_trials, search_space
+from touchstone.learning.choices import Task
 from touchstone.learning.experiment import prepare_experiment
 from touchstone.learning.interfaces import ModelFile
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.prediction import predict
 from touchstone.learning.requests import TrainingRequest
 from touchstone.learning.table_reader import read_table
+from touchstone.learning.target import Target
 from touchstone.learning.training import run_training
 
 
@@ -217,22 +219,29 @@ def test_the_task_is_what_the_target_looks_like(tmp_path: Path, values: list[Any
     assert train(frame, "y", tmp_path, algorithms=["baseline"]).result["model"]["task"] == task
 
 
+def trials_of(result: dict[str, Any]) -> list[dict[str, Any]]:
+    return [entry for entry in result["leaderboard"] if entry["algorithm"] != "ensemble"]
+
+
 def test_the_budget_counts_trials_and_time_only_stops(tmp_path: Path) -> None:
     """Enough time never affects the result; without any, each part stops after its first trial and says so."""
     result = train(messy(120), "outcome", tmp_path, budget={"max_trials": 3}).result
-    assert (len(result["leaderboard"]), result["stopped_by"]) == (3, "trials")
+    assert (len(trials_of(result)), result["stopped_by"]) == (3, "trials")
     everything = train(messy(120), "outcome", tmp_path, algorithms=["linear"], budget={"max_trials": 200}).result
-    assert (len(everything["leaderboard"]), everything["stopped_by"]) == (4, "space")
+    assert (len(trials_of(everything)), everything["stopped_by"]) == (8, "space")
 
 
 def test_trials_are_the_same_for_the_same_seed_and_take_turns() -> None:
     """The first settings of every algorithm are tried before the second settings of any."""
     names = ("linear", "random_forest")
-    trials = plan_trials(names, classification=True, max_trials=4, seed=5)
+    target = Target("y", Task.CLASSIFICATION, np.zeros(9, dtype=np.intp), np.arange(9), ("a", "b"))
+    options = [ModelOptions(target, balances_classes=True, seed=seed) for seed in range(5)]
+    trials = plan_trials(names, options[0], max_trials=4)
     assert [trial.algorithm for trial in trials] == [*names, *names]
-    assert trials == plan_trials(names, classification=True, max_trials=4, seed=5)
-    firsts = {search_space("random_forest", classification=True, seed=seed)[0] == trials[1] for seed in range(5)}
-    assert firsts == {True}
+    assert trials == plan_trials(names, options[0], max_trials=4)
+    assert all(search_space("random_forest", each)[0] == trials[1] for each in options)
+    assert [trial.is_balanced for trial in trials] == [True] * 4
+    assert {trial.is_balanced for trial in search_space("linear", options[0])} == {True, False}
 
 
 def test_progress_never_goes_back(tmp_path: Path) -> None:
@@ -262,7 +271,8 @@ def test_an_exception_from_the_report_ends_the_work(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "algorithm", ["baseline", "linear", "decision_tree", "random_forest", "hist_gradient_boosting", "lightgbm"]
+    "algorithm",
+    ["baseline", "linear", "decision_tree", "random_forest", "extra_trees", "hist_gradient_boosting", "lightgbm"],
 )
 @pytest.mark.parametrize("target", ["outcome", "colour", "score"])
 def test_every_algorithm_is_kept_and_predicts_alike(tmp_path: Path, algorithm: str, target: str) -> None:

@@ -261,6 +261,7 @@ class TrainOptions(TypedDict, total=False):
     metric: str
     split: Mapping[str, Any]
     budget: Mapping[Literal["max_trials", "max_runtime_seconds"], int]
+    refit: bool
     seed: int
     project_id: str
     name: str

@@ -1,10 +1,11 @@
 """The algorithms that can be trained, and the settings that are tried for each.
 
-The first trial of an algorithm takes the first value of each setting; the other combinations follow in an order that
-is shuffled by the seed. Every model is fitted on one thread, so that sums never depend on the number of cores.
+The first trials of an algorithm take settings that are known to work well on many tables; the other combinations of its
+values follow in an order that is shuffled by the seed.
 """
 
 import importlib
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product, zip_longest
@@ -13,35 +14,41 @@ from typing import Any, Final
 import numpy as np
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import (
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
 )
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from touchstone.learning.boosting import (
+    EarlyStoppingFit,
+    build_histogram_boosting,
+    build_lightgbm,
+    fit_histogram_boosting_early,
+    fit_lightgbm_early,
+)
 from touchstone.learning.target import Target
 
 FOREST_SAMPLE: Final = 50_000  # Each tree of a forest sees at most this many rows, which bounds the size of the model.
+CLASS_WEIGHT: Final = "class_weight"  # The setting that is not the model's own: how rows are weighted by their class.
+BALANCED: Final = "balanced"
 Settings = Mapping[str, Any]
 ModelBuilder = Callable[["ModelOptions", Settings], Any]
 
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """The options that all models of one training share; `balanced` gives every class the same weight."""
+    """The options that all models of one training share.
+
+    With `balances_classes` the metric counts every class the same, so that models for which they weigh the same are
+    tried first.
+    """
 
     target: Target
-    balanced: bool
+    balances_classes: bool
     seed: int
-
-    @property
-    def class_weights(self) -> dict[str, Any]:
-        """The keyword argument by which a model weights the classes; none for a regression."""
-        if not self.target.is_classification:
-            return {}
-        return {"class_weight": "balanced" if self.balanced else None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,70 +58,90 @@ class Trial:
     algorithm: str
     settings: Settings = field(default_factory=dict)
 
+    @property
+    def is_balanced(self) -> bool:
+        """Whether every class has the same total weight in training."""
+        return self.settings.get(CLASS_WEIGHT) == BALANCED
+
+    @property
+    def model_settings(self) -> dict[str, Any]:
+        """The settings of the model itself."""
+        return {name: value for name, value in self.settings.items() if name != CLASS_WEIGHT}
+
 
 @dataclass(frozen=True, slots=True)
 class ModelFamily:
-    """How models of one algorithm are built, and the values to try for each setting.
+    """How models of one algorithm are built, and which settings are tried.
 
-    `shared` settings are tried for both tasks, the others for one task only.
+    `presets` are tried first, then the other combinations of values. The values of `shared` settings are tried for both
+    tasks, the others for one task only; a preset takes the first value of each setting that it does not name.
     """
 
     build: ModelBuilder
     shared: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     classification: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     regression: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    classification_presets: Sequence[Settings] = ({},)
+    regression_presets: Sequence[Settings] = ({},)
+    weighs_classes: bool = True
+    handles_many_rows: bool = True  # False if a fit on hundreds of thousands of rows takes minutes.
+    fit_early: EarlyStoppingFit | None = None  # For models that are built in rounds, whose number is found by training.
+
+    def values_by_setting(self, options: ModelOptions) -> dict[str, Sequence[Any]]:
+        """Return the values to try for each setting, the preferred one first."""
+        if not options.target.is_classification:
+            return {**self.shared, **self.regression}
+
+        values_by_setting = {**self.shared, **self.classification}
+        if self.weighs_classes:
+            values_by_setting[CLASS_WEIGHT] = (BALANCED, None) if options.balances_classes else (None,)
+        return values_by_setting
+
+    def presets(self, options: ModelOptions) -> Sequence[Settings]:
+        """Return the settings that are tried first, as far as they differ from the preferred values."""
+        return self.classification_presets if options.target.is_classification else self.regression_presets
 
 
 def _build_linear(options: ModelOptions, settings: Settings) -> Any:
     """Build a logistic regression, or a ridge regression for numbers."""
     if options.target.is_classification:
-        return LogisticRegression(max_iter=1_000, **settings, **options.class_weights)
+        return LogisticRegression(max_iter=1_000, **settings)
     return Ridge(**settings)
 
 
 def _build_tree(options: ModelOptions, settings: Settings) -> Any:
     """Build a single decision tree."""
     model_class = DecisionTreeClassifier if options.target.is_classification else DecisionTreeRegressor
-    return model_class(random_state=options.seed, **settings, **options.class_weights)
+    return model_class(random_state=options.seed, **settings)
 
 
 def _build_forest(options: ModelOptions, settings: Settings) -> Any:
-    """Build a random forest; its trees see a sample of the rows if there are many."""
+    """Build a random forest."""
     model_class = RandomForestClassifier if options.target.is_classification else RandomForestRegressor
+    return model_class(**_forest_parameters(options), **settings)
 
+
+def _build_extra_trees(options: ModelOptions, settings: Settings) -> Any:
+    """Build a forest of extremely randomised trees, whose thresholds are drawn at random."""
+    model_class = ExtraTreesClassifier if options.target.is_classification else ExtraTreesRegressor
+    return model_class(bootstrap=True, **_forest_parameters(options), **settings)
+
+
+def _forest_parameters(options: ModelOptions) -> dict[str, Any]:
+    """Return the parameters that all forests share; their trees see a sample of the rows if there are many."""
     rows = len(options.target.values)
     sampled_share = FOREST_SAMPLE / rows if rows > FOREST_SAMPLE else None
-    return model_class(
-        n_estimators=100,
-        max_samples=sampled_share,
-        n_jobs=1,
-        random_state=options.seed,
-        **settings,
-        **options.class_weights,
-    )
+    return {"n_estimators": 100, "max_samples": sampled_share, "n_jobs": 1, "random_state": options.seed}
 
 
-def _build_boosting(options: ModelOptions, settings: Settings) -> Any:
+def _build_histogram_boosting(options: ModelOptions, settings: Settings) -> Any:
     """Build a gradient boosting model over histograms, from scikit-learn."""
-    is_classification = options.target.is_classification
-    model_class = HistGradientBoostingClassifier if is_classification else HistGradientBoostingRegressor
-    return model_class(random_state=options.seed, **settings, **options.class_weights)
+    return build_histogram_boosting(settings, is_classification=options.target.is_classification, seed=options.seed)
 
 
 def _build_lightgbm(options: ModelOptions, settings: Settings) -> Any:
-    """Build a LightGBM model that gives the same result in every run."""
-    # Imported here, because LightGBM is an optional package, without which the service also runs.
-    lightgbm = importlib.import_module("lightgbm")
-    model_class = lightgbm.LGBMClassifier if options.target.is_classification else lightgbm.LGBMRegressor
-
-    reproducibility = {"n_jobs": 1, "deterministic": True, "force_row_wise": True}
-    return model_class(
-        random_state=options.seed,
-        verbose=-1,
-        **reproducibility,
-        **settings,
-        **options.class_weights,
-    )
+    """Build a LightGBM model."""
+    return build_lightgbm(settings, is_classification=options.target.is_classification, seed=options.seed)
 
 
 def _build_baseline(options: ModelOptions, _settings: Settings) -> Any:
@@ -125,61 +152,112 @@ def _build_baseline(options: ModelOptions, _settings: Settings) -> Any:
 BASELINE: Final = Trial("baseline")
 
 MODEL_FAMILIES: Final[dict[str, ModelFamily]] = {
-    "baseline": ModelFamily(_build_baseline),
+    "baseline": ModelFamily(_build_baseline, weighs_classes=False),
     "linear": ModelFamily(
-        _build_linear, classification={"C": (1.0, 0.1, 0.01, 10.0)}, regression={"alpha": (1.0, 10.0, 100.0, 0.1)}
-    ),
-    "decision_tree": ModelFamily(_build_tree, shared={"max_depth": (6, 3, 10, None), "min_samples_leaf": (10, 3, 30)}),
-    "random_forest": ModelFamily(
-        _build_forest,
-        shared={"min_samples_leaf": (3, 1, 8)},
-        classification={"max_features": ("sqrt", 0.3)},
-        regression={"max_features": (0.33, 0.7)},
+        _build_linear,
+        classification={"C": (1.0, 0.1, 0.01, 10.0)},
+        classification_presets=({}, {"C": 0.1}, {"C": 0.01}),
+        regression={"alpha": (1.0, 10.0, 100.0, 0.1)},
+        regression_presets=({}, {"alpha": 10.0}, {"alpha": 100.0}),
     ),
     "hist_gradient_boosting": ModelFamily(
-        _build_boosting,
+        _build_histogram_boosting,
         shared={
-            "learning_rate": (0.1, 0.05, 0.2),
+            "learning_rate": (0.1, 0.05),
             "max_leaf_nodes": (15, 31, 7),
             "min_samples_leaf": (20, 5, 50),
             "l2_regularization": (0.0, 1.0),
         },
+        classification_presets=({}, {"learning_rate": 0.05, "max_leaf_nodes": 7}),
+        regression_presets=({}, {"learning_rate": 0.05, "max_leaf_nodes": 7}),
+        fit_early=fit_histogram_boosting_early,
     ),
+    "random_forest": ModelFamily(
+        _build_forest,
+        shared={"min_samples_leaf": (3, 1, 10)},
+        classification={"max_features": ("sqrt", 0.3)},
+        classification_presets=({}, {"min_samples_leaf": 10}, {"min_samples_leaf": 1}),
+        regression={"max_features": (0.33, 0.7)},
+        regression_presets=({"min_samples_leaf": 1}, {}),
+        handles_many_rows=False,
+    ),
+    "extra_trees": ModelFamily(
+        _build_extra_trees,
+        shared={"min_samples_leaf": (3, 1, 10)},
+        classification={"max_features": ("sqrt", 0.3)},
+        classification_presets=({}, {"min_samples_leaf": 1}, {"min_samples_leaf": 10, "max_features": 0.3}),
+        regression={"max_features": (0.7, 0.33)},
+        regression_presets=({"min_samples_leaf": 1}, {}),
+        handles_many_rows=False,
+    ),
+    "decision_tree": ModelFamily(_build_tree, shared={"max_depth": (6, 3, 10, None), "min_samples_leaf": (10, 3, 30)}),
     "lightgbm": ModelFamily(
         _build_lightgbm,
-        shared={"learning_rate": (0.1, 0.05), "num_leaves": (15, 31, 7), "min_child_samples": (20, 5, 50)},
+        shared={
+            "learning_rate": (0.1, 0.05),
+            "num_leaves": (31, 15, 7, 63),
+            "min_child_samples": (20, 5, 50),
+            "colsample_bytree": (1.0, 0.5),
+        },
+        classification_presets=(
+            {},
+            {"learning_rate": 0.05, "num_leaves": 7, "colsample_bytree": 0.5},
+            {"learning_rate": 0.05, "num_leaves": 15, "min_child_samples": 5, "colsample_bytree": 0.5},
+        ),
+        regression_presets=(
+            {"learning_rate": 0.05, "num_leaves": 15, "min_child_samples": 5, "colsample_bytree": 0.5},
+            {"learning_rate": 0.05, "num_leaves": 7, "colsample_bytree": 0.5},
+            {},
+        ),
+        fit_early=fit_lightgbm_early,
     ),
 }
 
 
 def build_model(trial: Trial, options: ModelOptions) -> Any:
     """Return the unfitted model of a trial."""
-    return MODEL_FAMILIES[trial.algorithm].build(options, trial.settings)
+    return MODEL_FAMILIES[trial.algorithm].build(options, trial.model_settings)
 
 
-def search_space(algorithm: str, *, classification: bool, seed: int) -> list[Trial]:
+def load_libraries(trials: Sequence[Trial]) -> None:
+    """Import the optional packages of trials, so that limits on threads apply to them, too."""
+    if any(trial.algorithm == "lightgbm" for trial in trials):
+        importlib.import_module("lightgbm")
+
+
+def average_settings(trials: Sequence[Trial]) -> Trial:
+    """Return a trial for several that only differ in numbers found by training: it has their mean, rounded up."""
+    settings: dict[str, Any] = {}
+    for name in {name: None for trial in trials for name in trial.settings}:
+        values = [trial.settings[name] for trial in trials if name in trial.settings]
+        are_equal = all(value == values[0] for value in values)
+        settings[name] = values[0] if are_equal else math.ceil(float(np.mean(values)))
+    return Trial(trials[0].algorithm, settings)
+
+
+def search_space(algorithm: str, options: ModelOptions) -> list[Trial]:
     """Return a trial for every combination of settings of an algorithm, in the order in which they are tried.
 
-    The first trial has the preferred value of each setting; the others are shuffled.
+    The presets come first; the others are shuffled.
     """
     family = MODEL_FAMILIES[algorithm]
-    values_of_task = family.classification if classification else family.regression
-    values_by_setting = {**family.shared, **values_of_task}
+    values_by_setting = family.values_by_setting(options)
+    preferred_settings = {name: values[0] for name, values in values_by_setting.items()}
+    trials = [Trial(algorithm, {**preferred_settings, **preset}) for preset in family.presets(options)]
 
-    trials = []
+    others = []
     for values in product(*values_by_setting.values()):
-        settings = dict(zip(values_by_setting, values, strict=True))
-        trials.append(Trial(algorithm, settings))
+        trial = Trial(algorithm, dict(zip(values_by_setting, values, strict=True)))
+        if trial not in trials:
+            others.append(trial)
 
-    preferred, *others = trials
-    shuffled_positions = np.random.default_rng(seed).permutation(len(others))
-    shuffled = [others[position] for position in shuffled_positions]
-    return [preferred, *shuffled]
+    shuffled_positions = np.random.default_rng(options.seed).permutation(len(others))
+    return [*trials, *(others[position] for position in shuffled_positions)]
 
 
-def plan_trials(algorithms: Sequence[str], *, classification: bool, max_trials: int, seed: int) -> list[Trial]:
+def plan_trials(algorithms: Sequence[str], options: ModelOptions, *, max_trials: int) -> list[Trial]:
     """Return the trials in the order in which they are tried: one of each algorithm in turn, within the budget."""
-    spaces = [search_space(name, classification=classification, seed=seed) for name in algorithms]
+    spaces = [search_space(name, options) for name in algorithms]
 
     # An algorithm whose trials are used up contributes None to the remaining rounds.
     rounds = zip_longest(*spaces)

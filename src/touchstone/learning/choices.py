@@ -106,13 +106,17 @@ class Method:
         return METHOD_LABELS[self.name]
 
 
+ENSEMBLE: Final = "ensemble"  # The average of the best trials of the other algorithms.
+
 ALGORITHMS: Final[tuple[Algorithm, ...]] = (
     Algorithm("linear"),
     Algorithm("hist_gradient_boosting"),
+    Algorithm("lightgbm", extra="lightgbm"),
     Algorithm("random_forest"),
+    Algorithm("extra_trees"),
     Algorithm("decision_tree"),
     Algorithm("baseline", default=False),
-    Algorithm("lightgbm", extra="lightgbm", default=False),
+    Algorithm(ENSEMBLE),
 )
 
 METRICS: Final[tuple[Metric, ...]] = (

@@ -1,8 +1,7 @@
-"""Metrics of predictions, with intervals that say how far each can be trusted.
+"""Metrics of predictions, and their intervals over several folds.
 
-On a held-out fold the interval is the percentile bootstrap over its rows (Efron 1979). Over several folds it is
-Student's t on the fold values, with the variance enlarged because the training sets overlap (Nadeau and Bengio 2003),
-and clipped to the range of the metric.
+Such an interval is Student's t on the fold values, with the variance enlarged because the training sets overlap (Nadeau
+and Bengio 2003), and clipped to the range of the metric. The interval on a single fold is in `bootstrap.py`.
 """
 
 import math
@@ -89,44 +88,67 @@ def count_by_threshold(is_positive: Mask, scores: Floats) -> ThresholdCounts:
 
 def _safe_ratio(numerator: npt.NDArray[Any], denominator: npt.NDArray[Any]) -> Floats:
     """Divide element by element; the ratio is 0 where the denominator is 0."""
-    zeros = np.zeros(len(numerator))
+    zeros = np.zeros(np.broadcast(numerator, denominator).shape)
     ratio: Floats = np.divide(numerator, denominator, out=zeros, where=denominator > 0)
     return ratio
 
 
+def mean_recall(confusion: Counts) -> Floats:
+    """Return the mean recall of the classes that have rows.
+
+    This and the two functions below take one confusion matrix, or a stack of them, and return one value for each.
+    """
+    return _mean_of_present_classes(_recalls(confusion), confusion)
+
+
+def mean_precision(confusion: Counts) -> Floats:
+    """Return the mean precision of the classes that have rows; that of a class that is never predicted is 0."""
+    return _mean_of_present_classes(_precisions(confusion), confusion)
+
+
+def mean_f1(confusion: Counts) -> Floats:
+    """Return the mean F1 score of the classes that have rows: the harmonic mean of precision and recall."""
+    precisions = _precisions(confusion)
+    recalls = _recalls(confusion)
+    f1_scores = _safe_ratio(2 * precisions * recalls, precisions + recalls)
+    return _mean_of_present_classes(f1_scores, confusion)
+
+
 def _recalls(confusion: Counts) -> Floats:
-    """Return the recall of every class that has rows."""
-    rows_per_class = confusion.sum(axis=1)
-    recalls = _safe_ratio(np.diag(confusion), rows_per_class)
-    defined_recalls: Floats = recalls[rows_per_class > 0]
-    return defined_recalls
+    """Return the recall of every class; it is 0 for a class without rows."""
+    return _safe_ratio(_diagonal(confusion), confusion.sum(axis=-1))
 
 
 def _precisions(confusion: Counts) -> Floats:
-    """Return the precision of every class that has rows; it is 0 for a class that is never predicted."""
-    rows_per_class = confusion.sum(axis=1)
-    predictions_per_class = confusion.sum(axis=0)
-    precisions = _safe_ratio(np.diag(confusion), predictions_per_class)
-    precisions_of_present_classes: Floats = precisions[rows_per_class > 0]
-    return precisions_of_present_classes
+    """Return the precision of every class; it is 0 for a class that is never predicted."""
+    return _safe_ratio(_diagonal(confusion), confusion.sum(axis=-2))
+
+
+def _diagonal(confusion: Counts) -> Counts:
+    """Return, for every class, the number of rows that are predicted correctly."""
+    return np.diagonal(confusion, axis1=-2, axis2=-1)
+
+
+def _mean_of_present_classes(values: Floats, confusion: Counts) -> Floats:
+    """Return the mean of a value of each class over the classes that have rows."""
+    is_present = confusion.sum(axis=-1) > 0
+    mean: Floats = (values * is_present).sum(axis=-1) / is_present.sum(axis=-1)
+    return mean
 
 
 def _balanced_accuracy(predictions: Predictions) -> float:
     """Return the mean recall of the classes."""
-    return float(_recalls(confusion_matrix(predictions)).mean())
+    return float(mean_recall(confusion_matrix(predictions)))
 
 
 def _precision_macro(predictions: Predictions) -> float:
     """Return the mean precision of the classes."""
-    return float(_precisions(confusion_matrix(predictions)).mean())
+    return float(mean_precision(confusion_matrix(predictions)))
 
 
 def _f1_macro(predictions: Predictions) -> float:
-    """Return the mean F1 score of the classes: the harmonic mean of precision and recall."""
-    confusion = confusion_matrix(predictions)
-    precisions = _precisions(confusion)
-    recalls = _recalls(confusion)
-    return float(_safe_ratio(2 * precisions * recalls, precisions + recalls).mean())
+    """Return the mean F1 score of the classes."""
+    return float(mean_f1(confusion_matrix(predictions)))
 
 
 def _accuracy(predictions: Predictions) -> float:
@@ -177,16 +199,21 @@ def _average_precision(predictions: Predictions) -> float:
     return _mean_over_classes(average_precision, predictions)
 
 
+def ranked_classes(predictions: Predictions) -> Sequence[int]:
+    """Return the codes of the classes that metrics of rankings regard as positive, one after the other.
+
+    Of two classes, only the second is.
+    """
+    return [1] if predictions.class_count == 2 else range(predictions.class_count)
+
+
 def _mean_over_classes(binary_metric: BinaryMetric, predictions: Predictions) -> float:
     """Return the mean over the classes of a metric that only distinguishes positive from negative rows.
 
-    Each class in turn is the positive one; of two classes, only the second is. Classes for which the metric is not
-    defined are left out, and the result is NaN if it is defined for none.
+    Classes for which the metric is not defined are left out, and the result is NaN if it is defined for none.
     """
-    class_codes = [1] if predictions.class_count == 2 else range(predictions.class_count)
-
     defined_values = []
-    for code in class_codes:
+    for code in ranked_classes(predictions):
         is_positive = predictions.truth == code
         value = binary_metric(is_positive, predictions.probabilities[:, code])
         if not np.isnan(value):
@@ -195,22 +222,31 @@ def _mean_over_classes(binary_metric: BinaryMetric, predictions: Predictions) ->
     return float(np.mean(defined_values)) if defined_values else float("nan")
 
 
-def _log_loss(predictions: Predictions) -> float:
-    """Return the mean negative logarithm of the probability that was predicted for the true class."""
+def log_losses(predictions: Predictions) -> Floats:
+    """Return, for every row, the negative logarithm of the probability that was predicted for its class."""
     rows = np.arange(len(predictions.truth))
     true_class_probabilities = predictions.probabilities[rows, predictions.truth]
 
     # A probability of 0 would make the loss infinite, whatever the other rows are like.
-    clipped_probabilities = np.clip(true_class_probabilities, MIN_PROBABILITY, 1.0)
-    return float(-np.log(clipped_probabilities).mean())
+    losses: Floats = -np.log(np.clip(true_class_probabilities, MIN_PROBABILITY, 1.0))
+    return losses
+
+
+def brier_losses(predictions: Predictions) -> Floats:
+    """Return the squared distance of every row to its class, halved for two classes (Brier 1950)."""
+    one_hot_truth = np.eye(predictions.class_count)[predictions.truth]
+    squared_distances: Floats = ((predictions.probabilities - one_hot_truth) ** 2).sum(axis=1)
+    return squared_distances / 2 if predictions.class_count == 2 else squared_distances
+
+
+def _log_loss(predictions: Predictions) -> float:
+    """Return the mean negative logarithm of the probability that was predicted for the true class."""
+    return float(log_losses(predictions).mean())
 
 
 def _brier(predictions: Predictions) -> float:
-    """Return the mean squared distance to the true class, halved for two classes (Brier 1950)."""
-    one_hot_truth = np.eye(predictions.class_count)[predictions.truth]
-    squared_distances = ((predictions.probabilities - one_hot_truth) ** 2).sum(axis=1)
-    mean_squared_distance = float(squared_distances.mean())
-    return mean_squared_distance / 2 if predictions.class_count == 2 else mean_squared_distance
+    """Return the mean squared distance to the true class, halved for two classes."""
+    return float(brier_losses(predictions).mean())
 
 
 def _r2(predictions: Predictions) -> float:
@@ -265,39 +301,6 @@ def metric_sign(metric: str) -> int:
 def reported_metrics(target: Target) -> tuple[str, ...]:
     """Return the names of the metrics that are reported for a target."""
     return tuple(metric.name for metric in METRICS if metric.task is target.task)
-
-
-def summarize_holdout(target: Target, predictions: Predictions, seed: int) -> Json:
-    """Return every metric on a held-out fold, with its bootstrap interval, as `{metric: {value, low, high}}`."""
-    return {
-        name: {
-            "value": finite_or_none(compute_metric(name, predictions)),
-            **bootstrap_interval(name, predictions, seed),
-        }
-        for name in reported_metrics(target)
-    }
-
-
-def bootstrap_interval(metric: str, predictions: Predictions, seed: int) -> Json:
-    """Return a 95 % confidence interval of a metric as `{low, high}`, by the percentile bootstrap.
-
-    The metric is computed again and again on rows drawn at random with replacement, and the interval contains the
-    middle 95 % of the values. Both ends are None if the metric could never be computed.
-    """
-    rng = np.random.default_rng(seed)
-    rows = len(predictions.truth)
-
-    defined_values = []
-    for _ in range(BOOTSTRAPS):
-        drawn_rows = rng.integers(0, rows, rows)
-        value = compute_metric(metric, predictions.take(drawn_rows))
-        if not np.isnan(value):
-            defined_values.append(value)
-
-    if not defined_values:
-        return {"low": None, "high": None}
-    low, high = np.quantile(defined_values, TAILS)
-    return {"low": float(low), "high": float(high)}
 
 
 def summarize_folds(target: Target, folds: Sequence[Predictions]) -> Json:

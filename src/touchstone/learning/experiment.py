@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
-import numpy as np
-import numpy.typing as npt
 from sklearn.pipeline import Pipeline
 
-from touchstone.learning.algorithms import ModelOptions, Trial, plan_trials
+from touchstone.learning.algorithms import MODEL_FAMILIES, ModelOptions, Trial, plan_trials
 from touchstone.learning.choices import DEFAULT_METRIC, METRIC_BY_NAME, Strategy
+from touchstone.learning.ensembles import Ensemble, combine_ensembles
 from touchstone.learning.evaluation import Predictions
 from touchstone.learning.learning_errors import LearningError
-from touchstone.learning.model_search import TrainingData, best_position, select_features
+from touchstone.learning.model_search import TrainingData, select_features
 from touchstone.learning.preparation import exclusion_reason
 from touchstone.learning.request_checks import check_training_request
 from touchstone.learning.requests import TrainingRequest, chosen_features
@@ -19,7 +19,10 @@ from touchstone.learning.splits.folds import Fold
 from touchstone.learning.splits.split_decision import SplitDecision, decide_split, names_to_learn_from
 from touchstone.learning.splits.split_rule import SplitRule
 from touchstone.learning.table_reader import Table
-from touchstone.learning.target import Target, read_target
+from touchstone.learning.target import Indices, Target, read_target
+from touchstone.learning.trial_comparison import ComparisonResult
+
+MANY_ROWS: Final = 100_000  # With more rows, models are neither combined nor of a kind that learns slowly.
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,38 +51,58 @@ class Experiment:
         return self.split.folds
 
     @property
+    def combines_models(self) -> bool:
+        """Whether several trials may be averaged."""
+        return self.request.combines_models and len(self.target.values) <= MANY_ROWS
+
+    @property
+    def learns_from_all_rows(self) -> bool:
+        """Whether the stored model is fitted on every row, after its quality has been measured."""
+        return self.is_cross_validated or self.request.refit
+
+    @property
     def is_cross_validated(self) -> bool:
-        """Whether quality is measured over several folds, after which the model is refitted on every row."""
+        """Whether quality is measured over several folds."""
         return self.split.plan.strategy is Strategy.KFOLD
 
 
 @dataclass(frozen=True, slots=True)
 class FoldResult:
-    """What one outer fold yields: the trials' validation scores, and the winner's and the baseline's predictions."""
+    """What one outer fold yields: the comparison of the trials, and the winner with its predictions.
 
-    validation_scores: tuple[float, ...]
+    `validation_predictions` are the winner's on the inner folds, each by a model that did not learn from the row;
+    `validation_rows` are the positions of these rows in the target's values.
+    """
+
+    comparison: ComparisonResult
+    ensemble: Ensemble
+    validation_rows: Indices = field(repr=False)
+    validation_predictions: Predictions = field(repr=False)
     predictions: Predictions
     baseline_predictions: Predictions
+    training_score: float  # The winner's metric on the rows from which it learned.
+    training_rows: int
+    seconds_per_row: float  # How long a fit of the winner took by training row when trials were compared.
     pipeline: Pipeline = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """The results of all outer folds, and the trial with the best mean validation score."""
+    """The results of all outer folds, and the ensemble of the model that is stored."""
 
     folds: tuple[FoldResult, ...]
-    scores: npt.NDArray[np.float64]  # Shape (folds, trials), for the trials that every fold had time to score.
-    best_trial: Trial
+    ensemble: Ensemble
+    is_complete: bool  # False if the time ran out, so that a repetition may yield something else.
 
     @classmethod
     def from_folds(cls, experiment: Experiment, folds: Sequence[FoldResult]) -> "SearchResult":
-        """Choose the trial with the best mean score among those that every fold had time to score."""
-        trial_count = min(len(fold.validation_scores) for fold in folds)
-        scores = np.array([fold.validation_scores[:trial_count] for fold in folds])
-
-        mean_scores = scores.mean(axis=0).tolist()
-        best_trial = experiment.trials[best_position(experiment.data.metric, mean_scores)]
-        return cls(tuple(folds), scores, best_trial)
+        """Combine the ensembles that the folds have chosen."""
+        ensemble = combine_ensembles([fold.ensemble for fold in folds])
+        is_complete = all(
+            fold.comparison.is_complete and fold.training_rows == len(outer_fold.train)
+            for fold, outer_fold in zip(folds, experiment.folds, strict=True)
+        )
+        return cls(tuple(folds), ensemble, is_complete)
 
 
 def prepare_experiment(request: TrainingRequest, table: Table) -> Experiment:
@@ -98,13 +121,17 @@ def prepare_experiment(request: TrainingRequest, table: Table) -> Experiment:
     names_to_learn = names_to_learn_from(request, split.plan, feature_names)
     data = _select_training_data(request, table, target, names_to_learn)
 
-    trials = plan_trials(
-        request.chosen_algorithms,
-        classification=target.is_classification,
-        max_trials=request.budget.max_trials,
-        seed=request.seed,
-    )
+    algorithms = _affordable_algorithms(request, rows=len(target.values))
+    trials = plan_trials(algorithms, data.options, max_trials=request.budget.max_trials)
     return Experiment(request, table, data, split, tuple(trials))
+
+
+def _affordable_algorithms(request: TrainingRequest, rows: int) -> tuple[str, ...]:
+    """Return the algorithms to try: those that are named, or by default those that can handle this many rows."""
+    names = request.chosen_algorithms
+    if request.names_algorithms or rows <= MANY_ROWS:
+        return names
+    return tuple(name for name in names if MODEL_FAMILIES[name].handles_many_rows)
 
 
 def _learnable_features(request: TrainingRequest, table: Table) -> list[str]:
@@ -128,6 +155,6 @@ def _select_training_data(request: TrainingRequest, table: Table, target: Target
     return TrainingData(
         frame=select_features(table.frame, target, names),
         columns=tuple(table.columns[name] for name in names),
-        options=ModelOptions(target, balanced=is_balanced, seed=request.seed),
+        options=ModelOptions(target, balances_classes=is_balanced, seed=request.seed),
         metric=metric,
     )

@@ -40,6 +40,7 @@ ALLOWED_TYPES: Final = (
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
     "sklearn.model_selection._split.KFold",
     "sklearn.tree._tree.Tree",
+    "sklearn.utils._bunch.Bunch",
     "skrub._datetime_encoder.DatetimeEncoder",
     "skrub._string_encoder.StringEncoder",
     "skrub._to_str.ToStr",

@@ -1,12 +1,7 @@
-"""Fitting trials and scoring them on rows that they did not learn from.
+"""Encoding the rows of a fold, fitting trials on them, and predicting rows that took no part in this."""
 
-The score by which a trial is chosen is never the score that is reported: trials are compared on inner folds of the
-training rows only, so the outer test rows meet the winner for the first time.
-"""
-
-import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,10 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from sklearn.compose import ColumnTransformer
+from sklearn.utils.class_weight import compute_sample_weight
 
-from touchstone.learning.algorithms import ModelOptions, Trial, build_model
+from touchstone.learning.algorithms import MODEL_FAMILIES, ModelOptions, Trial, build_model
+from touchstone.learning.boosting import WeightedRows
 from touchstone.learning.column_types import ColumnSchema
-from touchstone.learning.evaluation import Predictions, compute_metric, metric_sign
+from touchstone.learning.evaluation import Predictions
 from touchstone.learning.preparation import build_preparation, encode_frame
 from touchstone.learning.splits.folds import Fold
 from touchstone.learning.target import Floats, Indices, Target
@@ -26,12 +23,16 @@ from touchstone.learning.target import Floats, Indices, Target
 
 @dataclass(frozen=True, slots=True)
 class TrainingData:
-    """The feature columns of the rows that have a target, in the target's order, and how models are fitted on them."""
+    """The feature columns of the rows that have a target, in the target's order, and how models are fitted on them.
+
+    `weights` say how much each row counts when a model learns; None if all rows count the same.
+    """
 
     frame: pd.DataFrame = field(repr=False)
     columns: tuple[ColumnSchema, ...]
     options: ModelOptions
     metric: str
+    weights: Floats | None = field(repr=False, default=None)
 
     @property
     def target(self) -> Target:
@@ -84,10 +85,55 @@ def encode_fold(data: TrainingData, fold: Fold) -> EncodedFold:
     )
 
 
-def fit_trial(data: TrainingData, trial: Trial, encoded: EncodedFold) -> Any:
-    """Return the model of a trial, fitted on the training rows of a fold."""
+def fit_trial(data: TrainingData, trial: Trial, encoded: EncodedFold, *, weights: Floats | None = None) -> Any:
+    """Return the model of a trial, fitted on the training rows of a fold.
+
+    `weights` are those of the training rows; without them the rows have the weights of the training data.
+    """
+    training = weighted_rows(data, trial, encoded.train, encoded.fold.train, weights)
     model = build_model(trial, data.options)
-    return model.fit(encoded.train, data.target.values[encoded.fold.train])
+    return model.fit(training.matrix, training.values, sample_weight=training.weights)
+
+
+def fit_until_no_better(data: TrainingData, trial: Trial, encoded: EncodedFold) -> tuple[Any, Trial]:
+    """Fit the model of a trial, and return it with the trial that makes such a model without validation rows.
+
+    A model that is built in rounds is complete when the test rows of the fold are not predicted any better. The trial
+    returned has the number of rounds among its settings. Any other model is fitted as usual.
+    """
+    fit_early = MODEL_FAMILIES[trial.algorithm].fit_early
+    if fit_early is None or not _test_classes_are_learned(data.target, encoded.fold):
+        return fit_trial(data, trial, encoded), trial
+
+    model = build_model(trial, data.options)
+    rounds = fit_early(
+        model,
+        weighted_rows(data, trial, encoded.train, encoded.fold.train),
+        weighted_rows(data, trial, encoded.test, encoded.fold.test),
+    )
+    return model, Trial(trial.algorithm, {**trial.settings, **rounds})
+
+
+def weighted_rows(
+    data: TrainingData, trial: Trial, matrix: Floats, rows: Indices, weights: Floats | None = None
+) -> WeightedRows:
+    """Return encoded rows with their true values and the weights that a trial gives them.
+
+    A balanced trial multiplies the weights so that every class has the same total weight.
+    """
+    values = data.target.values[rows]
+    if weights is None and data.weights is not None:
+        weights = data.weights[rows]
+
+    if trial.is_balanced:
+        class_weights = compute_sample_weight("balanced", values)
+        weights = class_weights if weights is None else class_weights * weights
+    return WeightedRows(matrix, values, weights)
+
+
+def _test_classes_are_learned(target: Target, fold: Fold) -> bool:
+    """Return whether the training rows show every class, so that a loss can be computed for any test row."""
+    return not target.is_classification or len(np.unique(target.values[fold.train])) == len(target.classes)
 
 
 def predict_fold(data: TrainingData, model: Any, encoded: EncodedFold) -> Predictions:
@@ -120,48 +166,6 @@ def predict_matrix(model: Any, matrix: Floats, class_count: int) -> tuple[npt.ND
     return probabilities.argmax(axis=1), probabilities
 
 
-def score_trials(
-    data: TrainingData,
-    trials: Sequence[Trial],
-    folds: Sequence[Fold],
-    *,
-    deadline: float,
-    on_trial_scored: Callable[[], None],
-) -> list[float]:
-    """Return the mean score of each trial on the test rows of the folds, in the order of the trials.
-
-    No trial is started after the deadline (a moment of `time.monotonic`), so the last trials may have no score; the
-    first one always has. `on_trial_scored` is called after each trial.
-    """
-    encoded_folds = [encode_fold(data, fold) for fold in folds]
-
-    mean_scores: list[float] = []
-    for trial in trials:
-        fold_scores = [_validation_score(data, trial, encoded) for encoded in encoded_folds]
-        mean_scores.append(float(np.mean(fold_scores)))
-        on_trial_scored()
-
-        if time.monotonic() > deadline:
-            break
-    return mean_scores
-
-
-def _validation_score(data: TrainingData, trial: Trial, encoded: EncodedFold) -> float:
-    """Return the score of a trial on the test rows of one fold; an undefined score counts as the worst possible one."""
-    worst_score = -metric_sign(data.metric) * np.inf
-    if has_single_class(data.target, encoded.fold):
-        return worst_score
-
-    model = fit_trial(data, trial, encoded)
-    score = compute_metric(data.metric, predict_fold(data, model, encoded))
-    return score if np.isfinite(score) else worst_score
-
-
 def has_single_class(target: Target, fold: Fold) -> bool:
     """Return whether the training rows of a fold show a single class, so that nothing can be learned from them."""
     return target.is_classification and len(np.unique(target.values[fold.train])) < 2
-
-
-def best_position(metric: str, scores: Sequence[float]) -> int:
-    """Return the position of the best score; among equal ones the first, which belongs to the simplest settings."""
-    return int(np.argmax(metric_sign(metric) * np.asarray(scores)))

@@ -19,6 +19,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from touchstone.learning.choices import (
     ALGORITHM_BY_NAME,
     ALGORITHMS,
+    ENSEMBLE,
     METHOD_BY_NAME,
     METRIC_BY_NAME,
     Algorithm,
@@ -98,9 +99,9 @@ class Split(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Budget(Struct, frozen=True, forbid_unknown_fields=True):
-    """How much may be tried: trials decide, seconds are only a safety stop."""
+    """How much may be tried: trials decide; the seconds, which count from reading to writing, are a safety stop."""
 
-    max_trials: Annotated[int, Meta(ge=1, le=200)] = 8
+    max_trials: Annotated[int, Meta(ge=1, le=200)] = 16
     max_runtime_seconds: Annotated[int, Meta(ge=1, le=86_400)] = 1_800
 
 
@@ -114,6 +115,7 @@ class TrainingOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     metric: MetricName | None = None
     split: Split = field(default_factory=Split)
     budget: Budget = field(default_factory=Budget)
+    refit: bool = False  # Whether the stored model learns from all rows once its quality has been measured.
     seed: Seed = 0
     project_id: ForeignId | None = None
     name: JobName | None = None
@@ -139,11 +141,24 @@ class TrainingOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
                 raise LearningError("metric_task_mismatch", field="metric", name=self.metric, task=str(self.task))
 
     @property
+    def names_algorithms(self) -> bool:
+        """Whether the request says which algorithms are tried; an ensemble alone combines the default ones."""
+        return any(name != ENSEMBLE for name in self.algorithms)
+
+    @property
     def chosen_algorithms(self) -> tuple[str, ...]:
-        """The algorithms to try, in the order of `ALGORITHMS`; the default ones if the request names none."""
-        if not self.algorithms:
-            return tuple(algorithm.name for algorithm in ALGORITHMS if algorithm.default)
-        return tuple(algorithm.name for algorithm in ALGORITHMS if algorithm.name in self.algorithms)
+        """The algorithms to try, in the order of `ALGORITHMS`; the default ones that are installed if none is named."""
+        single_algorithms = [algorithm for algorithm in ALGORITHMS if algorithm.name != ENSEMBLE]
+        if self.names_algorithms:
+            return tuple(algorithm.name for algorithm in single_algorithms if algorithm.name in self.algorithms)
+        return tuple(
+            algorithm.name for algorithm in single_algorithms if algorithm.default and _is_installed(algorithm)
+        )
+
+    @property
+    def combines_models(self) -> bool:
+        """Whether the best trials may be averaged: by default, and if the request names the ensemble."""
+        return not self.algorithms or ENSEMBLE in self.algorithms
 
 
 class TrainingRequest(TrainingOptions, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -303,9 +318,14 @@ def _require_known(name: str, known: Mapping[str, Any], *, error_code: str, fiel
         raise LearningError(error_code, field=field, name=name, known=list(known))
 
 
+def _is_installed(algorithm: Algorithm) -> bool:
+    """Return whether the optional package that an algorithm may need is installed."""
+    return algorithm.extra is None or importlib.util.find_spec(algorithm.extra) is not None
+
+
 def _require_installed(algorithm: Algorithm, *, field: str) -> None:
     """Raise `LearningError` if an algorithm needs an optional package that is not installed."""
-    if algorithm.extra is not None and importlib.util.find_spec(algorithm.extra) is None:
+    if not _is_installed(algorithm):
         raise LearningError("algorithm_not_installed", field=field, name=algorithm.name, extra=algorithm.extra)
 
 

@@ -19,6 +19,7 @@ MIN_CLASS_ROWS: Final = 5  # A rarer class can be neither learned nor measured.
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
+Values = npt.NDArray[Any]  # True or predicted values: class codes, or numbers.
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """The result of a training: the chosen model, its metrics, the leaderboard, charts and warnings."""
 
 from collections.abc import Mapping, Sequence
-from operator import itemgetter
 from typing import Any, Final
 
 import numpy as np
@@ -9,45 +8,48 @@ import numpy.typing as npt
 import pandas as pd
 
 from touchstone.learning import training_warnings
-from touchstone.learning.algorithms import Trial, search_space
+from touchstone.learning.algorithms import search_space
+from touchstone.learning.bootstrap import summarize_holdout
 from touchstone.learning.charts import classification_charts, evaluation_charts
 from touchstone.learning.charts.evaluation_charts import LearningCurvePoint
-from touchstone.learning.choices import ALGORITHM_BY_NAME, METRIC_BY_NAME
+from touchstone.learning.choices import ALGORITHM_BY_NAME, ENSEMBLE, METRIC_BY_NAME
 from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema
 from touchstone.learning.evaluation import (
     Predictions,
     compute_metric,
     concatenate,
     finite_or_none,
+    metric_sign,
     summarize_folds,
-    summarize_holdout,
 )
 from touchstone.learning.experiment import Experiment, SearchResult
 from touchstone.learning.group_metrics import group_metrics
 from touchstone.learning.interfaces import Json
 from touchstone.learning.leakage.leakage_warnings import leakage_warnings
 from touchstone.learning.localized_text import LocalizedText, localize
-from touchstone.learning.model_search import encode_fold, fit_trial, has_single_class, predict_rows
 from touchstone.learning.preparation import exclusion_reason
 from touchstone.learning.requests import chosen_features
-from touchstone.learning.splits.folds import Fold, held_out_positions
+from touchstone.learning.splits.folds import held_out_positions
 from touchstone.learning.splits.split_decision import GROUP_COLUMN_REASON
 from touchstone.learning.splits.split_effect import measure_split_effect
 from touchstone.learning.splits.split_report import report_split
 from touchstone.learning.splits.split_warnings import split_warnings
 from touchstone.learning.table_profile import profile_table
+from touchstone.learning.trial_comparison import ScoredTrial
 
 MAX_LISTED_VALUES: Final = 200  # A form can only recognise a misspelt value if all values are listed.
-LEARNING_CURVE_SHARES: Final = (0.15, 0.3, 0.6, 1.0)
-LEARNING_CURVE_ROWS: Final = 20_000
-MIN_LEARNING_CURVE_ROWS: Final = 10
 
 
-def build_training_result(experiment: Experiment, search: SearchResult, declared: Mapping[str, Any]) -> Json:
+def build_training_result(
+    experiment: Experiment,
+    search: SearchResult,
+    curve: Sequence[LearningCurvePoint] | None,
+    declared: Mapping[str, Any],
+) -> Json:
     """Return the result of a training as the API documents it.
 
-    `declared` holds the attributes that the author of the dataset states, such as its number of rows; the profile
-    compares them with the measured ones.
+    `curve` is the learning curve, or None if there was no time for it. `declared` holds the attributes that the author
+    of the dataset states, such as its number of rows; the profile compares them with the measured ones.
     """
     # Measure the model on the test rows of all folds.
     predictions = concatenate([fold.predictions for fold in search.folds])
@@ -56,16 +58,17 @@ def build_training_result(experiment: Experiment, search: SearchResult, declared
 
     # Describe how the model was chosen, and from which columns.
     leaderboard = _leaderboard(experiment, search)
-    stopped_by = _stopped_by(experiment, search)
+    stopped_by = "time" if curve is None else _stopped_by(experiment, search)
     roles = _column_roles(experiment)
     profile = profile_table(experiment.table, roles, declared, experiment.target.name)
 
     # Say how the rows were divided, and what another split would have promised.
-    effect = measure_split_effect(experiment, search.best_trial, _main_score(metrics))
+    has_time = stopped_by != "time"
+    effect = measure_split_effect(experiment, search.ensemble, _main_score(metrics)) if has_time else None
     split = report_split(experiment.request.split, experiment.split, effect)
 
     # Illustrate these numbers, and warn of what makes them doubtful.
-    quality_charts = _quality_charts(experiment, search.best_trial, predictions)
+    quality_charts = _quality_charts(experiment, curve, predictions)
     comparison_charts = _comparison_charts(experiment, leaderboard, groups)
     warnings = [
         *training_warnings.data_warnings(experiment.table, experiment.target),
@@ -78,7 +81,7 @@ def build_training_result(experiment: Experiment, search: SearchResult, declared
     ]
 
     return {
-        "model": _model(experiment, search.best_trial),
+        "model": _model(experiment, search),
         "split": split,
         "metrics": metrics,
         "leaderboard": leaderboard,
@@ -108,10 +111,12 @@ def _metrics(experiment: Experiment, search: SearchResult) -> Json:
         }
 
     seed = experiment.request.seed
+    units = experiment.rule.units
+    test_units = None if units is None else units[held_out_positions(experiment.folds)]
     return {
         "metric": metric,
-        "holdout": summarize_holdout(target, model_predictions[0], seed),
-        "baseline": summarize_holdout(target, baseline_predictions[0], seed),
+        "holdout": summarize_holdout(target, model_predictions[0], seed, test_units),
+        "baseline": summarize_holdout(target, baseline_predictions[0], seed, test_units),
     }
 
 
@@ -123,25 +128,28 @@ def _main_score(metrics: Json) -> float | None:
     return score
 
 
-def _model(experiment: Experiment, trial: Trial) -> Json:
-    """Describe the chosen model: its algorithm and settings, what it predicts, and from which columns."""
+def _model(experiment: Experiment, search: SearchResult) -> Json:
+    """Describe the chosen model: its algorithms and settings, what it predicts, and from which columns."""
     target = experiment.target
     data = experiment.data
     positive_class = target.classes[1] if len(target.classes) == 2 else None
-    has_balanced_classes = target.is_classification and data.options.balanced
+    ensemble = search.ensemble
+    members = [
+        _algorithm_and_settings(member.trial.algorithm, member.trial.settings) | {"weight": member.weight}
+        for member in ensemble.members
+    ]
 
     return {
-        "algorithm": trial.algorithm,
-        "label": _algorithm_label(trial.algorithm),
-        "settings": dict(trial.settings),
+        **_algorithm_and_settings(ensemble.algorithm, ensemble.settings),
+        "members": members,
         "task": str(target.task),
         "target": target.name,
         "classes": list(target.classes),
         "positive_class": positive_class,
-        "balanced_classes": has_balanced_classes,
+        "balanced_classes": target.is_classification and ensemble.is_balanced,
         "metric": data.metric,
         "features": [_feature(column, data.frame) for column in data.columns],
-        "fitted_on": "all_rows" if experiment.is_cross_validated else "training_rows",
+        "fitted_on": "all_rows" if experiment.learns_from_all_rows else "training_rows",
     }
 
 
@@ -167,30 +175,43 @@ def _metric_label(experiment: Experiment) -> LocalizedText:
 
 
 def _leaderboard(experiment: Experiment, search: SearchResult) -> list[Json]:
-    """Return every trial that was scored with its validation score, the best first.
+    """Return every trial that all folds have scored with its validation score, the best first.
 
-    A trial is an algorithm with one choice of settings. Its score is the mean over the folds.
+    A trial is an algorithm with one choice of settings. Its score is the mean over the folds. Trials that were compared
+    on more rows come before those that were given up earlier, and an ensemble before its members.
     """
-    mean_scores = search.scores.mean(axis=0).tolist()
-    fold_scores = search.scores.transpose()  # One row of scores per trial.
-    # If the time ran out, the last trials have no scores; `zip` leaves them out.
-    scored_trials = list(zip(mean_scores, fold_scores, experiment.trials, strict=False))
+    sign = metric_sign(experiment.data.metric)
+    trials_by_position: dict[int, list[ScoredTrial]] = {}
+    for fold in search.folds:
+        for trial in fold.comparison.scored_trials:
+            trials_by_position.setdefault(trial.position, []).append(trial)
 
-    metric = METRIC_BY_NAME[experiment.data.metric]
-    best_first = sorted(scored_trials, key=itemgetter(0), reverse=metric.greater_is_better)
+    fully_scored = [trials for trials in trials_by_position.values() if len(trials) == len(search.folds)]
+    best_first = sorted(
+        fully_scored,
+        key=lambda trials: (-np.mean([trial.stage for trial in trials]), -sign * np.mean([t.score for t in trials])),
+    )
 
-    entries = []
-    for rank, (_mean_score, scores, trial) in enumerate(best_first, start=1):
-        entries.append(
-            {
-                "rank": rank,
-                "algorithm": trial.algorithm,
-                "label": _algorithm_label(trial.algorithm),
-                "settings": dict(trial.settings),
-                "score": _score_range(scores),
-            }
-        )
-    return entries
+    entries = [_ensemble_entry(experiment, search)] if len(search.ensemble.members) > 1 else []
+    for trials in best_first:
+        planned_trial = experiment.trials[trials[0].position]
+        score = _score_range(np.array([trial.score for trial in trials]))
+        entry = _algorithm_and_settings(planned_trial.algorithm, planned_trial.settings)
+        entries.append(entry | {"score": score, "rows": max(len(trial.rows) for trial in trials)})
+    return [{"rank": rank} | entry for rank, entry in enumerate(entries, start=1)]
+
+
+def _ensemble_entry(experiment: Experiment, search: SearchResult) -> Json:
+    """Return the entry of the ensemble in the leaderboard."""
+    metric = experiment.data.metric
+    scores = [compute_metric(metric, fold.validation_predictions) for fold in search.folds]
+    rows = max(len(fold.validation_rows) for fold in search.folds)
+    return _algorithm_and_settings(ENSEMBLE, {}) | {"score": _score_range(np.array(scores)), "rows": rows}
+
+
+def _algorithm_and_settings(algorithm: str, settings: Mapping[str, Any]) -> Json:
+    """Return an algorithm with its displayed name and its settings."""
+    return {"algorithm": algorithm, "label": _algorithm_label(algorithm), "settings": dict(settings)}
 
 
 def _score_range(scores: npt.NDArray[np.float64]) -> Json:
@@ -235,20 +256,23 @@ def _column_roles(experiment: Experiment) -> dict[str, Json]:
     return roles
 
 
-def _quality_charts(experiment: Experiment, trial: Trial, predictions: Predictions) -> Json:
+def _quality_charts(
+    experiment: Experiment, curve: Sequence[LearningCurvePoint] | None, predictions: Predictions
+) -> Json:
     """Return the charts that show how good the predictions on the test rows are, as a dictionary by name.
 
-    A learning curve is always included; it refits `trial`, the chosen one, on fewer rows. The other charts depend on
-    whether classes or numbers are predicted.
+    They depend on whether classes or numbers are predicted, and include the learning curve if there is one.
     """
-    points = _learning_curve(experiment, trial)
-    learning_curve = evaluation_charts.learning_curve_chart(points, _metric_label(experiment))
+    learning_curve: Json = {}
+    if curve is not None:
+        chart = evaluation_charts.learning_curve_chart(curve, _metric_label(experiment))
+        learning_curve = {"learning_curve": chart}
 
     if not experiment.target.is_classification:
         return {
             "predicted_actual": evaluation_charts.predicted_actual_chart(predictions),
             "residuals": evaluation_charts.residuals_chart(predictions),
-            "learning_curve": learning_curve,
+            **learning_curve,
         }
 
     class_names = [str(label) for label in experiment.target.classes]
@@ -257,7 +281,7 @@ def _quality_charts(experiment: Experiment, trial: Trial, predictions: Predictio
         "roc": classification_charts.roc_chart(predictions, class_names),
         "precision_recall": classification_charts.precision_recall_chart(predictions, class_names),
         "calibration": classification_charts.calibration_chart(predictions),
-        "learning_curve": learning_curve,
+        **learning_curve,
     }
 
 
@@ -273,40 +297,6 @@ def _comparison_charts(experiment: Experiment, leaderboard: Sequence[Json], grou
     }
 
 
-def _learning_curve(experiment: Experiment, trial: Trial) -> list[LearningCurvePoint]:
-    """Refit a trial on a growing number of training rows, and score each model, to show whether more data would help.
-
-    The training and test rows are those of the first fold.
-    """
-    fold = experiment.folds[0]
-    rng = np.random.default_rng(experiment.request.seed)
-    shuffled_rows = rng.permutation(fold.train)[:LEARNING_CURVE_ROWS]
-
-    points = []
-    for share in LEARNING_CURVE_SHARES:
-        row_count = max(MIN_LEARNING_CURVE_ROWS, int(share * len(shuffled_rows)))
-        smaller_fold = Fold(train=np.sort(shuffled_rows[:row_count]), test=fold.test)
-        # Few rows may all belong to one class; then there is nothing to learn, and the curve starts later.
-        if not has_single_class(experiment.target, smaller_fold):
-            points.append(_learning_curve_point(experiment, trial, smaller_fold))
-    return points
-
-
-def _learning_curve_point(experiment: Experiment, trial: Trial, fold: Fold) -> LearningCurvePoint:
-    """Fit a trial on the training rows of a fold, and score it on these rows and on the test rows."""
-    data = experiment.data
-    encoded = encode_fold(data, fold)
-    model = fit_trial(data, trial, encoded)
-
-    training_predictions = predict_rows(data, model, encoded.train, fold.train)
-    test_predictions = predict_rows(data, model, encoded.test, fold.test)
-    return LearningCurvePoint(
-        rows=len(fold.train),
-        training_score=compute_metric(data.metric, training_predictions),
-        test_score=compute_metric(data.metric, test_predictions),
-    )
-
-
 def _stopped_by(experiment: Experiment, search: SearchResult) -> str:
     """Return why the search for the best model ended.
 
@@ -314,16 +304,9 @@ def _stopped_by(experiment: Experiment, search: SearchResult) -> str:
     - "space": every combination of settings was tried.
     - "trials": the number of trials that the request allows was reached.
     """
-    planned_trials = len(experiment.trials)
-    if any(len(fold.validation_scores) < planned_trials for fold in search.folds):
+    if not search.is_complete:
         return "time"
 
-    possible_trials = 0
-    for algorithm in experiment.request.chosen_algorithms:
-        trials_of_algorithm = search_space(
-            algorithm,
-            classification=experiment.target.is_classification,
-            seed=experiment.request.seed,
-        )
-        possible_trials += len(trials_of_algorithm)
-    return "space" if planned_trials == possible_trials else "trials"
+    algorithms = {trial.algorithm for trial in experiment.trials}
+    possible_trials = sum(len(search_space(name, experiment.data.options)) for name in algorithms)
+    return "space" if len(experiment.trials) == possible_trials else "trials"

@@ -15,6 +15,8 @@ ALGORITHM_LABELS: Final[Mapping[str, Text]] = {
     "decision_tree": ("Arbre de décision", "Decision tree"),
     "baseline": ("Référence naïve", "Naive baseline"),
     "lightgbm": ("LightGBM", "LightGBM"),
+    "extra_trees": ("Arbres extrêmement aléatoires", "Extremely randomised trees"),
+    "ensemble": ("Moyenne des meilleurs modèles", "Average of the best models"),
 }
 
 METRIC_LABELS: Final[Mapping[str, Text]] = {

@@ -99,7 +99,10 @@ JOB_PAGES: Final[Mapping[str, Text]] = {
     "rows_count": ("Lignes", "Rows"),
     "stopped_by": ("Fin de la recherche", "Search ended"),
     "stopped_trials": ("tous les essais effectués", "all trials completed"),
-    "stopped_time": ("temps écoulé", "time limit reached"),
+    "stopped_time": (
+        "temps écoulé : un autre lancement peut donner un autre résultat",
+        "time limit reached: another run may give a different result",
+    ),
     "files": ("Fichiers", "Files"),
     "warnings": ("Avertissements", "Warnings"),
     "warnings_count": ("{count} avertissements", "{count} warnings"),

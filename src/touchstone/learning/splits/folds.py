@@ -18,7 +18,7 @@ MIN_TRAINING_ROWS: Final = 10  # The target encoder alone divides the training r
 INNER_FOLDS: Final = 3
 INNER_TEST_SHARE: Final = 0.25
 MIN_GROUPS: Final = 2
-FEW_ROWS: Final = 2_000  # Up to this many rows, a single validation set is too noisy to choose a model by.
+FEW_ROWS: Final = 10_000  # Up to this many rows, a single validation set is too noisy to choose a model by.
 
 
 @dataclass(frozen=True, slots=True)

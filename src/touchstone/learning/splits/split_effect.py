@@ -7,14 +7,14 @@ from typing import Final
 import numpy as np
 from msgspec.structs import replace as replace_in_plan
 
-from touchstone.learning.algorithms import Trial
 from touchstone.learning.choices import METRIC_BY_NAME, Duplicates, Strategy
+from touchstone.learning.ensembles import Ensemble, fit_ensemble_alone
 from touchstone.learning.evaluation import compute_metric
 from touchstone.learning.experiment import Experiment
 from touchstone.learning.interfaces import Json
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.localized_text import localize
-from touchstone.learning.model_search import encode_fold, fit_trial, predict_fold
+from touchstone.learning.model_search import encode_fold, predict_fold
 from touchstone.learning.splits.folds import Fold, outer_folds
 from touchstone.learning.splits.split_plan import SplitPlan
 from touchstone.learning.splits.split_rule import build_split_rule
@@ -60,8 +60,8 @@ class SplitEffect:
         }
 
 
-def measure_split_effect(experiment: Experiment, trial: Trial, score: float | None) -> SplitEffect | None:
-    """Fit a trial once with another split, and set its score beside `score`, which was measured with the split itself.
+def measure_split_effect(experiment: Experiment, ensemble: Ensemble, score: float | None) -> SplitEffect | None:
+    """Fit a model once with another split, and set its score beside `score`, which was measured with the split itself.
 
     If the split keeps something apart, the other one shuffles all rows. If it shuffles the rows although something was
     detected, the other one keeps that apart. Returns None if there is nothing to compare.
@@ -72,13 +72,13 @@ def measure_split_effect(experiment: Experiment, trial: Trial, score: float | No
     plan = experiment.split.plan
     kind = _what_is_kept_apart(experiment, plan)
     if kind is not None:
-        shuffled = _score_with_plan(experiment, trial, _shuffling(plan))
+        shuffled = _score_with_plan(experiment, ensemble, _shuffling(plan))
         return _effect(experiment, kind, plan, shuffled=shuffled, kept_apart=score)
 
     careful_plan = _careful_plan(experiment)
     if careful_plan is None:
         return None
-    kept_apart = _score_with_plan(experiment, trial, careful_plan)
+    kept_apart = _score_with_plan(experiment, ensemble, careful_plan)
     careful_kind = _kind_of_plan(careful_plan)
     return _effect(experiment, careful_kind, careful_plan, shuffled=score, kept_apart=kept_apart)
 
@@ -124,8 +124,8 @@ def _careful_plan(experiment: Experiment) -> SplitPlan | None:
     return None
 
 
-def _score_with_plan(experiment: Experiment, trial: Trial, plan: SplitPlan) -> float | None:
-    """Return the score of a trial on the test rows of a plan; None if the rows cannot be divided in this way."""
+def _score_with_plan(experiment: Experiment, ensemble: Ensemble, plan: SplitPlan) -> float | None:
+    """Return the score of a model on the test rows of a plan; None if the rows cannot be divided in this way."""
     data = experiment.data
     names = [column.name for column in data.columns]
     try:
@@ -137,7 +137,7 @@ def _score_with_plan(experiment: Experiment, trial: Trial, plan: SplitPlan) -> f
         return None
 
     encoded = encode_fold(data, fold)
-    model = fit_trial(data, trial, encoded)
+    model = fit_ensemble_alone(data, ensemble, encoded)
     score = compute_metric(data.metric, predict_fold(data, model, encoded))
     return score if np.isfinite(score) else None
 

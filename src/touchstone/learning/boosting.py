@@ -1,0 +1,82 @@
+"""Gradient boosting: models that are built in rounds, until rows that are held out are not predicted any better.
+
+A model uses the threads that the calling thread may use (`threadpoolctl`), and is the same for any number of them.
+"""
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+from touchstone.learning.target import Floats, Values
+
+ROUNDS: Final = 100  # If nothing says how many are best.
+MAX_ROUNDS: Final = 500
+PATIENCE: Final = 20  # Rounds without improvement after which a model is complete.
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedRows:
+    """Encoded rows with their true values and, if they do not all count the same, their weights."""
+
+    matrix: Floats = field(repr=False)
+    values: Values = field(repr=False)
+    weights: Floats | None = field(repr=False, default=None)
+
+
+class EarlyStoppingFit(Protocol):
+    """A function that fits a model until validation rows are not predicted any better."""
+
+    def __call__(self, model: Any, training: WeightedRows, validation: WeightedRows) -> dict[str, int]:
+        """Fit the model, and return the setting with which a fit without validation rows makes as many rounds."""
+
+
+def build_histogram_boosting(settings: Mapping[str, Any], *, is_classification: bool, seed: int) -> Any:
+    """Build a gradient boosting model over histograms, from scikit-learn."""
+    model_class = HistGradientBoostingClassifier if is_classification else HistGradientBoostingRegressor
+    return model_class(random_state=seed, early_stopping=False, **{"max_iter": ROUNDS, **settings})
+
+
+def fit_histogram_boosting_early(model: Any, training: WeightedRows, validation: WeightedRows) -> dict[str, int]:
+    """Fit a model of scikit-learn until the validation rows are not predicted any better."""
+    model.set_params(early_stopping=True, max_iter=MAX_ROUNDS, n_iter_no_change=PATIENCE)
+    model.fit(
+        training.matrix,
+        training.values,
+        sample_weight=training.weights,
+        X_val=validation.matrix,
+        y_val=validation.values,
+        sample_weight_val=validation.weights,
+    )
+    # The last rounds, which brought no improvement, are left out when the model is fitted again.
+    rounds = model.n_iter_ - PATIENCE if model.n_iter_ < MAX_ROUNDS else MAX_ROUNDS
+    return {"max_iter": max(1, int(rounds))}
+
+
+def build_lightgbm(settings: Mapping[str, Any], *, is_classification: bool, seed: int) -> Any:
+    """Build a LightGBM model that gives the same result in every run."""
+    # Imported here, because LightGBM is an optional package, without which the service also runs.
+    lightgbm = importlib.import_module("lightgbm")
+    model_class = lightgbm.LGBMClassifier if is_classification else lightgbm.LGBMRegressor
+
+    # The number 0 leaves the choice of threads to OpenMP, and the number itself out of the stored model.
+    reproducibility = {"n_jobs": 0, "deterministic": True, "force_row_wise": True}
+    return model_class(random_state=seed, verbose=-1, **reproducibility, **{"n_estimators": ROUNDS, **settings})
+
+
+def fit_lightgbm_early(model: Any, training: WeightedRows, validation: WeightedRows) -> dict[str, int]:
+    """Fit a LightGBM model until the validation rows are not predicted any better."""
+    lightgbm = importlib.import_module("lightgbm")
+    model.set_params(n_estimators=MAX_ROUNDS)
+    model.fit(
+        training.matrix,
+        training.values,
+        sample_weight=training.weights,
+        eval_X=(validation.matrix,),
+        eval_y=(validation.values,),
+        eval_sample_weight=[validation.weights],
+        callbacks=[lightgbm.early_stopping(PATIENCE, verbose=False)],
+    )
+    return {"n_estimators": max(1, int(model.best_iteration_))}

@@ -1,0 +1,177 @@
+"""Ensembles: several trials whose predictions are averaged, because their errors partly cancel out.
+
+The members are chosen greedily by the predictions of the comparison (Caruana et al. 2004): again and again the trial is
+added that makes the average best, also one that is already in it, which gives it more weight.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+from sklearn.ensemble import VotingClassifier, VotingRegressor
+from sklearn.frozen import FrozenEstimator
+from threadpoolctl import threadpool_limits
+
+from touchstone.learning.algorithms import Trial, average_settings
+from touchstone.learning.choices import ENSEMBLE
+from touchstone.learning.evaluation import Predictions, compute_metric, metric_sign
+from touchstone.learning.fitting_pool import FittingPool
+from touchstone.learning.model_search import EncodedFold, TrainingData, fit_trial
+from touchstone.learning.target import Floats
+from touchstone.learning.trial_comparison import ScoredTrial, sort_by_score
+
+ROUNDS: Final = 10
+MAX_MEMBERS: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class EnsembleMember:
+    """A trial, the place of its original among the planned trials, and how often its prediction is counted."""
+
+    position: int
+    trial: Trial
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ensemble:
+    """The trials whose average is the model; there may be a single one, which then is the model itself."""
+
+    members: tuple[EnsembleMember, ...]
+
+    @property
+    def algorithm(self) -> str:
+        """The algorithm of the only member, or `ensemble`."""
+        return self.members[0].trial.algorithm if len(self.members) == 1 else ENSEMBLE
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings of the only member; the members of an ensemble have their own."""
+        return dict(self.members[0].trial.settings) if len(self.members) == 1 else {}
+
+    @property
+    def is_balanced(self) -> bool:
+        """Whether every class had the same total weight for all members."""
+        return all(member.trial.is_balanced for member in self.members)
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenModel:
+    """An ensemble, and its predictions for the rows on which its members were compared."""
+
+    ensemble: Ensemble
+    predictions: Predictions = field(repr=False)
+
+
+def choose_best_trial(metric: str, trials: Sequence[ScoredTrial]) -> ChosenModel:
+    """Return the trial with the best score as an ensemble of one; among equal ones the first."""
+    best_trial = sort_by_score(metric, trials)[0]
+    member = EnsembleMember(best_trial.position, best_trial.tuned_trial, weight=1.0)
+    return ChosenModel(Ensemble((member,)), best_trial.predictions)
+
+
+def choose_ensemble(metric: str, trials: Sequence[ScoredTrial]) -> ChosenModel:
+    """Return the ensemble of trials whose averaged predictions have the best metric on the rows of the comparison.
+
+    All trials must have been scored on the same rows.
+    """
+    candidates = sort_by_score(metric, trials)
+    chosen: list[int] = []
+    best_chosen: list[int] = []
+    best_score = -np.inf
+
+    for _round in range(ROUNDS):
+        allowed = range(len(candidates)) if len(set(chosen)) < MAX_MEMBERS else sorted(set(chosen))
+        scores = [_signed_score(metric, candidates, [*chosen, position]) for position in allowed]
+        best_addition = int(np.argmax(scores))
+        chosen.append(allowed[best_addition])
+
+        # A longer list is only better if its score is: of equally good averages the smallest is kept.
+        if scores[best_addition] > best_score:
+            best_score = scores[best_addition]
+            best_chosen = list(chosen)
+
+    members = []
+    for candidate, count in sorted(Counter(best_chosen).items()):
+        trial = candidates[candidate]
+        members.append(EnsembleMember(trial.position, trial.tuned_trial, weight=count / len(best_chosen)))
+    return ChosenModel(Ensemble(tuple(members)), _average([candidates[candidate] for candidate in best_chosen]))
+
+
+def _signed_score(metric: str, candidates: Sequence[ScoredTrial], chosen: Sequence[int]) -> float:
+    """Return the metric of an average of trials such that higher is better; the worst if it is not defined."""
+    score = metric_sign(metric) * compute_metric(metric, _average([candidates[position] for position in chosen]))
+    return score if np.isfinite(score) else -np.inf
+
+
+def _average(trials: Sequence[ScoredTrial]) -> Predictions:
+    """Return the mean of the predictions of trials, or of their probabilities for classes."""
+    predictions = [trial.predictions for trial in trials]
+    first = predictions[0]
+    if not first.class_count:
+        return Predictions(first.truth, np.mean([each.predicted for each in predictions], axis=0))
+
+    probabilities = np.mean([each.probabilities for each in predictions], axis=0)
+    return Predictions(first.truth, probabilities.argmax(axis=1), first.class_count, probabilities)
+
+
+def combine_ensembles(ensembles: Sequence[Ensemble]) -> Ensemble:
+    """Return one ensemble for those of several folds: the members that have most weight in all of them together."""
+    weights: defaultdict[int, float] = defaultdict(float)
+    trials_by_position: defaultdict[int, list[Trial]] = defaultdict(list)
+    for ensemble in ensembles:
+        for member in ensemble.members:
+            weights[member.position] += member.weight
+            trials_by_position[member.position].append(member.trial)
+
+    most_members = max(len(ensemble.members) for ensemble in ensembles)
+    heaviest_first = sorted(weights, key=lambda position: (-weights[position], position))
+    positions = sorted(heaviest_first[:most_members])
+    total_weight = sum(weights[position] for position in positions)
+    return Ensemble(
+        tuple(
+            EnsembleMember(position, average_settings(trials_by_position[position]), weights[position] / total_weight)
+            for position in positions
+        )
+    )
+
+
+def fit_ensemble(
+    data: TrainingData,
+    ensemble: Ensemble,
+    encoded: EncodedFold,
+    pool: FittingPool,
+    *,
+    weights: Floats | None = None,
+) -> Any:
+    """Fit the members of an ensemble at the same time on the training rows of a fold, and return their average.
+
+    A single member may use all threads. `weights` are those of the training rows, as for `fit_trial`.
+    """
+    if len(ensemble.members) == 1:
+        with threadpool_limits(pool.thread_count, user_api="openmp"):
+            return fit_trial(data, ensemble.members[0].trial, encoded, weights=weights)
+
+    models = pool.map(lambda member: fit_trial(data, member.trial, encoded, weights=weights), ensemble.members)
+    return average_models(data, ensemble, list(models), encoded)
+
+
+def fit_ensemble_alone(data: TrainingData, ensemble: Ensemble, encoded: EncodedFold) -> Any:
+    """Fit an ensemble as `fit_ensemble` does, but on this thread only, while other threads fit something else."""
+    models = [fit_trial(data, member.trial, encoded) for member in ensemble.members]
+    return models[0] if len(models) == 1 else average_models(data, ensemble, models, encoded)
+
+
+def average_models(data: TrainingData, ensemble: Ensemble, models: Sequence[Any], encoded: EncodedFold) -> Any:
+    """Return a model that averages the fitted models of an ensemble's members."""
+    # The average takes its members as they are: a frozen estimator is not fitted again.
+    named_models = [(f"member_{number}", FrozenEstimator(model)) for number, model in enumerate(models, start=1)]
+    member_weights = [member.weight for member in ensemble.members]
+
+    if data.target.is_classification:
+        average = VotingClassifier(named_models, voting="soft", weights=member_weights)
+    else:
+        average = VotingRegressor(named_models, weights=member_weights)
+    return average.fit(encoded.train, data.target.values[encoded.fold.train])

@@ -1,0 +1,244 @@
+"""Comparing trials on inner folds of training rows, by successive halving (Jamieson and Talwalkar 2016).
+
+All trials are compared on little data; only the better ones are compared again, on more. The score by which a trial is
+chosen is never the score that is reported, because the outer test rows take no part in the comparison.
+"""
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from operator import attrgetter
+from typing import Final
+
+import numpy as np
+
+from touchstone.learning.algorithms import BASELINE, Trial, average_settings
+from touchstone.learning.evaluation import Predictions, compute_metric, concatenate, metric_sign
+from touchstone.learning.fitting_pool import FittingPool
+from touchstone.learning.model_search import (
+    EncodedFold,
+    TrainingData,
+    encode_fold,
+    fit_trial,
+    fit_until_no_better,
+    has_single_class,
+    predict_fold,
+)
+from touchstone.learning.splits.folds import Fold, inner_folds
+from touchstone.learning.splits.split_rule import SplitRule
+from touchstone.learning.target import Indices
+
+FEW_ROWS: Final = 600  # Up to this many rows, a part of them says too little to give a trial up.
+FIRST_SAMPLE: Final = 5_000
+SECOND_SAMPLE: Final = 20_000
+LAST_SAMPLE: Final = 100_000  # With more rows than this, the best trials are compared on so many.
+SURVIVING_SHARE: Final = 1 / 3
+MIN_SURVIVORS: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A round of the comparison, in which the remaining trials are scored on some folds.
+
+    `continues` if the folds divide the same rows as those of the previous stage, so that the scores on both count.
+    """
+
+    folds: tuple[Fold, ...]
+    continues: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FoldScore:
+    """The score of a trial on the test rows of one inner fold, and its predictions for these rows.
+
+    `trial` makes the same model without them: it says how many rounds a boosting model takes.
+    """
+
+    trial: Trial
+    score: float
+    rows: Indices = field(repr=False)
+    predictions: Predictions = field(repr=False)
+    seconds_per_row: float  # How long the fit took by training row; it decides nothing but what there is time for.
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredTrial:
+    """A trial with its scores in the last stage that it reached; `position` is its place among the planned trials."""
+
+    position: int
+    stage: int
+    fold_scores: tuple[FoldScore, ...]
+
+    @property
+    def score(self) -> float:
+        """The mean score over the folds."""
+        return float(np.mean([fold.score for fold in self.fold_scores]))
+
+    @property
+    def rows(self) -> Indices:
+        """The rows of the training data on which the trial was scored."""
+        return np.concatenate([fold.rows for fold in self.fold_scores])
+
+    @property
+    def predictions(self) -> Predictions:
+        """The predictions for these rows, each by a model that did not learn from the row."""
+        return concatenate([fold.predictions for fold in self.fold_scores])
+
+    @property
+    def seconds_per_row(self) -> float:
+        """How long a fit took by training row."""
+        return float(np.mean([fold.seconds_per_row for fold in self.fold_scores]))
+
+    @property
+    def tuned_trial(self) -> Trial:
+        """The trial as it is fitted on all training rows, with the rounds of boosting that the folds found best."""
+        return average_settings([fold.trial for fold in self.fold_scores])
+
+
+def plan_stages(rule: SplitRule, train: Indices) -> list[Stage]:
+    """Return the stages in which trials are compared on training rows.
+
+    A short table is divided into a few folds. All trials are scored on the first of them and the better ones on the
+    others, too. A long table is sampled instead; every stage takes a larger sample.
+    """
+    if len(train) > 2 * FIRST_SAMPLE:
+        sizes = [size for size in (FIRST_SAMPLE, SECOND_SAMPLE, LAST_SAMPLE) if size < len(train)]
+        return [Stage(inner_folds(rule, train, limit=size)[:1]) for size in sizes]
+
+    folds = inner_folds(rule, train, limit=len(train))
+    if len(train) <= FEW_ROWS or len(folds) == 1:
+        return [Stage(folds)]
+    return [Stage(folds[:1]), Stage(folds[1:], continues=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonResult:
+    """The trials that were scored, in the order in which they were planned, and whether there was time for all."""
+
+    scored_trials: tuple[ScoredTrial, ...]
+    is_complete: bool
+
+    @property
+    def finalists(self) -> list[ScoredTrial]:
+        """The trials that reached the last stage."""
+        last_stage = max(trial.stage for trial in self.scored_trials)
+        return [trial for trial in self.scored_trials if trial.stage == last_stage]
+
+
+@dataclass(frozen=True, slots=True)
+class TrialComparison:
+    """What a comparison of trials needs: the data, the trials, threads for the fits, and when it has to end.
+
+    Nothing new begins after the deadline, a moment of `time.monotonic`, except that the first trial is always scored.
+    `on_trial_scored` is called after each trial of the first stage.
+    """
+
+    data: TrainingData
+    trials: Sequence[Trial]
+    pool: FittingPool
+    deadline: float
+    on_trial_scored: Callable[[], None]
+
+    def run(self, stages: Sequence[Stage]) -> ComparisonResult:
+        """Score the trials stage by stage, each time only the better ones of the previous stage."""
+        scored_trials = self._score_first_stage(stages[0])
+        is_complete = len(scored_trials) == len(self.trials)
+
+        for number, stage in enumerate(stages[1:], start=1):
+            survivors = self._choose_survivors(scored_trials)
+            if not is_complete or not self._has_time_for(stage, survivors):
+                return ComparisonResult(tuple(scored_trials), is_complete=False)
+
+            advanced_trials = self._score_survivors(number, stage, survivors)
+            is_complete = len(advanced_trials) == len(survivors)
+            scored_trials = _replace_trials(scored_trials, advanced_trials)
+
+        return ComparisonResult(tuple(scored_trials), is_complete)
+
+    def _score_first_stage(self, stage: Stage) -> list[ScoredTrial]:
+        """Score every trial for which there is time."""
+        scored_trials = []
+        for position, fold_scores in enumerate(self._score(range(len(self.trials)), stage)):
+            if fold_scores is not None:
+                scored_trials.append(ScoredTrial(position, 0, fold_scores))
+            self.on_trial_scored()
+        return scored_trials
+
+    def _score_survivors(self, number: int, stage: Stage, survivors: Sequence[ScoredTrial]) -> list[ScoredTrial]:
+        """Score the survivors of the earlier stages for which there is time."""
+        positions = [survivor.position for survivor in survivors]
+        scored_trials = []
+        for survivor, fold_scores in zip(survivors, self._score(positions, stage), strict=True):
+            if fold_scores is not None:
+                earlier_scores = survivor.fold_scores if stage.continues else ()
+                scored_trials.append(ScoredTrial(survivor.position, number, (*earlier_scores, *fold_scores)))
+        return scored_trials
+
+    def _score(self, positions: Sequence[int], stage: Stage) -> Iterator[tuple[FoldScore, ...] | None]:
+        """Yield the scores of each trial on the folds of a stage; None if there was no time for all of them."""
+        encoded_folds = list(self.pool.map(lambda fold: encode_fold(self.data, fold), stage.folds))
+        fits = [(position, encoded) for position in positions for encoded in encoded_folds]
+        scores = self.pool.map(lambda fit: self._score_in_time(*fit), fits)
+
+        for _position in positions:
+            fold_scores = tuple(score for score in islice(scores, len(encoded_folds)) if score is not None)
+            yield fold_scores if len(fold_scores) == len(encoded_folds) else None
+
+    def _score_in_time(self, position: int, encoded: EncodedFold) -> FoldScore | None:
+        """Fit a trial on one fold and score it; None if the deadline has passed."""
+        is_first_trial = position == 0
+        if time.monotonic() > self.deadline and not is_first_trial:
+            return None
+        return score_trial(self.data, self.trials[position], encoded)
+
+    def _choose_survivors(self, scored_trials: Sequence[ScoredTrial]) -> list[ScoredTrial]:
+        """Return the best of the trials that reached the latest stage, in the order in which they were planned."""
+        latest_stage = max(trial.stage for trial in scored_trials)
+        candidates = [trial for trial in scored_trials if trial.stage == latest_stage]
+        count = max(MIN_SURVIVORS, math.ceil(SURVIVING_SHARE * len(candidates)))
+
+        best_first = sort_by_score(self.data.metric, candidates)
+        return sorted(best_first[:count], key=attrgetter("position"))
+
+    def _has_time_for(self, stage: Stage, survivors: Sequence[ScoredTrial]) -> bool:
+        """Return whether the survivors can probably be scored on the folds of a stage before the deadline."""
+        rows = sum(len(fold.train) for fold in stage.folds)
+        expected_seconds = sum(survivor.seconds_per_row for survivor in survivors) * rows / self.pool.thread_count
+        return time.monotonic() + expected_seconds < self.deadline
+
+
+def score_trial(data: TrainingData, trial: Trial, encoded: EncodedFold) -> FoldScore:
+    """Fit a trial on the training rows of a fold, and score it on the test rows.
+
+    A score that is not defined counts as the worst possible one.
+    """
+    started = time.monotonic()
+    if has_single_class(data.target, encoded.fold):
+        # Nothing can be learned from a single class, so every trial predicts it.
+        model, tuned_trial = fit_trial(data, BASELINE, encoded), trial
+    else:
+        model, tuned_trial = fit_until_no_better(data, trial, encoded)
+
+    predictions = predict_fold(data, model, encoded)
+    score = compute_metric(data.metric, predictions)
+    worst_score = -metric_sign(data.metric) * math.inf
+    return FoldScore(
+        trial=tuned_trial,
+        score=score if math.isfinite(score) else worst_score,
+        rows=encoded.fold.test,
+        predictions=predictions,
+        seconds_per_row=(time.monotonic() - started) / len(encoded.fold.train),
+    )
+
+
+def sort_by_score(metric: str, trials: Sequence[ScoredTrial]) -> list[ScoredTrial]:
+    """Return trials by their scores, the best first; equal ones keep their order."""
+    return sorted(trials, key=lambda trial: -metric_sign(metric) * trial.score)
+
+
+def _replace_trials(trials: Sequence[ScoredTrial], replacements: Sequence[ScoredTrial]) -> list[ScoredTrial]:
+    """Return scored trials, with those replaced that have reached a further stage."""
+    replacement_by_position = {trial.position: trial for trial in replacements}
+    return [replacement_by_position.get(trial.position, trial) for trial in trials]

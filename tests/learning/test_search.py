@@ -1,0 +1,145 @@
+"""The search gives weak trials up early, averages good ones, and is the same with any number of threads."""
+
+import time
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import VotingClassifier, VotingRegressor
+
+from tests.learning.small_tables import csv, messy, model_of, train
+from touchstone.learning import model_artifact
+from touchstone.learning.algorithms import Trial, load_libraries
+from touchstone.learning.ensembles import choose_ensemble
+from touchstone.learning.evaluation import Predictions, compute_metric
+from touchstone.learning.experiment import Experiment, prepare_experiment
+from touchstone.learning.fitting_pool import open_fitting_pool
+from touchstone.learning.interfaces import Json
+from touchstone.learning.model_search import predict_matrix, suppress_numeric_warnings
+from touchstone.learning.preparation import encode_frame
+from touchstone.learning.requests import TrainingRequest
+from touchstone.learning.table_reader import read_table
+from touchstone.learning.trial_comparison import (
+    MIN_SURVIVORS,
+    ComparisonResult,
+    FoldScore,
+    ScoredTrial,
+    TrialComparison,
+    plan_stages,
+)
+
+
+def curved(rows: int) -> pd.DataFrame:
+    """Return a number that depends on two others, linearly on one and by a step on the other."""
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=rows), rng.normal(size=rows)
+    return pd.DataFrame({"a": a, "b": b, "y": 2 * a + 2 * (b > 0.3) + rng.normal(scale=0.5, size=rows)})
+
+
+def plan(frame: pd.DataFrame, target: str, **body: object) -> Experiment:
+    request = msgspec.convert({"dataset_id": 1, "target": target, **body}, TrainingRequest)
+    return prepare_experiment(request, read_table(csv(frame)))
+
+
+def compare(experiment: Experiment, deadline: float) -> ComparisonResult:
+    load_libraries(experiment.trials)
+    with suppress_numeric_warnings(), open_fitting_pool(2) as pool:
+        comparison = TrialComparison(experiment.data, experiment.trials, pool, deadline, on_trial_scored=lambda: None)
+        return comparison.run(plan_stages(experiment.rule, experiment.folds[0].train))
+
+
+@pytest.mark.parametrize("target", ["outcome", "score"])
+def test_any_number_of_threads_makes_the_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    """Neither the model nor its metrics depend on the cores that a job may use."""
+    frame = messy(150).assign(score=lambda table: np.arange(150) * 1.5 + (table["sex"] == "f"))
+    outcomes = []
+    for threads in ("1", "2"):
+        monkeypatch.setenv("OMP_NUM_THREADS", threads)
+        outcomes.append(train(frame, target, tmp_path, budget={"max_trials": 7}))
+    assert outcomes[0].result == outcomes[1].result
+
+
+def test_weak_trials_are_given_up_early() -> None:
+    """With more than six hundred rows only the best third of the trials is scored on all inner folds."""
+    experiment = plan(curved(1_000), "y", budget={"max_trials": 15})
+    compared = compare(experiment, deadline=time.monotonic() + 600)
+    assert compared.is_complete
+    assert len(compared.scored_trials) == 15
+    assert len(compared.finalists) == 5
+    worst_finalist = min(trial.fold_scores[0].score for trial in compared.finalists)
+    assert all(trial.fold_scores[0].score <= worst_finalist for trial in compared.scored_trials if trial.stage == 0)
+
+
+def test_without_time_only_the_first_trial_is_scored() -> None:
+    """A deadline in the past leaves one trial, and the comparison says that it is not complete."""
+    experiment = plan(curved(700), "y", budget={"max_trials": MIN_SURVIVORS})
+    compared = compare(experiment, deadline=time.monotonic() - 1)
+    assert [trial.position for trial in compared.scored_trials] == [0]
+    assert not compared.is_complete
+
+
+def test_a_result_that_was_stopped_by_time_says_so(tmp_path: Path) -> None:
+    """One second is not enough for two hundred trials, but for a model that works."""
+    started = time.monotonic()
+    budget = {"max_trials": 200, "max_runtime_seconds": 1}
+    result = train(curved(400), "y", tmp_path, budget=budget).result
+    assert result["stopped_by"] == "time"
+    assert "stopped_by_time" in {warning["code"] for warning in result["warnings"]}
+    assert result["metrics"]["holdout"]["r2"]["value"] > 0.5
+    assert time.monotonic() - started < 60
+
+
+@pytest.mark.parametrize(("target", "average"), [("y", VotingRegressor), ("class", VotingClassifier)])
+def test_an_average_of_models_is_stored_and_predicts_alike(tmp_path: Path, target: str, average: type) -> None:
+    """The stored average of scikit-learn has the members and weights that the result names."""
+    frame = curved(400).assign(**{"class": lambda table: np.where(table["y"] > 1, "high", "low")})
+    excluded = {"exclude": ["class" if target == "y" else "y"]}
+    body = {"features": excluded, "algorithms": ["linear", "decision_tree", "ensemble"], "budget": {"max_trials": 6}}
+    outcome = train(frame, target, tmp_path, **body)
+    model = outcome.result["model"]
+    assert model["algorithm"] == "ensemble"
+    assert sum(member["weight"] for member in model["members"]) == pytest.approx(1)
+
+    stored = model_artifact.load(model_of(outcome))
+    assert isinstance(stored.estimator, average)
+    matrix = encode_frame(stored.preparation, frame[["a", "b"]])
+    values, _probabilities = predict_matrix(stored.estimator, matrix, len(stored.classes))
+    truth = frame[target].to_numpy()
+    if target == "y":
+        assert compute_metric("r2", Predictions(truth, values)) > 0.8
+    else:
+        assert np.mean(np.array(stored.classes)[values] == truth) > 0.8
+
+
+def test_an_average_is_better_than_its_members() -> None:
+    """Two trials with opposite errors get the same weight, and a third one that only adds noise gets none."""
+    truth = np.linspace(0, 1, 50)
+    error = np.where(np.arange(50) % 2, 0.2, -0.2)
+    predicted = [truth + error, truth - error, np.full(50, 0.5)]
+    trials = []
+    for position, values in enumerate(predicted):
+        predictions = Predictions(truth, values)
+        score = FoldScore(Trial("linear"), compute_metric("r2", predictions), np.arange(50), predictions, 1e-6)
+        trials.append(ScoredTrial(position, 0, (score,)))
+
+    chosen = choose_ensemble("r2", trials)
+    assert [(member.position, member.weight) for member in chosen.ensemble.members] == [(0, 0.5), (1, 0.5)]
+    assert compute_metric("r2", chosen.predictions) == pytest.approx(1)
+
+
+def test_a_refit_learns_from_all_rows(tmp_path: Path) -> None:
+    """The metrics stay those of the model that has not met the test rows; the stored model learned from all rows."""
+    body = {"algorithms": ["decision_tree"], "budget": {"max_trials": 1}}
+
+    def root_samples(result: Json, model: model_artifact.LoadedModel) -> tuple[str, int]:
+        return result["model"]["fitted_on"], int(model.estimator.tree_.n_node_samples[0])
+
+    plain = train(curved(200), "y", tmp_path, **body)
+    assert root_samples(plain.result, model_artifact.load(model_of(plain))) == ("training_rows", 160)
+    refitted = train(curved(200), "y", tmp_path, refit=True, **body)
+    assert root_samples(refitted.result, model_artifact.load(model_of(refitted))) == ("all_rows", 200)
+    assert plain.result["metrics"] == refitted.result["metrics"]
