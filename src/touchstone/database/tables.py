@@ -63,9 +63,10 @@ datasets = sa.Table(
     sa.Column("created_at", UtcDateTime, nullable=False),
     sa.Column("updated_at", UtcDateTime, nullable=False),
     # The catalog version of the last change of this row: other processes fetch the rows that are newer than theirs.
-    sa.Column("changed_at_version", sa.BigInteger, nullable=False, index=True),
+    sa.Column("changed_at_version", sa.BigInteger, nullable=False),
     # The size of the record as JSON, which counts towards the quota of its owner and the byte limit of a page.
     sa.Column("bytes", sa.BigInteger, nullable=False, server_default=sa.text("0")),
+    sa.Index(None, "changed_at_version", "id"),
     sa.Index(None, "owner", "bytes"),
     sa.Index(None, "source_digest", unique=True),
     sqlite_autoincrement=True,

@@ -1,6 +1,6 @@
 """Queries for what has changed in the catalog since a version: records, deletions, and records that became private."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
@@ -34,10 +34,28 @@ async def records_changed_after(connection: Reader, place: ChangePlace, limit: i
 
     At most `limit` records are returned.
     """
+    rows = [*await connection.all(rest_of_version(place, limit))]
+    if len(rows) < limit:
+        rows += await connection.all(later_versions(place.version, limit - len(rows)))
+    return to_records(rows)
+
+
+# Versions and ids are compared in two queries, each of which reads its part of the index of versions and ids and no
+# more. In a single query, databases tend to read all later changes again for every batch of them.
+
+
+def rest_of_version(place: ChangePlace, limit: int) -> sa.Select[Any]:
+    """Return the query for the first records of the same version that follow a place."""
     version, id_ = datasets.c.changed_at_version, datasets.c.id
-    is_after = (version > place.version) | (id_ > place.id)
-    query = sa.select(*COLUMNS_WITHOUT_METADATA).where(version >= place.version, is_after)
-    return to_records(await connection.all(query.order_by(version, id_).limit(limit)))
+    query = sa.select(*COLUMNS_WITHOUT_METADATA).where(version == place.version, id_ > place.id)
+    return query.order_by(id_).limit(limit)
+
+
+def later_versions(version: int, limit: int) -> sa.Select[Any]:
+    """Return the query for the first records that changed after a version."""
+    changed_at_version = datasets.c.changed_at_version
+    query = sa.select(*COLUMNS_WITHOUT_METADATA).where(changed_at_version > version)
+    return query.order_by(changed_at_version, datasets.c.id).limit(limit)
 
 
 async def records_deleted_since(connection: Reader, version: int) -> list[int]:
