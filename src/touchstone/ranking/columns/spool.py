@@ -4,6 +4,7 @@ What is in a file does not count as memory of the process. The system keeps as m
 for, and deletes the file when nobody reads it any more.
 """
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -47,6 +48,20 @@ class SpooledColumn:
                 return np.empty(0, self._dtype)
             # Copy on write, because compiled kernels expect arrays that could be written.
             return np.asarray(np.memmap(file, self._dtype, mode="c"))
+
+
+def empty_array(size: int, dtype: Any, folder: Path | None) -> NDArray[Any]:
+    """Return an array to be filled, in an unnamed file in `folder`, or in memory for None.
+
+    Raises:
+        OSError: the folder cannot be written to.
+    """
+    if folder is None or size == 0:
+        return np.empty(size, dtype)
+    with TemporaryFile(dir=folder) as file:
+        # Reserved in advance, because a full disk would otherwise end the process when the array is filled.
+        os.posix_fallocate(file.fileno(), 0, size * np.dtype(dtype).itemsize)
+        return np.asarray(np.memmap(file, dtype, mode="r+", shape=(size,)))
 
 
 @dataclass(frozen=True, slots=True)

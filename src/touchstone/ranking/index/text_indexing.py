@@ -32,7 +32,7 @@ class TextIndexing:
         columns = self.index.columns
         texts = {name: self._with_ranks(column) for name, column in columns.texts.items()}
 
-        words = WordIndexing(self.index)
+        words = WordIndexing(self.index, self._folder)
         words.run()
         self.columns = replace(columns, texts=texts, word_index=words.word_index)
 

@@ -4,12 +4,14 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.ranking.column_types import Ints
+from touchstone.ranking.columns.spool import empty_array
 from touchstone.ranking.columns.text_pool import TextPool
 from touchstone.ranking.kernels import posting_kernels
 from touchstone.ranking.kernels.bits import Words
@@ -87,18 +89,22 @@ class WordIndex:
     lengths: NDArray[np.uint16]
 
     @classmethod
-    def build(cls, records: DecodedWords, order: Ints) -> "WordIndex":
+    def build(cls, records: DecodedWords, order: Ints, folder: Path | None = None) -> "WordIndex":
         """Return the index of some records, which are in the order of their positions given by `order`.
 
-        `order` holds for each position the number of the record among those in `records`.
+        `order` holds for each position the number of the record among those in `records`. Large arrays are in unnamed
+        files in `folder`, or in memory for None.
+
+        Raises:
+            OSError: the folder cannot be written to.
         """
         counts_by_number = _count_numbers(records)
         used_numbers = np.flatnonzero(counts_by_number).tolist()
         used_numbers.sort(key=records.words.__getitem__)
         words = [records.words[number] for number in used_numbers]
 
-        postings, lengths = _list_postings(records, order, counts_by_number, used_numbers)
-        packed_postings, starts = _pack(postings)
+        postings, lengths = _list_postings(records, order, counts_by_number, used_numbers, folder)
+        packed_postings, starts = _pack(postings, folder)
 
         spellings = WordForms.build(words, word_spellings)
         reversed_spellings = [spelling[::-1] for spelling in spellings.forms]
@@ -220,13 +226,13 @@ def _count_numbers(records: DecodedWords) -> Ints:
 
 
 def _list_postings(
-    records: DecodedWords, order: Ints, counts_by_number: Ints, used_numbers: Sequence[int]
+    records: DecodedWords, order: Ints, counts_by_number: Ints, used_numbers: Sequence[int], folder: Path | None
 ) -> tuple[WordPostings, NDArray[np.uint16]]:
     """Return the records of each word, the words in the order of `used_numbers`, and the length of each record."""
     postings = WordPostings(
         starts=np.concatenate([[0], np.cumsum(counts_by_number[used_numbers])]).astype(np.int64),
-        positions=np.empty(len(records.numbers), np.uint32),
-        weights=np.empty(len(records.numbers), np.uint8),
+        positions=empty_array(len(records.numbers), np.uint32, folder),
+        weights=empty_array(len(records.numbers), np.uint8, folder),
     )
     lengths = np.zeros(len(order), np.uint16)
 
@@ -240,14 +246,14 @@ def _list_postings(
     return postings, lengths
 
 
-def _pack(postings: WordPostings) -> tuple[NDArray[np.uint8], NDArray[Any]]:
+def _pack(postings: WordPostings, folder: Path | None) -> tuple[NDArray[np.uint8], NDArray[Any]]:
     """Return the packed postings of all words, and where those of each word begin and the last ones end."""
     usual_weights = np.empty(len(postings.starts) - 1, np.uint8)
     packed_starts = np.empty(len(postings.starts), np.int64)
     weight_counts = np.zeros(WEIGHT_LIMIT, np.int64)
     posting_kernels.measure_postings(postings, weight_counts, usual_weights, packed_starts)
 
-    packed = np.empty(int(packed_starts[-1]), np.uint8)
+    packed = empty_array(int(packed_starts[-1]), np.uint8, folder)
     posting_kernels.pack_postings(postings, usual_weights, packed_starts, packed)
     start_type = np.uint32 if len(packed) < 2**32 else np.int64
     return packed, packed_starts.astype(start_type)

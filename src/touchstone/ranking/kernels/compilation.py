@@ -23,6 +23,7 @@ from touchstone.ranking.kernels import (
     tie_kernels,
     top_kernels,
     weighting_kernels,
+    word_kernels,
 )
 from touchstone.ranking.kernels.bit_instructions import compile_bit_functions
 
@@ -40,6 +41,7 @@ KERNEL_MODULES: Final = (
     text_sort_kernels,
     distinct_text_kernels,
     layout_kernels,
+    word_kernels,
 )
 """The modules whose functions are compiled, each after those that it imports."""
 _lock: Final = Lock()

@@ -1,0 +1,87 @@
+"""The numbers of words, in a table that compiled kernels search and extend."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from touchstone.ranking.kernels import word_kernels
+from touchstone.ranking.kernels.word_kernels import NO_WORD, WordTable
+
+_SLOTS_PER_WORD: Final = 2  # so that at least half of the slots are empty, and searches are short
+
+
+class WordNumbers:
+    """A growing set of words, each of which has a number: the first is 0, and the others follow one by one.
+
+    Attributes:
+        table: The words and their numbers for the kernels, which may add as many words as `reserve` made room for.
+    """
+
+    def __init__(self) -> None:
+        self.table = WordTable(
+            word_count=np.zeros(1, np.int64),
+            data=np.empty(0, np.uint8),
+            ends=np.empty(0, np.int64),
+            hashes=np.empty(0, np.int64),
+            slots=np.full(1, NO_WORD, np.int32),
+            last_places=np.empty(0, np.int64),
+        )
+
+    def __len__(self) -> int:
+        return int(self.table.word_count[0])
+
+    def reserve(self, new_words: int, new_bytes: int) -> None:
+        """Make room for some more words, which have a number of bytes altogether."""
+        table = self.table
+        word_capacity = len(self) + new_words
+        slots = table.slots
+        if len(slots) < _SLOTS_PER_WORD * word_capacity:
+            slots = np.full(_power_of_two(_SLOTS_PER_WORD * word_capacity), NO_WORD, np.int32)
+            word_kernels.fill_slots(table.hashes, len(self), slots)
+
+        self.table = WordTable(
+            word_count=table.word_count,
+            data=_with_room(table.data, self._byte_count() + new_bytes),
+            ends=_with_room(table.ends, word_capacity),
+            hashes=_with_room(table.hashes, word_capacity),
+            slots=slots,
+            last_places=_with_room(table.last_places, word_capacity),
+        )
+
+    def numbers_of(self, words: Sequence[str]) -> NDArray[np.uint32]:
+        """Return the number of each of some folded words, adding those that are new."""
+        encoded_words = [word.encode() for word in words]
+        data = np.frombuffer(b"".join(encoded_words), np.uint8)
+        ends = np.cumsum([0, *map(len, encoded_words)]).tolist()
+        self.reserve(len(words), len(data))
+
+        numbers = [word_kernels.number_of_word(self.table, data, start, end) for start, end in pairwise(ends)]
+        return np.array(numbers, np.uint32)
+
+    def words(self) -> list[str]:
+        """Return all words in the order of their numbers."""
+        data = self.table.data[: self._byte_count()].tobytes()
+        ends = [0, *self.table.ends[: len(self)].tolist()]
+        return [data[start:end].decode() for start, end in pairwise(ends)]
+
+    def _byte_count(self) -> int:
+        """Return how many bytes all words have."""
+        return int(self.table.ends[len(self) - 1]) if len(self) else 0
+
+
+def _with_room(values: NDArray[Any], capacity: int) -> NDArray[Any]:
+    """Return an array that begins with some values and has room for at least `capacity`."""
+    if len(values) >= capacity:
+        return values
+
+    larger = np.empty(max(capacity, 2 * len(values)), values.dtype)
+    larger[: len(values)] = values
+    return larger
+
+
+def _power_of_two(minimum: int) -> int:
+    """Return the lowest power of two that is not below a number."""
+    return 1 << (minimum - 1).bit_length()
