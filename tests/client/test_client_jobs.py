@@ -52,6 +52,16 @@ def test_a_training_gives_a_model_that_predicts(client: Touchstone, trained: Job
     assert again.id == trained.id
 
 
+def test_a_preview_says_how_rows_are_divided(client: Touchstone, exam: Dataset, trained: Job) -> None:
+    """The split of a training is known before it starts, and a preview starts nothing."""
+    assert trained.result is not None
+    jobs_before = client.page_jobs("train").total_count
+    preview = client.preview_training(exam.id, "passed")
+    assert preview["rows"] == 80
+    assert preview["split"] == trained.result["split"] | {"effect": None}
+    assert client.page_jobs("train").total_count == jobs_before
+
+
 def test_events_tell_the_whole_story_and_go_on_from_anywhere(client: Touchstone, trained: Job) -> None:
     """The stream ends with the job, progress never decreases, and a later start omits earlier events."""
     events = list(client.events(trained))

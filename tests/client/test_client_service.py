@@ -316,6 +316,7 @@ def every_call() -> list[Any]:
         *calls_of_jobs("train"),
         *calls_of_jobs("explain"),
         job_calls.train(1, "t"),
+        job_calls.preview_training(1, "t"),
         job_calls.explain(),
         job_calls.predict("x", []),
         job_calls.page_project_jobs("x"),

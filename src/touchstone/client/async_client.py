@@ -157,6 +157,7 @@ class AsyncTouchstone:
     get_health = async_method(account_calls.get_health)
 
     train = async_method(job_calls.train)
+    preview_training = async_method(job_calls.preview_training)
     explain = async_method(job_calls.explain)
     get_job = async_method(job_calls.get_job)
     page_jobs = async_method(job_calls.page_jobs)

@@ -23,6 +23,12 @@ def train(
     )
 
 
+def preview_training(dataset_id: int, target: str, **options: Unpack[TrainOptions]) -> Call[dict[str, Any]]:
+    """Check a training without starting it, and return how its rows would be divided (`split`)."""
+    body = {"dataset_id": dataset_id, "target": target, **options}
+    return Call("POST", build_path("ml", "train", "preview"), read_json(dict[str, Any]), json=body, read_only=True)
+
+
 def explain(*, idempotency_key: str | None = None, **options: Unpack[ExplainOptions]) -> Call[Job]:
     """Start an explanation of a training job's model, or of a dataset alone."""
     return Call(

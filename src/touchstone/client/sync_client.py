@@ -158,6 +158,7 @@ class Touchstone:
     get_health = sync_method(account_calls.get_health)
 
     train = sync_method(job_calls.train)
+    preview_training = sync_method(job_calls.preview_training)
     explain = sync_method(job_calls.explain)
     get_job = sync_method(job_calls.get_job)
     page_jobs = sync_method(job_calls.page_jobs)

@@ -13,7 +13,7 @@ from touchstone.jobs.records import JobInputs, JobRecord, JobSource, Json, NewJo
 from touchstone.jobs.request_context import JobRequestContext
 from touchstone.jobs.selection_client import DatasetSource
 from touchstone.jobs.trained_models import TrainedModel, load_trained_model
-from touchstone.learning.requests import JobRequest
+from touchstone.learning.requests import JobRequest, TrainingRequest
 
 
 class ExplainedTraining(NamedTuple):
@@ -134,11 +134,7 @@ async def check_against_data(
         InvalidJobRequest: the request contradicts the table or the model, or there is nothing to learn from.
     """
     source = _job_source(dataset, training)
-    async with ctx.jobs.input_files.open_in_thread(source) as files_by_role:
-        table_facts = await ctx.jobs.synchronous_tasks.run(
-            ctx.service.kind.preflight_task, new_job.request, source=source, files_by_role=files_by_role
-        )
-
+    table_facts = await _run_preflight(ctx, new_job.request, source)
     inputs = msgspec.convert({"dataset_id": dataset.dataset_id, **table_facts}, JobInputs)
     return replace(
         new_job,
@@ -147,6 +143,28 @@ async def check_against_data(
         source=replace(source, sha256=inputs.sha256),
         parent_job_id=training.job.id if training else None,
     )
+
+
+async def preview_training(ctx: JobRequestContext, request: TrainingRequest) -> Json:
+    """Check a training without queueing it, and return the size of its table and how its rows would be divided.
+
+    Raises:
+        DatasetNotFound: the caller may see no such dataset.
+        DataFileUnreadable: the file of the dataset cannot be opened.
+        InvalidJobRequest: the request contradicts the table, or there is nothing to learn from.
+    """
+    dataset = await _load_dataset(ctx, request, None)
+    new_job = describe_job(ctx, request)
+    return await _run_preflight(ctx, new_job.request, _job_source(dataset, None))
+
+
+async def _run_preflight(ctx: JobRequestContext, request_body: Json, source: JobSource) -> Json:
+    """Check the request for a job against its files in a worker process, and return the facts about its table."""
+    async with ctx.jobs.input_files.open_in_thread(source) as files_by_role:
+        table_facts: Json = await ctx.jobs.synchronous_tasks.run(
+            ctx.service.kind.preflight_task, request_body, source=source, files_by_role=files_by_role
+        )
+    return table_facts
 
 
 def _job_source(dataset: DatasetSource, training: ExplainedTraining | None) -> JobSource:

@@ -178,6 +178,7 @@ PUBLIC_ROUTES: Final[tuple[PublicRoute, ...]] = (
     # Trainings and explanations are rows of one table, so that the training backend can list both for a project.
     _project_route("GET", "/projects/{project_id}/jobs", "training"),
     *_job_routes("training", "/ml", "/train"),
+    PublicRoute("POST", f"{API}/ml/train/preview", "training", "/train/preview"),
     PublicRoute("POST", f"{API}/ml/jobs/{{job_id}}/predict", "training", "/jobs/{job_id}/predict"),
     _comparison_route("POST", "/compare", returns_location=True),
     _comparison_route("GET", "/compare"),

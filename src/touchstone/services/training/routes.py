@@ -9,13 +9,13 @@ from touchstone.http.responses import JsonResponse
 from touchstone.http.routing import strict_router
 from touchstone.jobs.job_responses import accepted_response, job_list_response
 from touchstone.jobs.job_schemas import ACCEPTED, IDEMPOTENCY_KEY, JobPage, JobQuery, JobSummary, JobView
-from touchstone.jobs.job_submission import submit_job
+from touchstone.jobs.job_submission import preview_training, submit_job
 from touchstone.jobs.kinds import JOB_KIND_NAMES, PREDICT_TASK
 from touchstone.jobs.records import JobSource
 from touchstone.jobs.request_context import Context
 from touchstone.jobs.request_schemas import TrainingBody
 from touchstone.jobs.trained_models import load_trained_model
-from touchstone.services.training.schemas import PredictionRequest, PredictionsView
+from touchstone.services.training.schemas import PredictionRequest, PredictionsView, TrainingPreview
 
 training = strict_router(tags=["training"])
 
@@ -35,6 +35,15 @@ async def train(ctx: Context, request: TrainingBody) -> Response:
     """
     job_id = await submit_job(ctx, request)
     return await accepted_response(ctx, job_id)
+
+
+@training.post("/train/preview", summary="Preview a training", response_model=TrainingPreview)
+async def preview(ctx: Context, request: TrainingBody) -> Response:
+    """Check a training without starting it, and say how its rows would be divided.
+
+    The answer names the columns that form groups or order the rows in time, so that one can decide about them first.
+    """
+    return JsonResponse(await preview_training(ctx, request))
 
 
 @training.post("/jobs/{job_id}/predict", summary="Predict rows with a trained model", response_model=PredictionsView)

@@ -1,4 +1,4 @@
-"""The HTTP schemas of predictions."""
+"""The HTTP schemas of previews and predictions."""
 
 from typing import Any, Literal
 
@@ -7,6 +7,15 @@ from pydantic import BaseModel
 from touchstone.http.request_models import RequestModel
 from touchstone.jobs.request_schemas import Cell, CellRows
 from touchstone.messages.row_warnings import ROW_WARNINGS
+
+
+class TrainingPreview(BaseModel):
+    """The table of a training that has not been started, and how its rows would be divided."""
+
+    rows: int
+    columns: int
+    sha256: str
+    split: dict[str, Any]
 
 
 class PredictionRequest(RequestModel):
