@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from benchmarks.learning.product import train
+from touchstone.learning.artifacts.model_artifact import load
 from touchstone.learning.explaining.explanation_context import prepare_explanation
 from touchstone.learning.explaining.shapley_values import explain_row
 from touchstone.learning.interfaces import DataFile, ModelFile
-from touchstone.learning.model_artifact import load
 from touchstone.learning.requests import ExplanationRequest
 from touchstone.learning.table_reader import read_table
 

@@ -15,7 +15,7 @@ from touchstone.learning.bootstrap import (
 from touchstone.learning.choices import METRIC_BY_NAME, Task
 from touchstone.learning.column_types import from_numbers, from_texts
 from touchstone.learning.evaluation import Predictions, compute_metric, reported_metrics, summarize_folds
-from touchstone.learning.group_metrics import group_metrics
+from touchstone.learning.fairness.group_metrics import group_metrics
 from touchstone.learning.target import Target
 
 RNG = np.random.default_rng(3)

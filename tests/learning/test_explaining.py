@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from tests.learning.small_tables import csv, explain, messy, model_of, train
-from touchstone.learning import model_artifact
+from touchstone.learning.artifacts import model_artifact
 from touchstone.learning.column_types import from_dates, from_numbers, from_texts
 from touchstone.learning.explaining.associations import association, comparable_values
 from touchstone.learning.explaining.explanation_context import ExplanationContext, prepare_explanation

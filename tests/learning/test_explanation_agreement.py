@@ -10,7 +10,7 @@ from sklearn.inspection import partial_dependence, permutation_importance
 
 from tests.learning.small_tables import explain, model_of, train
 from tests.learning.test_explaining import case_of, steps
-from touchstone.learning import model_artifact
+from touchstone.learning.artifacts import model_artifact
 from touchstone.learning.explaining.shapley_values import explain_row
 
 with warnings.catch_warnings(action="ignore"):  # of the packages that shap imports

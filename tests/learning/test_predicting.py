@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from tests.learning.small_tables import messy, model_of, train
-from touchstone.learning import model_artifact
+from touchstone.learning.artifacts import model_artifact
+from touchstone.learning.artifacts.model_artifact import LoadedModel
 from touchstone.learning.column_types import ColumnKind, ColumnSchema
 from touchstone.learning.interfaces import ModelFile
 from touchstone.learning.learning_errors import LearningError
-from touchstone.learning.model_artifact import LoadedModel
 from touchstone.learning.model_cache import ModelCache
 from touchstone.learning.prediction import predict
 from touchstone.learning.row_values import build_frame

@@ -10,8 +10,8 @@ import pytest
 from sklearn.ensemble import VotingClassifier, VotingRegressor
 
 from tests.learning.small_tables import csv, messy, model_of, train
-from touchstone.learning import model_artifact
 from touchstone.learning.algorithms import Trial, load_libraries
+from touchstone.learning.artifacts import model_artifact
 from touchstone.learning.ensembles import choose_ensemble
 from touchstone.learning.evaluation import Predictions, compute_metric
 from touchstone.learning.experiment import Experiment, prepare_experiment

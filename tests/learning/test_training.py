@@ -16,8 +16,8 @@ import pandas as pd
 import pytest
 
 from tests.learning.small_tables import Progress, csv, explain, messy, model_of, train
-from touchstone.learning import model_artifact
 from touchstone.learning.algorithms import ModelOptions, plan_trials, search_space
+from touchstone.learning.artifacts import model_artifact
 from touchstone.learning.choices import Task
 from touchstone.learning.experiment import prepare_experiment
 from touchstone.learning.interfaces import ModelFile

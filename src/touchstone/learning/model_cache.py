@@ -5,9 +5,9 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Final
 
-from touchstone.learning import model_artifact
+from touchstone.learning.artifacts import model_artifact
+from touchstone.learning.artifacts.model_artifact import LoadedModel
 from touchstone.learning.interfaces import ModelFile
-from touchstone.learning.model_artifact import LoadedModel
 
 MAX_CACHED_BYTES: Final = 128 * 2**20  # Of model files; a loaded model takes several times the size of its file.
 

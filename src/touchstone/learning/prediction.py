@@ -5,9 +5,9 @@ from functools import cache
 
 from threadpoolctl import ThreadpoolController
 
+from touchstone.learning.artifacts.model_artifact import LoadedModel
 from touchstone.learning.interfaces import Json
 from touchstone.learning.learning_errors import LearningError
-from touchstone.learning.model_artifact import LoadedModel
 from touchstone.learning.model_search import predict_matrix, suppress_numeric_warnings
 from touchstone.learning.observed_values import warn_of_unseen_values
 from touchstone.learning.preparation import encode_frame

@@ -18,14 +18,14 @@ import skrub
 from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
-from touchstone.learning import model_artifact
 from touchstone.learning.algorithms import load_libraries
+from touchstone.learning.artifacts import model_artifact
+from touchstone.learning.artifacts.model_card import model_card
 from touchstone.learning.column_types import schema_to_dict
 from touchstone.learning.experiment import Experiment, SearchResult, prepare_experiment
 from touchstone.learning.fitting_pool import open_fitting_pool
 from touchstone.learning.interfaces import DataFile, Json, Outcome, Phase, Report, to_builtins
 from touchstone.learning.learning_curve import learning_curve
-from touchstone.learning.model_card import model_card
 from touchstone.learning.model_search import suppress_numeric_warnings
 from touchstone.learning.model_selection import PERCENT_AFTER_SEARCH, fit_stored_model, search_models
 from touchstone.learning.observed_values import observed_values

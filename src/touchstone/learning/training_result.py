@@ -23,7 +23,7 @@ from touchstone.learning.evaluation import (
     summarize_folds,
 )
 from touchstone.learning.experiment import Experiment, SearchResult
-from touchstone.learning.group_metrics import group_metrics
+from touchstone.learning.fairness.group_metrics import group_metrics
 from touchstone.learning.interfaces import Json
 from touchstone.learning.leakage.leakage_warnings import leakage_warnings
 from touchstone.learning.localized_text import LocalizedText, localize

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from touchstone.learning.artifacts.model_artifact import LoadedModel
 from touchstone.learning.choices import Output
 from touchstone.learning.column_types import ColumnSchema
-from touchstone.learning.model_artifact import LoadedModel
 from touchstone.learning.model_search import predict_matrix
 from touchstone.learning.preparation import encode_frame, encoded_sources
 from touchstone.learning.requests import Cell

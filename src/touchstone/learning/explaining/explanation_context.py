@@ -13,12 +13,12 @@ import numpy.typing as npt
 import pandas as pd
 from msgspec import UNSET
 
+from touchstone.learning.artifacts.model_artifact import LoadedModel
 from touchstone.learning.choices import Strategy
 from touchstone.learning.explaining.explained_model import ExplainedModel, build_explained_model
 from touchstone.learning.explaining.held_out_copy import fit_held_out_copy
 from touchstone.learning.explaining.permutation_importance import MAX_ROWS
 from touchstone.learning.learning_errors import LearningError
-from touchstone.learning.model_artifact import LoadedModel
 from touchstone.learning.model_search import select_features
 from touchstone.learning.request_checks import check_explanation_request
 from touchstone.learning.requests import ExplanationRequest

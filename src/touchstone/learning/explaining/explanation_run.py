@@ -6,7 +6,8 @@ from typing import Final
 
 from threadpoolctl import threadpool_limits
 
-from touchstone.learning import model_artifact, narrative
+from touchstone.learning import narrative
+from touchstone.learning.artifacts import model_artifact
 from touchstone.learning.charts import explanation_charts
 from touchstone.learning.choices import ALGORITHM_BY_NAME, METRIC_BY_NAME, Scope
 from touchstone.learning.explaining.explanation_context import (
