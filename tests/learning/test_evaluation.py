@@ -1,7 +1,6 @@
 """Metrics equal their definitions; intervals and groups are computed correctly."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import sklearn.metrics as oracle
 
@@ -13,9 +12,7 @@ from touchstone.learning.bootstrap import (
     draw_resamples,
 )
 from touchstone.learning.choices import METRIC_BY_NAME, Task
-from touchstone.learning.column_types import from_numbers, from_texts
 from touchstone.learning.evaluation import Predictions, compute_metric, reported_metrics, summarize_folds
-from touchstone.learning.fairness.group_metrics import group_metrics
 from touchstone.learning.target import Target
 
 RNG = np.random.default_rng(3)
@@ -126,50 +123,6 @@ def test_the_interval_over_folds_is_the_corrected_t() -> None:
     half = 2.7764451 * 0.0790569 * np.sqrt(1 / 5 + 1 / 4)
     assert found["mean"] == pytest.approx(0.8)
     assert [found["low"], found["high"]] == pytest.approx([0.8 - half, 0.8 + half], abs=1e-6)
-
-
-def test_groups_show_whom_a_model_fails() -> None:
-    """A model that is right for one group and wrong for the other has a gap of one, which is certain."""
-    truth = np.tile([0, 1], 100)
-    wrong = np.arange(200) >= 100
-    guess = np.where(wrong, 1 - truth, truth)
-    cells = pd.Series(np.where(wrong, "b", "a"), dtype=object)
-    column = from_texts("group", cells).column
-    (found,) = group_metrics([column], pd.DataFrame({"group": cells}), Predictions(truth, guess, 2, np.eye(2)[guess]))
-    assert [(g["group"], g["rows"], g["metrics"]["accuracy"]["value"]) for g in found["groups"]] == [
-        ("a", 100, 1.0),
-        ("b", 100, 0.0),
-    ]
-    assert found["gaps"]["accuracy"] == {"difference": 1.0, "ratio": 0.0, "certain": True}
-    assert found["groups"][1]["metrics"]["true_positive_rate"]["value"] == 0.0
-
-
-def test_proportions_carry_wilsons_interval() -> None:
-    """Eight right of ten: 0.490 to 0.943, as the textbook has it."""
-    truth, guess = np.zeros(10, dtype=np.intp), np.array([0] * 8 + [1] * 2)
-    cells = pd.Series(["x"] * 10, dtype=object)
-    (found,) = group_metrics(
-        [from_texts("g", cells).column], pd.DataFrame({"g": cells}), Predictions(truth, guess, 2, np.eye(2)[guess])
-    )
-    figure = found["groups"][0]["metrics"]["accuracy"]
-    assert (round(figure["low"], 3), round(figure["high"], 3)) == (0.490, 0.943)
-    assert found["groups"][0]["too_small"]
-
-
-def test_numbers_are_grouped_by_quartiles_and_missing_ones_apart() -> None:
-    """A numeric sensitive column is cut where a quarter of the rows lies, with names of values that occur."""
-    ages = np.array([*range(20, 60), np.nan])
-    typed = from_numbers("age", ages)
-    truth = np.zeros(41, dtype=np.intp)
-    (found,) = group_metrics(
-        [typed.column], pd.DataFrame({"age": ages}), Predictions(truth, truth, 2, np.eye(2)[truth])
-    )
-    names = [group["group"] for group in found["groups"]]
-    assert names[-1] is None
-    assert len(names) == 5
-    assert names[0].startswith("20 – ")
-    assert names[3].endswith(" – 59")
-    assert sum(group["rows"] for group in found["groups"]) == 41
 
 
 def test_intervals_over_folds_stay_within_the_metric() -> None:

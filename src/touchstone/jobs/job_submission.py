@@ -173,6 +173,7 @@ def _job_source(dataset: DatasetSource, training: ExplainedTraining | None) -> J
         file_path=dataset.file_path,
         file_type=dataset.file_type,
         declared=dataset.declared,
+        dataset=dataset.description,
         model_path=training.model.path if training else None,
         model_sha256=training.model.sha256 if training else None,
     )

@@ -7,6 +7,7 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
+from touchstone.core.attributes import ETHICAL
 from touchstone.core.errors import (
     DataFileUnreadable,
     DatasetNotFound,
@@ -27,7 +28,8 @@ DECLARED_ATTRIBUTES: Final = ("instances_number", "features_number", "missing_va
 class DatasetSource(Struct, frozen=True):
     """The data file of a dataset, and the record that describes the dataset.
 
-    `target` is the column that the record suggests to predict.
+    `target` is the column that the record suggests to predict, and `licenses` are those that one may choose from.
+    `levels` says how well the known flags and numbers of the record are supported.
     """
 
     dataset_id: int
@@ -36,6 +38,8 @@ class DatasetSource(Struct, frozen=True):
     record: Json
     name: str = ""
     target: str | None = None
+    licenses: list[str] = []
+    levels: dict[str, str] = {}
 
     @property
     def declared(self) -> Json:
@@ -55,6 +59,23 @@ class DatasetSource(Struct, frozen=True):
         if not isinstance(suggested_columns, list):
             return []
         return [column for column in self.columns if column in suggested_columns]
+
+    @property
+    def description(self) -> Json:
+        """What the card of a trained model says about the dataset, as it is known when the job is accepted."""
+        source = self._metadata.get("source")
+        ethical_record = [
+            {"attribute": name, "value": self.record.get(name), "level": self.levels.get(name)} for name in ETHICAL
+        ]
+        return {
+            "id": self.dataset_id,
+            "uuid": self.record.get("dataset_id"),
+            "name": self.record.get("name"),
+            "objective": self.record.get("objective"),
+            "licenses": self.licenses,
+            "source": source if isinstance(source, dict) else None,
+            "ethical_record": ethical_record,
+        }
 
     @property
     def _metadata(self) -> Json:

@@ -11,7 +11,15 @@ import msgspec
 Json = dict[str, Any]
 
 # The media types of the files that a task may write, by their suffix.
-MEDIA_TYPES: Final = {".skops": "application/vnd.skops", ".md": "text/markdown; charset=utf-8"}
+MEDIA_TYPES: Final = {
+    ".skops": "application/vnd.skops",
+    ".onnx": "application/octet-stream",
+    ".parquet": "application/vnd.apache.parquet",
+    ".json": "application/json",
+    ".md": "text/markdown; charset=utf-8",
+    ".txt": "text/plain; charset=utf-8",
+    ".py": "text/x-python; charset=utf-8",
+}
 
 
 class Phase(StrEnum):
@@ -58,12 +66,14 @@ class DataFile:
     """An opened table; it holds no path, so that no other file can be opened.
 
     `stream` is seekable. `declared` holds the attributes that the dataset's record declares (instances_number,
-    features_number, missing_values_percentage), to be set beside the measured ones.
+    features_number, missing_values_percentage), to be set beside the measured ones. `dataset` is what a model card says
+    about the dataset: its name, licences, source, and ethical record with the levels of evidence.
     """
 
     stream: BinaryIO
     file_type: str
     declared: Mapping[str, Any] = field(default_factory=dict)
+    dataset: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

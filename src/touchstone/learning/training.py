@@ -15,12 +15,10 @@ import msgspec
 import numpy as np
 import sklearn
 import skrub
-from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
 from touchstone.learning.algorithms import load_libraries
-from touchstone.learning.artifacts import model_artifact
-from touchstone.learning.artifacts.model_card import model_card
+from touchstone.learning.artifacts.artifact_writer import FinishedTraining
 from touchstone.learning.column_types import schema_to_dict
 from touchstone.learning.experiment import Experiment, SearchResult, prepare_experiment
 from touchstone.learning.fitting_pool import open_fitting_pool
@@ -42,8 +40,8 @@ PERCENT_BEFORE_WRITING: Final = 95.0
 def run_training(request: TrainingRequest, file: DataFile, *, scratch: Path, report: Report) -> Outcome:
     """Search for the best model for a table, measure it on rows it has not seen, and write it into `scratch`.
 
-    Returns the result as the API documents it, and two files: the model (`model.skops`) and its description
-    (`model_card.md`). Raises `LearningError` if the request does not fit the table.
+    Returns the result as the API documents it, and the files of the training: the model, its card, and what else is
+    needed to use and to check it. Raises `LearningError` if the request does not fit the table.
     """
     budget = TimeBudget(request.budget.max_runtime_seconds)
     # One thread for each fit, because the order in which several threads add numbers up would change the model.
@@ -62,7 +60,8 @@ def run_training(request: TrainingRequest, file: DataFile, *, scratch: Path, rep
             pipeline = fit_stored_model(experiment, search, pool)
 
         report(PERCENT_BEFORE_WRITING, Phase.WRITING, step=0, total_steps=1, message="writing_artifacts")
-        return _write_artifacts(experiment, search, result, pipeline, scratch)
+        record = _model_record(experiment, search, result)
+        return FinishedTraining(experiment, search, result, record, pipeline, file.dataset).write_files(scratch)
 
 
 def preflight(request: TrainingRequest, file: DataFile) -> Json:
@@ -82,18 +81,6 @@ def _learned_rows(experiment: Experiment) -> Indices:
     if experiment.learns_from_all_rows:
         return np.arange(len(experiment.target.values))
     return experiment.folds[0].train
-
-
-def _write_artifacts(
-    experiment: Experiment, search: SearchResult, result: Json, pipeline: Pipeline, scratch: Path
-) -> Outcome:
-    """Write the model and its card into `scratch`, and add the digest of the model to the result."""
-    record = _model_record(experiment, search, result)
-    model = model_artifact.write_artifact(scratch, "model.skops", model_artifact.dump(pipeline, record))
-    card = model_artifact.write_artifact(scratch, "model_card.md", model_card(result, record).encode())
-
-    stored_model = result["model"] | {"artifact": model.name, "sha256": model.sha256}
-    return Outcome(result | {"model": stored_model}, (model, card))
 
 
 def _model_record(experiment: Experiment, search: SearchResult, result: Json) -> Json:

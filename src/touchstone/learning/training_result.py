@@ -23,7 +23,8 @@ from touchstone.learning.evaluation import (
     summarize_folds,
 )
 from touchstone.learning.experiment import Experiment, SearchResult
-from touchstone.learning.fairness.group_metrics import group_metrics
+from touchstone.learning.fairness.group_metrics import GroupMeasurer
+from touchstone.learning.fairness.groups import define_groups
 from touchstone.learning.interfaces import Json
 from touchstone.learning.leakage.leakage_warnings import leakage_warnings
 from touchstone.learning.localized_text import LocalizedText, localize
@@ -225,11 +226,13 @@ def _score_range(scores: npt.NDArray[np.float64]) -> Json:
 
 def _group_metrics(experiment: Experiment, predictions: Predictions) -> list[Json]:
     """Return the metrics of every group of the sensitive columns, measured on the test rows of all folds."""
+    table = experiment.table
     names = list(experiment.request.sensitive_features)
-    columns = [experiment.table.columns[name] for name in names]
+    sensitive_columns = [define_groups(table.columns[name], table.frame[name]) for name in names]
 
     test_rows = experiment.target.rows[held_out_positions(experiment.folds)]
-    return group_metrics(columns, experiment.table.frame[names].iloc[test_rows], predictions)
+    measurer = GroupMeasurer(predictions, experiment.target.classes)
+    return measurer.measure(table.frame[names].iloc[test_rows], sensitive_columns)
 
 
 def _column_roles(experiment: Experiment) -> dict[str, Json]:

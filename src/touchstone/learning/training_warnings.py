@@ -7,13 +7,13 @@ import numpy as np
 
 from touchstone.learning.choices import Metric
 from touchstone.learning.column_types import ColumnKind, ColumnSchema
+from touchstone.learning.fairness.group_warnings import group_warnings
 from touchstone.learning.interfaces import Json
-from touchstone.learning.localized_text import LOCALES, localize
+from touchstone.learning.localized_text import localize
 from touchstone.learning.splits.folds import Fold
 from touchstone.learning.splits.split_decision import GROUP_COLUMN_REASON
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Target
-from touchstone.messages.labels import MISSING_VALUE
 from touchstone.messages.training_warnings import WARNINGS
 
 FEW_ROWS: Final = 200
@@ -64,8 +64,8 @@ def result_warnings(metrics: Json, groups: Sequence[Json], metric: Metric) -> It
     """Yield warnings about the metrics: no clear gain over the baseline, small groups, unequal groups."""
     if not _is_better_than_baseline(metrics, metric):
         yield warning("not_better_than_baseline")
-    for column in groups:
-        yield from _group_warnings(column)
+    for entry in groups:
+        yield from group_warnings(entry)
 
 
 def budget_warnings(stopped_by: str) -> Iterator[Json]:
@@ -140,30 +140,3 @@ def _is_better_than_baseline(metrics: Json, metric: Metric) -> bool:
     if metric.greater_is_better:
         return bool(worst_model_value > baseline_value)
     return bool(worst_model_value < baseline_value)
-
-
-def _group_warnings(column: Json) -> Iterator[Json]:
-    """Yield the warnings about the groups of one sensitive column: small groups, and clearly unequal accuracies."""
-    small_groups = [group for group in column["groups"] if group["too_small"]]
-    if small_groups:
-        yield _small_groups_warning(column["column"], small_groups)
-
-    gap = column["gaps"].get("accuracy", {})
-    if gap.get("certain"):
-        yield warning("group_gap", name=column["column"], difference=gap["difference"])
-
-
-def _small_groups_warning(column: str, groups: Sequence[Json]) -> Json:
-    """Return the warning about small groups; its text names them in each language, its facts in English."""
-    names = [{locale: _group_name(group, locale) for locale in LOCALES} for group in groups]
-    return {
-        "code": "small_groups",
-        "text": localize(WARNINGS["small_groups"], name=column, names=names),
-        "facts": {"name": column, "names": [name["en"] for name in names]},
-    }
-
-
-def _group_name(group: Json, locale: str) -> str:
-    """Return the name of a group and its number of rows."""
-    name = localize(MISSING_VALUE)[locale] if group["group"] is None else group["group"]
-    return f"{name} ({group['rows']})"

@@ -40,6 +40,7 @@ GROUP_METRIC_LABELS: Final[Mapping[str, Text]] = {
     "selection_rate": ("Taux de prédictions positives", "Rate of positive predictions"),
     "true_positive_rate": ("Taux de vrais positifs", "True positive rate"),
     "false_positive_rate": ("Taux de faux positifs", "False positive rate"),
+    "positive_predictive_value": ("Valeur prédictive positive", "Positive predictive value"),
     "mae": ("Erreur absolue moyenne", "Mean absolute error"),
     "mean_error": ("Erreur moyenne (prédit − réel)", "Mean error (predicted − actual)"),
 }
@@ -51,4 +52,15 @@ METHOD_LABELS: Final[Mapping[str, Text]] = {
     "shap": ("Valeurs de Shapley", "Shapley values"),
     "counterfactual": ("Contrefactuels", "Counterfactuals"),
     "data_profile": ("Profil des données", "Data profile"),
+}
+
+# The files of a training, and what each contains.
+ARTIFACT_LABELS: Final[Mapping[str, Text]] = {
+    "model.skops": ("le modèle, à ouvrir sans exécuter de code", "the model, which can be opened without running code"),
+    "example.py": ("un script qui prédit sans Touchstone", "a script that predicts without Touchstone"),
+    "environment.txt": ("les versions des paquets nécessaires", "the versions of the packages that it needs"),
+    "predictions.parquet": ("la prédiction pour chaque ligne de test", "the prediction for each test row"),
+    "split.json": ("les lignes d’apprentissage et de test", "the training and test rows"),
+    "model_card.md": ("la fiche du modèle, à lire", "the model card, for readers"),
+    "model_card.json": ("la fiche du modèle, pour des programmes", "the model card, for programs"),
 }

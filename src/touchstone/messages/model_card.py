@@ -12,7 +12,34 @@ MODEL_CARD: Final[Mapping[str, Text]] = {
     "title": ("Fiche du modèle : {target}", "Model card: {target}"),
     "what": ("Ce que c’est", "What it is"),
     "model": ("{algorithm} ({settings}), {task}.", "{algorithm} ({settings}), {task}."),
+    "positive_class": ("Classe positive : « {name} ».", "Positive class: “{name}”."),
+    "intended_use": ("Usage prévu", "Intended use"),
+    "named_dataset": ("« {name} »", "“{name}”"),
+    "unnamed_dataset": ("la table d’apprentissage", "the training table"),
+    "intended_use_rows": (
+        "Prédire « {target} » pour des lignes recueillies comme celles de {dataset}.",
+        "Predict “{target}” for rows that were collected like those of {dataset}.",
+    ),
+    "intended_use_limits": (
+        "La qualité n’a été mesurée que sur des lignes de cette table : rien ne dit qu’elle vaut pour d’autres lieux, "
+        "d’autres époques ou d’autres populations.",
+        "Its quality was measured on rows of this table only; whether it holds for other places, times or populations "
+        "is not known.",
+    ),
+    "intended_use_people": (
+        "Une décision sur une personne ne doit pas reposer sur ce modèle seul.",
+        "No decision about a person should rest on this model alone.",
+    ),
     "data": ("Données", "Data"),
+    "dataset_line": ("{name} (jeu de données n° {number}).", "{name} (dataset no. {number})."),
+    "licences_line": ("Licence : {licences}.", "Licence: {licences}."),
+    "ethical_columns": (
+        "| Attribut éthique | Valeur | Niveau de preuve |",
+        "| Ethical attribute | Value | Level of evidence |",
+    ),
+    "yes": ("oui", "yes"),
+    "no": ("non", "no"),
+    "not_known": ("inconnu", "not known"),
     "data_line": (
         "{rows} {rows:ligne|lignes}, {features} {features:colonne utilisée|colonnes utilisées} ; empreinte "
         "SHA-256 du fichier : `{digest}`.",
@@ -53,10 +80,8 @@ MODEL_CARD: Final[Mapping[str, Text]] = {
         "one that was evaluated.",
     ),
     "groups": ("Groupes", "Groups"),
-    "groups_columns": (
-        "| Colonne | Groupe | Lignes | {metric} | Intervalle |",
-        "| Column | Group | Rows | {metric} | Interval |",
-    ),
+    "group": ("Groupe", "Group"),
+    "rows": ("Lignes", "Rows"),
     "limits": ("Limites et avertissements", "Limits and warnings"),
     "no_warning": ("Aucun avertissement.", "No warnings."),
     "versions": ("Versions", "Versions"),

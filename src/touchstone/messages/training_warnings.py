@@ -98,15 +98,6 @@ WARNINGS: Final[Mapping[str, Text]] = {
         "“{first}” and “{second}” together predict the target almost perfectly ({score}): check that they are known "
         "before the outcome.",
     ),
-    "small_groups": (
-        "{names:Groupe|Groupes} de « {name} » {names:trop petit|trop petits} pour conclure (lignes "
-        "évaluées) : {names}.",
-        "{names:Group|Groups} of “{name}” too small to draw conclusions (evaluated rows): {names}.",
-    ),
-    "group_gap": (
-        "L’exactitude varie de {difference} entre les groupes de « {name} », au-delà de l’incertitude.",
-        "Accuracy differs by {difference} between the groups of “{name}”, more than uncertainty explains.",
-    ),
     "not_better_than_baseline": (
         "Le modèle ne fait pas nettement mieux que la référence naïve.",
         "The model is not clearly better than the naive baseline.",

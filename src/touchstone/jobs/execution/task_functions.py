@@ -88,7 +88,7 @@ def _data_file(context: TaskContext) -> DataFile:
             raise LearningError("data_changed")
 
     assert source.file_type is not None
-    return DataFile(stream, source.file_type, source.declared)
+    return DataFile(stream, source.file_type, source.declared, source.dataset)
 
 
 def _model_file(context: TaskContext) -> ModelFile | None:

@@ -19,9 +19,10 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from skops.io.exceptions import UntrustedTypesFoundException
 
+from touchstone.learning.artifacts.example import TRUSTED_TYPES
 from touchstone.learning.choices import Task
 from touchstone.learning.column_types import ColumnSchema, schema_from_dict
-from touchstone.learning.interfaces import MEDIA_TYPES, ArtifactFile, Json, ModelFile
+from touchstone.learning.interfaces import Json, ModelFile
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.requests import Cell
 from touchstone.learning.splits.split_plan import SplitPlan, plan_from_record
@@ -31,20 +32,6 @@ RECORD: Final = "record.json"
 SCHEMA: Final = "schema.json"
 EPOCH: Final = (1980, 1, 1, 0, 0, 0)  # The earliest date that a zip archive can hold.
 MAX_MODEL_BYTES: Final = 2**30
-ALLOWED_TYPES: Final = (
-    "collections.OrderedDict",
-    "lightgbm.basic.Booster",
-    "lightgbm.sklearn.LGBMClassifier",
-    "lightgbm.sklearn.LGBMRegressor",
-    "numpy.dtype",
-    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
-    "sklearn.model_selection._split.KFold",
-    "sklearn.tree._tree.Tree",
-    "sklearn.utils._bunch.Bunch",
-    "skrub._datetime_encoder.DatetimeEncoder",
-    "skrub._string_encoder.StringEncoder",
-    "skrub._to_str.ToStr",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +131,10 @@ def load(model: ModelFile) -> LoadedModel:
 
     try:
         untrusted_types = set(skops.io.get_untrusted_types(data=data))
-        if not untrusted_types.issubset(ALLOWED_TYPES):
+        if not untrusted_types.issubset(TRUSTED_TYPES):
             raise LearningError("artifact_untrusted")
 
-        pipeline = skops.io.loads(data, trusted=list(ALLOWED_TYPES))
+        pipeline = skops.io.loads(data, trusted=list(TRUSTED_TYPES))
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             record = json.loads(archive.read(RECORD))
     except UntrustedTypesFoundException as error:
@@ -155,19 +142,6 @@ def load(model: ModelFile) -> LoadedModel:
     except (zipfile.BadZipFile, KeyError, ValueError) as error:
         raise LearningError("artifact_damaged") from error
     return LoadedModel(pipeline, record)
-
-
-def write_artifact(scratch: Path, name: str, data: bytes) -> ArtifactFile:
-    """Write a file into the scratch folder, from where the caller takes it; its suffix decides its media type."""
-    path = scratch / name
-    path.write_bytes(data)
-    return ArtifactFile(
-        name=name,
-        path=path,
-        media_type=MEDIA_TYPES[path.suffix],
-        sha256=hashlib.sha256(data).hexdigest(),
-        size=len(data),
-    )
 
 
 def _canonical_archive(data: bytes, record: Json) -> bytes:

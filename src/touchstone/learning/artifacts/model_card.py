@@ -1,34 +1,74 @@
-"""The model card in Markdown: what a model is, what it learned from, how good it is, and for whom it fails.
+"""The model card: what a model is, what it learned from, how good it is, and for whom it fails.
 
-The sections follow Mitchell et al., Model Cards for Model Reporting (2019).
+The sections follow Mitchell et al., Model Cards for Model Reporting (2019). The card is written twice: as JSON for
+programs, and as Markdown for readers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
+from touchstone.core.attributes import BY_NAME
 from touchstone.learning.choices import METRIC_BY_NAME
 from touchstone.learning.column_types import MANY_VALUES
 from touchstone.learning.interfaces import Json
-from touchstone.learning.localized_text import LOCALES, format_fact, localize
-from touchstone.messages.labels import GROUP_METRIC_LABELS
+from touchstone.learning.localized_text import LOCALES, LocalizedText, format_fact, localize
+from touchstone.messages.labels import GROUP_METRIC_LABELS, MISSING_VALUE
+from touchstone.messages.locales import Text
 from touchstone.messages.model_card import MODEL_CARD
+from touchstone.messages.pages_evidence import EVIDENCE_PAGES
+
+FORMAT: Final = 1
+COPIED_RESULTS: Final = ("metrics", "decision", "calibration", "group_metrics", "warnings")
 
 
-def model_card(result: Json, record: Json) -> str:
-    """Return the card in French, then in English.
+def build_model_card(result: Json, record: Json, dataset: Mapping[str, Any]) -> Json:
+    """Return the card as JSON.
 
-    `result` is the result of the training, `record` what is stored inside the model file.
+    `result` is the result of the training, `record` what is stored inside the model file, and `dataset` what the
+    catalog says about the dataset.
     """
-    return "\n---\n\n".join(_ModelCard(result, record, locale).render() for locale in LOCALES)
+    model = result["model"]
+    return {
+        "format": FORMAT,
+        "target": record["target"],
+        "task": record["task"],
+        "classes": record["classes"],
+        "positive_class": model["positive_class"],
+        "intended_use": _intended_use(result, record, dataset),
+        "model": {name: value for name, value in model.items() if name not in ("features", "classes")},
+        "features": model["features"],
+        "dataset": {**dataset, "sha256": record["sha256"], "rows": result["profile"]["rows"]},
+        **{name: result[name] for name in COPIED_RESULTS if name in result},
+        "split": record["split"],
+        "seed": record["seed"],
+        "versions": record["versions"],
+    }
+
+
+def _intended_use(result: Json, record: Json, dataset: Mapping[str, Any]) -> LocalizedText:
+    """Return what the model may be used for, and what for it may not, as far as its training can tell."""
+    name = dataset.get("name")
+    origin = localize(MODEL_CARD["named_dataset"], name=name) if name else localize(MODEL_CARD["unnamed_dataset"])
+    sentences = [
+        localize(MODEL_CARD["intended_use_rows"], target=record["target"], dataset=origin),
+        localize(MODEL_CARD["intended_use_limits"]),
+    ]
+    if result["group_metrics"]:
+        sentences.append(localize(MODEL_CARD["intended_use_people"]))
+    return {locale: " ".join(sentence[locale] for sentence in sentences) for locale in LOCALES}
+
+
+def render_model_card(card: Json) -> str:
+    """Return the card in Markdown, in French and then in English."""
+    return "\n---\n\n".join(_MarkdownCard(card, locale).render() for locale in LOCALES)
 
 
 @dataclass(frozen=True, slots=True)
-class _ModelCard:
+class _MarkdownCard:
     """The card in one language."""
 
-    result: Json
-    record: Json
+    card: Json
     locale: str
 
     def render(self) -> str:
@@ -36,16 +76,17 @@ class _ModelCard:
 
         The section about groups is left out if no sensitive column was named.
         """
-        title = f"# {self.text('title', target=self.record['target'])}\n"
+        title = f"# {self.text('title', target=self.card['target'])}\n"
         measured_quality = f"{self.split()}\n\n{self.metrics()}"
 
         sections = [
             self.section("what", self.model()),
+            self.section("intended_use", self.card["intended_use"][self.locale]),
             self.section("data", self.data()),
             self.section("preparation", self.text("preparation_line", many=MANY_VALUES)),
             self.section("metrics", measured_quality),
         ]
-        if self.result["group_metrics"]:
+        if self.card["group_metrics"]:
             sections.append(self.section("groups", self.groups()))
         sections.append(self.section("limits", self.warnings()))
         sections.append(self.section("versions", self.versions()))
@@ -55,89 +96,136 @@ class _ModelCard:
         """Return a text of the card, filled in with facts."""
         return localize(MODEL_CARD[key], **facts)[self.locale]
 
+    def choose(self, text: Text) -> str:
+        """Return a text in the language of the card."""
+        return text[LOCALES.index(self.locale)]
+
     def section(self, key: str, body: str) -> str:
         """Return a section with its heading."""
         return f"## {self.text(key)}\n\n{body}\n"
 
     def model(self) -> str:
-        """Return the sentence about the algorithm, its settings and the task."""
-        model = self.result["model"]
+        """Return the sentences about the algorithm, its settings, the task, and the positive class."""
+        model = self.card["model"]
         settings = ", ".join(f"{name} = {value}" for name, value in model["settings"].items())
         task = localize(MODEL_CARD[model["task"]])
-        return self.text("model", algorithm=model["label"], settings=settings or "–", task=task)
+        sentence = self.text("model", algorithm=model["label"], settings=settings or "–", task=task)
+
+        if self.card["positive_class"] is None:
+            return sentence
+        return f"{sentence} {self.text('positive_class', name=str(self.card['positive_class']))}"
 
     def data(self) -> str:
-        """Return the sentence about the training data."""
-        return self.text(
+        """Return what the catalog says about the dataset, and a table of its ethical record."""
+        dataset = self.card["dataset"]
+        digest = self.text(
             "data_line",
-            rows=self.result["profile"]["rows"],
-            features=len(self.record["features"]),
-            digest=self.record["sha256"],
+            rows=dataset["rows"],
+            features=len(self.card["features"]),
+            digest=dataset["sha256"],
         )
+        if not dataset.get("name"):
+            return digest
+
+        name = self.text("dataset_line", name=dataset["name"], number=str(dataset["id"]))
+        licences = self.text("licences_line", licences=dataset["licenses"])
+        return f"{name} {licences} {digest}\n\n{self.ethical_record()}"
+
+    def ethical_record(self) -> str:
+        """Return a table of the ethical attributes of the dataset, with the level of evidence of each."""
+        lines = [self.text("ethical_columns"), "|---|---|---|"]
+        for entry in self.card["dataset"]["ethical_record"]:
+            attribute = BY_NAME[entry["attribute"]]
+            label = self.choose((attribute.label_fr, attribute.label_en))
+            level = entry["level"]
+            level_label = self.choose(EVIDENCE_PAGES[f"level_{level}"]) if level else None
+            lines.append(_table_line([label, self.flag(entry["value"]), level_label]))
+        return "\n".join(lines)
+
+    def flag(self, value: bool | None) -> str:
+        """Return whether an attribute is true, or that nobody knows."""
+        if value is None:
+            return self.text("not_known")
+        return self.text("yes" if value else "no")
 
     def split(self) -> str:
         """Return the sentence about how quality was measured."""
-        split = self.record["split"]
+        split = self.card["split"]
         percent = round(100 * split["test_size"])
         name = split["group_column"] or ""
         return self.text(f"split_{split['strategy']}", percent=percent, folds=split["folds"], name=name)
 
     def metrics(self) -> str:
         """Return the table of metrics beside those of the baseline."""
-        metrics = self.result["metrics"]
-        own_metrics = metrics.get("holdout") or metrics["folds"]
+        metrics = self.card["metrics"]
+        baseline = metrics["baseline"]
 
         lines = [self.text("metrics_columns"), "|---|---|---|---|"]
-        for name, estimate in own_metrics.items():
-            label = localize(METRIC_BY_NAME[name].label)[self.locale]
-            baseline = self.value(metrics["baseline"][name])
-            lines.append(_table_line([label, self.value(estimate), self.interval(estimate), baseline]))
+        for name, estimate in _measured(metrics).items():
+            label = self.choose(METRIC_BY_NAME[name].label)
+            lines.append(
+                _table_line([label, self.value(estimate), self.interval(estimate), self.value(baseline[name])])
+            )
         return "\n".join(lines)
 
     def groups(self) -> str:
-        """Return a Markdown table of how good the model is for each group of each sensitive column.
+        """Return a table for each sensitive column and their intersection: every metric of every group."""
+        return "\n\n".join(self.groups_of_column(entry) for entry in self.card["group_metrics"])
 
-        To keep the table small, it only shows the first of the metrics that were measured, with its interval.
-        """
-        columns = self.result["group_metrics"]
-        first_group = columns[0]["groups"][0]
-        metric = next(iter(first_group["metrics"]))
-        metric_label = GROUP_METRIC_LABELS[metric][LOCALES.index(self.locale)]
+    def groups_of_column(self, entry: Json) -> str:
+        """Return a heading and the table of the groups of one sensitive column."""
+        groups = entry["groups"]
+        metrics = list(groups[0]["metrics"])
+        labels = [self.choose(GROUP_METRIC_LABELS[metric]) for metric in metrics]
 
-        lines = [self.text("groups_columns", metric=metric_label), "|---|---|---|---|---|"]
-        for column in columns:
-            for group in column["groups"]:
-                estimate = group["metrics"][metric]
-                value = self.value(estimate)
-                interval = self.interval(estimate)
-                lines.append(_table_line([column["column"], group["group"], group["rows"], value, interval]))
+        header = _table_line([self.text("group"), self.text("rows"), *labels])
+        lines = [f"### {_escape(entry['column'])}", "", header, "|---" * (len(metrics) + 2) + "|"]
+        for group in groups:
+            estimates = [group["metrics"][metric] for metric in metrics]
+            values = [f"{self.value(estimate)} {self.interval(estimate)}" for estimate in estimates]
+            lines.append(_table_line([self.group_name(group["group"]), group["rows"], *values]))
         return "\n".join(lines)
+
+    def group_name(self, name: str | None) -> str:
+        """Return the name of a group; the rows without a value form one, too."""
+        return self.choose(MISSING_VALUE) if name is None else name
 
     def warnings(self) -> str:
         """Return the warnings as a list, or a sentence that there is none."""
-        lines = [f"- {warning['text'][self.locale]}" for warning in self.result["warnings"]]
+        lines = [f"- {warning['text'][self.locale]}" for warning in self.card["warnings"]]
         return "\n".join(lines) or self.text("no_warning")
 
     def versions(self) -> str:
         """Return the versions of the software with which the model was trained."""
-        return ", ".join(f"{name} {version}" for name, version in self.record["versions"].items())
+        return ", ".join(f"{name} {version}" for name, version in self.card["versions"].items())
 
     def value(self, estimate: Json) -> str:
         """Return the value of a metric, or its mean over folds; a dash if it is not defined."""
-        value = estimate.get("value", estimate.get("mean"))
-        return "–" if value is None else format_fact(float(value), self.locale)
+        return self.number(estimate.get("value", estimate.get("mean")))
+
+    def number(self, number: float | None) -> str:
+        """Return a number as readers of the language write it; a dash if there is none."""
+        return "–" if number is None else format_fact(float(number), self.locale)
 
     def interval(self, estimate: Json) -> str:
         """Return the confidence interval of a metric; a dash if it is not defined."""
         if estimate["low"] is None:
             return "–"
-        low = format_fact(float(estimate["low"]), self.locale)
-        high = format_fact(float(estimate["high"]), self.locale)
-        return f"[{low} ; {high}]"
+        return f"[{self.number(estimate['low'])} ; {self.number(estimate['high'])}]"
+
+
+def _measured(metrics: Json) -> Json:
+    """Return the metrics of the model, which were measured on a single split or over folds."""
+    measured: Json = metrics.get("holdout") or metrics["folds"]
+    return measured
 
 
 def _table_line(cells: Sequence[object]) -> str:
     """Return a line of a Markdown table; no text in a cell can end the cell or the line."""
     texts = ["–" if cell is None else str(cell) for cell in cells]
-    escaped = [text.replace("|", "\\|").replace("\n", " ") for text in texts]
-    return f"| {' | '.join(escaped)} |"
+    return f"| {' | '.join(_escape(text) for text in texts)} |"
+
+
+def _escape(text: str) -> str:
+    """Return a text that cannot end the cell or the line in which it stands."""
+    return text.replace("|", "\\|").replace("\n", " ")

@@ -19,7 +19,7 @@ from touchstone.learning.charts.chart_style import (
     shortened,
 )
 from touchstone.learning.evaluation import Mask, Predictions, confusion_matrix, count_by_threshold
-from touchstone.learning.fairness.group_metrics import wilson_interval
+from touchstone.learning.fairness.estimates import wilson_interval
 from touchstone.learning.interfaces import Json
 from touchstone.learning.target import Floats
 

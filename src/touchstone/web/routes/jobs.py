@@ -134,13 +134,14 @@ async def _find_dataset_of_job(ctx: PageContext, job: Job) -> Dataset | None:
 
 
 def _training_variables(ctx: PageContext, job: Job) -> dict[str, Any]:
-    """Return the template variables for the result of a training job: its scores overall and for each group."""
+    """Return the template variables for the result of a training job: its scores, also by group, and its files."""
     result = job.result or {}
     return {
         "headline": training_headline.headline(result, ctx.localizer),
         "notes": training_headline.evaluation_notes(result, ctx.localizer),
         "scores": job_view.metric_rows(result, ctx.localizer),
         "groups": job_view.group_tables(result, ctx.localizer),
+        "files": job_view.job_files(job, ctx.localizer),
     }
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from touchstone.client import Job
-from touchstone.messages.labels import GROUP_METRIC_LABELS, METRIC_LABELS
+from touchstone.messages.labels import ARTIFACT_LABELS, GROUP_METRIC_LABELS, METRIC_LABELS
 from touchstone.web.localizer import Localizer
 
 JsonObject = Mapping[str, Any]
@@ -45,6 +45,15 @@ class ChartTitle:
 
     name: str
     title: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobFile:
+    """A file that a job has left, with its size and what it contains; that is empty for an unknown file."""
+
+    name: str
+    bytes: int | None
+    content: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +236,16 @@ def chart_spec(job: Job, name: str, locale: str) -> JsonObject | None:
     if isinstance(specification, Mapping) and locale in specification:
         specification = specification[locale]
     return specification if isinstance(specification, Mapping) else None
+
+
+def job_files(job: Job, localizer: Localizer) -> tuple[JobFile, ...]:
+    """Return the files that a job has left."""
+    files = []
+    for artifact in job.artifacts:
+        label = ARTIFACT_LABELS.get(artifact.name)
+        content = localizer.choose_text(label) if label else ""
+        files.append(JobFile(artifact.name, artifact.bytes, content))
+    return tuple(files)
 
 
 def group_tables(result: JsonObject, localizer: Localizer) -> tuple[GroupTable, ...]:

@@ -53,6 +53,7 @@ from touchstone.services.selection.datasets.scoring_request import (
     parse_score_options,
     parse_scoring_request,
 )
+from touchstone.services.selection.datasets.source_json import source_json
 from touchstone.services.selection.datasets.suggestions import (
     SUGGEST_PARAMETERS,
     SuggestionsView,
@@ -285,7 +286,8 @@ async def get_source(request: Request, dataset_id: DatasetKey) -> Response:
     file = await ctx.services.data_files.open(record["file_path"], encoded_record.owner)
     await asyncio.to_thread(file.close)
 
-    return JsonResponse(_source_json(record))
+    evidence = await ctx.services.evidence.read(encoded_record.id, ctx.viewer)
+    return JsonResponse(source_json(record, evidence.record))
 
 
 def _total_count_header(total_count: int) -> dict[str, str]:
@@ -296,30 +298,3 @@ def _total_count_header(total_count: int) -> dict[str, str]:
 def _record_response(record: EncodedRecord) -> Response:
     """Return a response with one record and its version."""
     return JsonResponse(record.body, headers={"ETag": record.etag})
-
-
-def _source_json(record: dict[str, Any]) -> dict[str, Any]:
-    """Return the source of a record given as JSON: its file, and what its metadata suggests for a training.
-
-    Metadata is free-form, so a target or a sensitive column that is not a text is ignored.
-    """
-    metadata = record["metadata"] or {}
-
-    target = metadata.get("target")
-    if not isinstance(target, str):
-        target = None
-
-    sensitive_columns = metadata.get("sensitive_columns")
-    if not isinstance(sensitive_columns, list):
-        sensitive_columns = []
-
-    return {
-        "dataset_id": record["id"],
-        "uuid": record["dataset_id"],
-        "name": record["name"],
-        "file_path": record["file_path"],
-        "file_type": record["file_type"],
-        "target": target,
-        "sensitive_columns": [column for column in sensitive_columns if isinstance(column, str)],
-        "record": record,
-    }

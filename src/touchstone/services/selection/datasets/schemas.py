@@ -390,4 +390,6 @@ class SourceView(BaseModel):
     file_type: str
     target: str | None
     sensitive_columns: list[str]
+    licenses: list[str]
+    levels: dict[str, EvidenceLevel] = Field(description="The level of evidence of each known flag and number.")
     record: DatasetView

@@ -1,0 +1,137 @@
+"""Predict rows with the model in `model.skops`. This needs only the packages of `environment.txt`.
+
+    python -m venv model-environment
+    model-environment/bin/pip install --requirement environment.txt
+    model-environment/bin/python example.py             predict the example rows that the model file contains
+    model-environment/bin/python example.py rows.json   predict the rows of a JSON file: [{"column": value, ...}, ...]
+
+Numbers are given as numbers, dates in ISO 8601, and a missing value as null. The predictions are printed as JSON Lines.
+"""
+
+import json
+import sys
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import skops.io
+
+MODEL: Final = Path(__file__).with_name("model.skops")
+TOLERANCE: Final = 1e-6  # Another processor may add numbers up in another order.
+
+# The types that a model file may consist of, besides those that skops trusts by itself.
+TRUSTED_TYPES: Final = (
+    "collections.OrderedDict",
+    "lightgbm.basic.Booster",
+    "lightgbm.sklearn.LGBMClassifier",
+    "lightgbm.sklearn.LGBMRegressor",
+    "numpy.dtype",
+    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+    "sklearn.model_selection._split.KFold",
+    "sklearn.tree._tree.Tree",
+    "sklearn.utils._bunch.Bunch",
+    "skrub._datetime_encoder.DatetimeEncoder",
+    "skrub._string_encoder.StringEncoder",
+    "skrub._to_str.ToStr",
+)
+
+Json = dict[str, Any]
+
+
+def load_model(path: Path) -> tuple[Any, Json]:
+    """Load the fitted pipeline and the record of its training, without running code from the file."""
+    pipeline = skops.io.load(path, trusted=list(TRUSTED_TYPES))
+    with zipfile.ZipFile(path) as archive:
+        record: Json = json.loads(archive.read("record.json"))
+    return pipeline, record
+
+
+def predict(pipeline: Any, record: Json, rows: Sequence[Json]) -> list[Json]:
+    """Return the prediction for each row and, for classes, their probabilities."""
+    frame = build_frame(record["features"], rows)
+    matrix = np.asarray(pipeline.named_steps["prepare"].transform(frame), dtype=np.float64)
+    model = pipeline.named_steps["model"]
+
+    classes = record["classes"]
+    if not classes:
+        return [{"prediction": float(number)} for number in model.predict(matrix)]
+
+    # A model only knows the classes of its training rows; all others have the probability 0.
+    probabilities = np.zeros((len(rows), len(classes)))
+    probabilities[:, model.classes_] = model.predict_proba(matrix)
+    predicted_codes = decide(probabilities)
+    return [
+        {"prediction": classes[code], "probabilities": dict(zip(map(str, classes), shares, strict=True))}
+        for code, shares in zip(predicted_codes, probabilities.tolist(), strict=True)
+    ]
+
+
+def decide(probabilities: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
+    """Return the predicted class of each row as its position in the list of classes."""
+    return np.asarray(probabilities.argmax(axis=1))
+
+
+def build_frame(columns: Sequence[Json], rows: Sequence[Json]) -> pd.DataFrame:
+    """Build the table that the pipeline takes; a value that a row does not give is missing."""
+    cells_by_column = {column["name"]: [row.get(column["name"]) for row in rows] for column in columns}
+    kind_by_column = {column["name"]: column["kind"] for column in columns}
+    return pd.DataFrame({name: read_cells(kind_by_column[name], cells) for name, cells in cells_by_column.items()})
+
+
+def read_cells(kind: str, cells: Sequence[Any]) -> "pd.Series[Any]":
+    """Return the cells of a column in the type that the model has learned from."""
+    if kind == "number":
+        return pd.Series([np.nan if cell is None else float(cell) for cell in cells], dtype="float64")
+    if kind == "date":
+        moments = pd.to_datetime(pd.Series(cells, dtype="object"), format="ISO8601", utc=True)
+        return moments.dt.tz_localize(None).astype("datetime64[us]")
+    return pd.Series([read_word(cell) for cell in cells], dtype="object")
+
+
+def read_word(cell: Any) -> str:
+    """Return a category or a text as the data file would hold it; a missing one is empty."""
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return str(cell).strip()
+
+
+def differs(predicted: Json, expected: Json) -> bool:
+    """Return whether a prediction differs from the one that was made when the model was trained."""
+    if "probabilities" not in expected:
+        return not np.isclose(predicted["prediction"], expected["prediction"], rtol=TOLERANCE)
+
+    is_same_class = predicted["prediction"] == expected["prediction"]
+    probabilities, expected_probabilities = (list(answer["probabilities"].values()) for answer in (predicted, expected))
+    return not (is_same_class and np.allclose(probabilities, expected_probabilities, atol=TOLERANCE))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Predict the rows of a JSON file or, without one, the example rows, and compare these with what is expected."""
+    pipeline, record = load_model(MODEL)
+    if arguments:
+        rows = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
+        expected = []
+    else:
+        rows = [example["row"] for example in record["examples"]]
+        expected = [example["answer"] for example in record["examples"]]
+
+    answers = predict(pipeline, record, rows)
+    for answer in answers:
+        print(json.dumps(answer, ensure_ascii=False))
+
+    if any(map(differs, answers, expected)):
+        print("These predictions differ from those that were made when the model was trained.", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

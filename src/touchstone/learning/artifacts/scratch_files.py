@@ -1,0 +1,19 @@
+"""Files that a task writes into its scratch folder, from where its caller takes them."""
+
+import hashlib
+from pathlib import Path
+
+from touchstone.learning.interfaces import MEDIA_TYPES, ArtifactFile
+
+
+def write_artifact(scratch: Path, name: str, data: bytes) -> ArtifactFile:
+    """Write a file into the scratch folder; its suffix decides its media type."""
+    path = scratch / name
+    path.write_bytes(data)
+    return ArtifactFile(
+        name=name,
+        path=path,
+        media_type=MEDIA_TYPES[path.suffix],
+        sha256=hashlib.sha256(data).hexdigest(),
+        size=len(data),
+    )

@@ -1,0 +1,88 @@
+"""Gaps between groups: how much a metric differs, and whether chance could explain it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final
+
+from touchstone.learning.fairness.estimates import CONFIDENCE, Estimate, difference_interval
+from touchstone.learning.interfaces import Json
+
+MIN_ROWS: Final = 5  # A rate among fewer rows says too little to be compared.
+
+GroupName = str | None  # None is the group of the rows that have no value.
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Two groups that differ in one metric; `is_certain` says whether they differ by more than chance explains."""
+
+    lowest: GroupName
+    highest: GroupName
+    low_value: float
+    high_value: float
+    is_certain: bool
+
+    @property
+    def difference(self) -> float:
+        """The difference between the two groups."""
+        return self.high_value - self.low_value
+
+    @property
+    def ratio(self) -> float | None:
+        """The lower value divided by the higher one; None for values that may be negative, such as mean errors."""
+        if self.low_value < 0 or self.high_value <= 0:
+            return None
+        return self.low_value / self.high_value
+
+
+def widest_gap(estimates: Mapping[GroupName, Estimate]) -> Gap | None:
+    """Return the gap between the two groups that differ most; None unless there are two groups to compare.
+
+    If some groups differ by more than chance explains, only these count. Among many groups some always differ, so
+    each pair is compared at a level of confidence that holds for all pairs together (Bonferroni).
+    """
+    comparable = {
+        name: estimate
+        for name, estimate in estimates.items()
+        if estimate.value is not None and estimate.rows >= MIN_ROWS
+    }
+    pairs = list(combinations(comparable, 2))
+    if not pairs:
+        return None
+
+    confidence = 1 - (1 - CONFIDENCE) / len(pairs)
+    gaps = [_gap(first, second, comparable, confidence) for first, second in pairs]
+    certain_gaps = [gap for gap in gaps if gap.is_certain]
+    return max(certain_gaps or gaps, key=lambda gap: gap.difference)
+
+
+def _gap(first: GroupName, second: GroupName, estimates: Mapping[GroupName, Estimate], confidence: float) -> Gap:
+    """Compare two groups, whose estimates are defined."""
+    first_value, second_value = estimates[first].value, estimates[second].value
+    assert first_value is not None
+    assert second_value is not None
+    lowest, highest = (first, second) if first_value <= second_value else (second, first)
+
+    interval = difference_interval(estimates[highest], estimates[lowest], confidence)
+    return Gap(
+        lowest=lowest,
+        highest=highest,
+        low_value=min(first_value, second_value),
+        high_value=max(first_value, second_value),
+        is_certain=interval.low > 0,
+    )
+
+
+def gap_to_json(gap: Gap | None) -> Json:
+    """Return a gap as `{difference, ratio, certain, lowest, highest}`, where the last two are names of groups."""
+    if gap is None:
+        return {"difference": None, "ratio": None, "certain": False, "lowest": None, "highest": None}
+
+    return {
+        "difference": gap.difference,
+        "ratio": gap.ratio,
+        "certain": gap.is_certain,
+        "lowest": gap.lowest,
+        "highest": gap.highest,
+    }

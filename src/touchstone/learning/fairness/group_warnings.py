@@ -1,0 +1,127 @@
+"""Warnings about the groups of sensitive columns: unequal treatment, and groups that are too small to judge."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from touchstone.learning.interfaces import Json
+from touchstone.learning.localized_text import LOCALES, LocalizedText, localize
+from touchstone.messages.fairness import FAIRNESS
+from touchstone.messages.labels import GROUP_METRIC_LABELS, MISSING_VALUE
+
+FOUR_FIFTHS: Final = 0.8  # The rule of the American agencies against discrimination at work (1978).
+RATIO_METRICS: Final = ("selection_rate", "true_positive_rate", "positive_predictive_value")
+MAX_NAMED_GAPS: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class NamedGap:
+    """The gap between two groups in one metric, for one class if there are more than two."""
+
+    metric: str
+    class_name: str | None
+    gap: Json
+    values: Mapping[str | None, float]  # The metric of each group.
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether chance does not explain the gap."""
+        return bool(self.gap["certain"])
+
+    @property
+    def is_below_four_fifths(self) -> bool:
+        """Whether the lower rate is less than four fifths of the higher one, where such a ratio makes sense."""
+        ratio = self.gap["ratio"]
+        return self.metric in RATIO_METRICS and ratio is not None and ratio < FOUR_FIFTHS
+
+    def facts(self) -> Json:
+        """Return the gap as JSON."""
+        return {
+            "metric": self.metric,
+            "class": self.class_name,
+            "lowest": self.gap["lowest"],
+            "highest": self.gap["highest"],
+            "low": self.values[self.gap["lowest"]],
+            "high": self.values[self.gap["highest"]],
+            "ratio": self.gap["ratio"],
+        }
+
+
+def group_warnings(entry: Json) -> Iterator[Json]:
+    """Yield the warnings about the groups of one sensitive column, or of an intersection of several.
+
+    `entry` is the column's entry in the metrics by group. Each gap is mentioned once: as a ratio below four fifths if
+    it is one, and otherwise as a gap.
+    """
+    small_groups = [group for group in entry["groups"] if group["too_small"]]
+    if small_groups:
+        yield _small_groups_warning(entry["column"], small_groups)
+
+    gaps = list(_named_gaps(entry))
+    low_ratios = [gap for gap in gaps if gap.is_certain and gap.is_below_four_fifths]
+    other_gaps = [gap for gap in gaps if gap.is_certain and not gap.is_below_four_fifths]
+    uncertain_ratios = [gap for gap in gaps if not gap.is_certain and gap.is_below_four_fifths]
+
+    if low_ratios:
+        yield _gaps_warning("group_ratio", entry["column"], low_ratios)
+    if other_gaps:
+        yield _gaps_warning("group_gap", entry["column"], other_gaps)
+    if uncertain_ratios:
+        yield _gaps_warning("group_ratio_uncertain", entry["column"], uncertain_ratios)
+
+
+def _named_gaps(entry: Json) -> Iterator[NamedGap]:
+    """Yield every gap between groups that are large enough to be compared."""
+    for metric, gap in entry["gaps"].items():
+        if gap["difference"] is not None:
+            values = {group["group"]: group["metrics"][metric]["value"] for group in entry["groups"]}
+            yield NamedGap(metric, None, gap, values)
+
+    for class_name, gap_by_metric in entry.get("class_gaps", {}).items():
+        for metric, gap in gap_by_metric.items():
+            if gap["difference"] is not None:
+                values = {group["group"]: group["classes"][class_name][metric]["value"] for group in entry["groups"]}
+                yield NamedGap(metric, class_name, gap, values)
+
+
+def _gaps_warning(code: str, column: str, gaps: Sequence[NamedGap]) -> Json:
+    """Return a warning that describes the widest of some gaps; its facts hold them as numbers."""
+    widest_first = sorted(gaps, key=lambda gap: -gap.gap["difference"])
+    named_gaps = widest_first[:MAX_NAMED_GAPS]
+    descriptions = [_describe(gap) for gap in named_gaps]
+    return {
+        "code": code,
+        "text": localize(FAIRNESS[code], name=column, gaps=descriptions),
+        "facts": {"name": column, "gaps": [gap.facts() for gap in named_gaps]},
+    }
+
+
+def _describe(gap: NamedGap) -> LocalizedText:
+    """Return the metric, and its values in the two groups that differ most."""
+    facts = gap.facts()
+    label = localize(GROUP_METRIC_LABELS[gap.metric])
+    if gap.class_name is not None:
+        label = localize(FAIRNESS["rate_of_class"], metric=label, name=gap.class_name)
+    return localize(
+        FAIRNESS["gap"],
+        metric=label,
+        low=facts["low"],
+        lowest=_group_name(facts["lowest"]),
+        high=facts["high"],
+        highest=_group_name(facts["highest"]),
+    )
+
+
+def _small_groups_warning(column: str, groups: Sequence[Json]) -> Json:
+    """Return the warning about small groups; its text names them in each language, its facts in English."""
+    names = [localize(FAIRNESS["group_size"], name=_group_name(group["group"]), rows=group["rows"]) for group in groups]
+    return {
+        "code": "small_groups",
+        "text": localize(FAIRNESS["small_groups"], name=column, names=names),
+        "facts": {"name": column, "names": [name["en"] for name in names]},
+    }
+
+
+def _group_name(name: str | None) -> LocalizedText:
+    """Return the name of a group; the group of the rows without a value has one in each language."""
+    return localize(MISSING_VALUE) if name is None else dict.fromkeys(LOCALES, name)

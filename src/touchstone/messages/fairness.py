@@ -1,0 +1,39 @@
+"""Sentences about the groups of sensitive columns and about the mitigation of unequal treatment, in both languages.
+
+Numbers arrive already formatted for the language.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from touchstone.messages.locales import Text
+
+FAIRNESS: Final[Mapping[str, Text]] = {
+    "small_groups": (
+        "{names:Groupe|Groupes} de « {name} » {names:trop petit|trop petits} pour conclure (lignes "
+        "évaluées) : {names}.",
+        "{names:Group|Groups} of “{name}” too small to draw conclusions (evaluated rows): {names}.",
+    ),
+    "group_size": ("{name} ({rows})", "{name} ({rows})"),
+    "group_ratio": (
+        "Les groupes de « {name} » sont traités inégalement, au-delà du hasard : le taux le plus bas est inférieur aux "
+        "quatre cinquièmes du plus élevé. {gaps}.",
+        "Groups of “{name}” are treated unequally, more than chance explains: the lowest rate is below four fifths of "
+        "the highest. {gaps}.",
+    ),
+    "group_gap": (
+        "Entre les groupes de « {name} », des écarts dépassent ce que le hasard explique. {gaps}.",
+        "Between the groups of “{name}”, there are gaps that chance does not explain. {gaps}.",
+    ),
+    "group_ratio_uncertain": (
+        "Entre les groupes de « {name} », le taux le plus bas est inférieur aux quatre cinquièmes du plus élevé, mais "
+        "il y a trop peu de lignes pour écarter le hasard. {gaps}.",
+        "Between the groups of “{name}”, the lowest rate is below four fifths of the highest, but there are too few "
+        "rows to rule out chance. {gaps}.",
+    ),
+    "gap": (
+        "{metric} : {low} ({lowest}) contre {high} ({highest})",
+        "{metric}: {low} ({lowest}) against {high} ({highest})",
+    ),
+    "rate_of_class": ("{metric} de « {name} »", "{metric} of “{name}”"),
+}

@@ -1,0 +1,157 @@
+"""The files of a training say the same as its result, and the model predicts the same outside of Touchstone."""
+
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.conftest import missing
+from tests.learning.small_tables import Progress, csv, messy, model_of, train
+from touchstone.learning.artifacts import example, model_artifact
+from touchstone.learning.artifacts.example_rows import rows_as_json
+from touchstone.learning.interfaces import DataFile, Outcome
+from touchstone.learning.prediction import predict
+from touchstone.learning.requests import TrainingRequest
+from touchstone.learning.table_reader import read_table
+from touchstone.learning.training import run_training
+
+SHORT = {"algorithms": ["linear"], "budget": {"max_trials": 1}}
+DATASET = {
+    "id": 7,
+    "name": "A messy table",
+    "licenses": ["CC-BY-4.0"],
+    "ethical_record": [
+        {"attribute": "informed_consent", "value": True, "level": "documented"},
+        {"attribute": "transparency", "value": None, "level": None},
+    ],
+}
+
+
+def contents(outcome: Outcome) -> Mapping[str, bytes]:
+    """Return the files of a training by name."""
+    return {file.name: file.path.read_bytes() for file in outcome.artifacts}
+
+
+@pytest.mark.parametrize("target", ["outcome", "colour", "score"])
+def test_predictions_and_split_are_those_of_the_result(tmp_path: Path, target: str) -> None:
+    """The metrics of the result can be recomputed from the predictions, whose rows are the test rows."""
+    frame = messy(120).assign(score=np.arange(120) * 1.5)
+    outcome = train(frame, target, tmp_path, **SHORT, split={"strategy": "kfold", "folds": 3})
+    files = contents(outcome)
+    predictions = pd.read_parquet(io.BytesIO(files["predictions.parquet"]))
+    split = json.loads(files["split.json"])
+
+    test_rows = [predictions["row"][predictions["fold"] == number].tolist() for number in range(3)]
+    assert test_rows == [fold["test"] for fold in split["folds"]]
+    assert all(not set(fold["test"]) & set(fold["train"]) for fold in split["folds"])
+
+    truth = frame[target].iloc[predictions["row"]].to_numpy()
+    assert (predictions["truth"].to_numpy() == truth).all()
+    if target == "score":
+        return
+    is_right = predictions["truth"] == predictions["prediction"]
+    accuracies = is_right.groupby(predictions["fold"]).mean()
+    assert outcome.result["metrics"]["folds"]["accuracy"]["values"] == pytest.approx(accuracies.tolist())
+    classes = outcome.result["model"]["classes"]
+    probabilities = predictions[[f"probability_{label}" for label in classes]]
+    assert probabilities.sum(axis=1).to_numpy() == pytest.approx(1)
+
+
+def test_card_names_the_dataset_its_licence_and_its_ethical_record(tmp_path: Path) -> None:
+    """The card says in both formats what the data is, who may use the model for what, and for whom it fails."""
+    body = {"dataset_id": 7, "target": "outcome", "sensitive_features": ["sex", "colour"], **SHORT}
+    request = msgspec.convert(body, TrainingRequest)
+    file = DataFile(csv(messy()).stream, "csv", dataset=DATASET)
+    outcome = run_training(request, file, scratch=tmp_path, report=Progress())
+
+    card = json.loads(contents(outcome)["model_card.json"])
+    assert card["dataset"]["licenses"] == ["CC-BY-4.0"]
+    assert card["dataset"]["ethical_record"][0]["level"] == "documented"
+    assert card["positive_class"] == outcome.result["model"]["positive_class"]
+    assert card["group_metrics"] == outcome.result["group_metrics"]
+    assert card["warnings"] == outcome.result["warnings"]
+
+    french, english = contents(outcome)["model_card.md"].decode().split("\n---\n")
+    assert "Predict “outcome” for rows that were collected like those of “A messy table”." in english
+    assert "Licence: CC-BY-4.0." in english
+    assert "| Informed consent | yes | documented |" in english
+    assert "| Transparency | not known | – |" in english
+    assert f"Positive class: “{card['positive_class']}”." in english
+    assert "### sex × colour" in english
+    assert "| Consentement éclairé | oui | documenté |" in french
+    assert all(warning["text"]["fr"] in french for warning in card["warnings"])
+
+
+@pytest.mark.parametrize("target", ["outcome", "colour", "score"])
+def test_example_predicts_the_same_as_the_service(tmp_path: Path, target: str) -> None:
+    """Numbers, categories, dates, texts and missing values are read alike by the example and by the service."""
+    frame = messy(150).assign(score=np.arange(150) * 1.5, is_new=np.arange(150) % 3 == 0)
+    outcome = train(frame, target, tmp_path, budget={"max_trials": 1})
+    table = read_table(csv(frame))
+    rows = rows_as_json(table.frame.drop(columns=[target]).head(40))
+
+    pipeline, record = example.load_model(tmp_path / "model.skops")
+    answers = example.predict(pipeline, record, rows)
+    expected = predict(model_artifact.load(model_of(outcome)), rows)["predictions"]
+    assert [answer["prediction"] for answer in answers] == [answer["prediction"] for answer in expected]
+    if target != "score":
+        probabilities = [list(answer["probabilities"].values()) for answer in answers]
+        assert probabilities == [answer["probabilities"] for answer in expected]
+
+
+def test_example_notices_a_model_that_predicts_otherwise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The example compares its predictions with those of the training, and fails if they differ."""
+    train(messy(120), "outcome", tmp_path, **SHORT)
+    monkeypatch.setattr(example, "MODEL", tmp_path / "model.skops")
+    assert example.main([]) == 0
+
+    monkeypatch.setattr(example, "differs", lambda predicted, expected: True)
+    assert example.main([]) == 1
+
+
+def test_example_runs_in_an_environment_of_its_own(tmp_path: Path) -> None:
+    """With nothing but the packages of `environment.txt`, the example predicts what the training predicted."""
+    files = tmp_path / "files"
+    files.mkdir()
+    outcome = train(messy(120), "outcome", files, algorithms=["lightgbm"], budget={"max_trials": 1})
+
+    environment = tmp_path / "environment"
+    python = environment / "bin" / "python"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True)
+    install(python, files / "environment.txt")
+
+    rows = tmp_path / "rows.json"
+    rows.write_text(json.dumps([{"amount": 40, "colour": "red"}, {"amount": 70.5, "when": "2020-03-01"}]))
+    assert len(run_example(python, files).splitlines()) == 5
+    answers = [json.loads(line) for line in run_example(python, files, rows).splitlines()]
+    expected = predict(model_artifact.load(model_of(outcome)), json.loads(rows.read_text()))["predictions"]
+    assert [answer["prediction"] for answer in answers] == [answer["prediction"] for answer in expected]
+    for answer, expected_answer in zip(answers, expected, strict=True):
+        assert list(answer["probabilities"].values()) == pytest.approx(expected_answer["probabilities"])
+
+
+def install(python: Path, requirements: Path) -> None:
+    """Install packages into an environment; skip the test if the package index cannot be reached, except under CI."""
+    installed = subprocess.run(
+        [sys.executable, "-m", "uv", "pip", "install", "--python", python, "--requirement", requirements],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if installed.returncode != 0:
+        missing(f"access to the packages of environment.txt ({installed.stderr[-300:]})")
+
+
+def run_example(python: Path, files: Path, *arguments: Any) -> str:
+    """Run the example in its environment, where the packages of the tests cannot be imported."""
+    return subprocess.run(
+        [python, "-I", files / "example.py", *arguments], capture_output=True, text=True, check=True
+    ).stdout
