@@ -93,6 +93,7 @@ TRAINING: Final = OptionGroup(
         Option("time_column", str, "The column that orders the rows (time)."),
         Option("group_column", str, "Rows with the same value in this column stay together (group)."),
         Option("duplicates", str, "Identical rows: auto (the default), together or keep."),
+        Option("refit", bool, "Let the delivered model learn from all rows, once its quality is measured."),
         Option("trials", int, "How many settings to try."),
         Option("seconds", int, "Stop trying after this many seconds."),
         Option("seed", int, "The same seed gives the same result."),

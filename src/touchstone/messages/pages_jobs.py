@@ -100,7 +100,7 @@ JOB_PAGES: Final[Mapping[str, Text]] = {
     "stopped_by": ("Fin de la recherche", "Search ended"),
     "stopped_trials": ("tous les essais effectués", "all trials completed"),
     "stopped_time": (
-        "temps écoulé : un autre lancement peut donner un autre résultat",
+        "temps écoulé : un autre lancement peut donner un autre résultat",
         "time limit reached: another run may give a different result",
     ),
     "files": ("Fichiers", "Files"),

@@ -40,6 +40,11 @@ TRAINING_PAGES: Final[Mapping[str, Text]] = {
         "Une sécurité : si elle arrête la recherche, le résultat n’est plus reproductible.",
         "A safety stop: if it ends the search, the result is no longer reproducible.",
     ),
+    "refit": ("Réapprendre sur toutes les lignes", "Learn again from all rows"),
+    "refit_hint": (
+        "Le modèle livré apprend aussi des lignes d’évaluation, une fois sa qualité mesurée.",
+        "The delivered model also learns from the evaluation rows, once its quality has been measured.",
+    ),
     # The headline of a result
     "result": ("Ce que vaut le modèle", "How good the model is"),
     "result_interval": ("intervalle à 95 % : {low} à {high}", "95% interval: {low} to {high}"),

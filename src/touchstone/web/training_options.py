@@ -29,6 +29,7 @@ def read_training_options(ctx: PageContext, form: FormData) -> JsonObject:
             "metric": text_field(form, "metric"),
             "split": _read_split(ctx, form),
             "budget": _read_budget(ctx, form),
+            "refit": True if text_field(form, "refit") else None,
             "seed": integer_field(form, "seed", ctx.text("not_whole", name=ctx.text("seed"))),
             "project_id": text_field(form, "project_id"),
             "name": text_field(form, "name"),
