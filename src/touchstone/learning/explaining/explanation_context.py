@@ -23,6 +23,7 @@ from touchstone.learning.model_search import select_features
 from touchstone.learning.request_checks import check_explanation_request
 from touchstone.learning.requests import ExplanationRequest
 from touchstone.learning.row_values import build_frame
+from touchstone.learning.splits.duplicate_rows import find_equal_rows
 from touchstone.learning.splits.folds import Fold, outer_folds
 from touchstone.learning.splits.split_rule import build_split_rule
 from touchstone.learning.table_reader import Table
@@ -120,7 +121,8 @@ def _fold_of_training(model: LoadedModel, table: Table, target: Target) -> Fold:
     """Divide the rows of a table into training and test rows as in the training; after k folds, as in the first one."""
     # The same plan with the same seed selects the same rows again.
     names = [column.name for column in model.columns]
-    rule = build_split_rule(model.split, table, target, names, model.seed)
+    equal_rows = find_equal_rows(table, target, names)
+    rule = build_split_rule(model.split, table, target, equal_rows, model.seed)
     return outer_folds(rule)[0]
 
 

@@ -5,7 +5,7 @@ different cases must often be equal, and dividing the table between its differen
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -23,6 +23,24 @@ MAX_SAMPLED_ROWS: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True)
+class EqualRows:
+    """Which rows are equal in some columns; `numbers` has the same number for equal rows, counted from 0."""
+
+    names: tuple[str, ...]
+    numbers: Indices = field(repr=False)
+
+    @property
+    def repeats(self) -> int:
+        """How many rows repeat an earlier one."""
+        return len(self.numbers) - (int(self.numbers.max()) + 1)
+
+    @property
+    def are_frequent(self) -> bool:
+        """Whether a large share of the rows repeats an earlier one."""
+        return self.repeats >= FREQUENT_SHARE * len(self.numbers)
+
+
+@dataclass(frozen=True, slots=True)
 class DuplicateRows:
     """How many rows repeat an earlier one, and whether chance explains that."""
 
@@ -30,66 +48,57 @@ class DuplicateRows:
     is_coincidence: bool
 
 
-def find_duplicate_rows(table: Table, target: Target, feature_names: Sequence[str]) -> DuplicateRows:
-    """Count the rows of a table that repeat an earlier one in the columns that are learned from.
-
-    Only rows that have a target count.
-    """
-    names = comparable_columns(table, feature_names)
-    frame = table.frame[names].iloc[target.rows]
-    repeats = len(frame) - _count_distinct_rows(frame)
-    is_frequent = repeats >= FREQUENT_SHARE * len(frame)
-    return DuplicateRows(repeats, is_coincidence=is_frequent and _are_expected_by_chance(frame))
-
-
-def comparable_columns(table: Table, feature_names: Sequence[str]) -> list[str]:
-    """Return the columns by which equal rows are recognised: those that are learned from, without numbers of rows.
+def find_equal_rows(table: Table, target: Target, feature_names: Sequence[str]) -> EqualRows:
+    """Find out which of the rows that have a target are equal in the columns that are learned from.
 
     A column of whole numbers that never repeat may number the rows, which would make copies look different. It is
     ignored if rows are often equal without it, unless chance explains that.
     """
-    names = list(feature_names)
-    if _count_distinct_rows(table.frame[names]) < len(table.frame):
-        return names
+    equal_rows = _compare_rows(table, target, feature_names)
+    row_count = len(table.frame)
+    telling_names = [name for name in feature_names if not _may_number_rows(table.columns[name], row_count)]
+    if equal_rows.repeats or not telling_names or len(telling_names) == len(feature_names):
+        return equal_rows
 
-    telling_names = [name for name in names if not _may_number_rows(table.columns[name], rows=len(table.frame))]
-    if not telling_names or len(telling_names) == len(names):
-        return names
-
-    frame = table.frame[telling_names]
-    repeats = len(frame) - _count_distinct_rows(frame)
-    are_copies = repeats >= FREQUENT_SHARE * len(frame) and not _are_expected_by_chance(frame)
-    return telling_names if are_copies else names
+    equal_otherwise = _compare_rows(table, target, telling_names)
+    are_copies = equal_otherwise.are_frequent and not _are_expected_by_chance(table, target, equal_otherwise)
+    return equal_otherwise if are_copies else equal_rows
 
 
-def number_equal_rows(frame: pd.DataFrame) -> Indices:
-    """Number the different rows of a frame from 0, and return the number of each row."""
-    codes, _hashes = pd.factorize(row_hashes(frame))
-    return codes.astype(np.intp)
+def judge_equal_rows(table: Table, target: Target, equal_rows: EqualRows) -> DuplicateRows:
+    """Count the rows that repeat an earlier one, and decide whether they are copies or a coincidence."""
+    is_coincidence = equal_rows.are_frequent and _are_expected_by_chance(table, target, equal_rows)
+    return DuplicateRows(equal_rows.repeats, is_coincidence)
 
 
-def _count_distinct_rows(frame: pd.DataFrame) -> int:
-    """Return how many different rows a frame has."""
-    return len(np.unique(row_hashes(frame)))
+def _compare_rows(table: Table, target: Target, names: Sequence[str]) -> EqualRows:
+    """Find out which rows are equal in the named columns."""
+    hashes = row_hashes(table.frame[list(names)].iloc[target.rows])
+    order = np.argsort(hashes, kind="stable")
+    differs_from_previous = np.diff(hashes[order], prepend=hashes[order[:1]]) != 0
+
+    numbers = np.empty(len(hashes), dtype=np.intp)
+    numbers[order] = np.cumsum(differs_from_previous)
+    return EqualRows(tuple(names), numbers)
 
 
-def _may_number_rows(column: ColumnSchema, *, rows: int) -> bool:
+def _may_number_rows(column: ColumnSchema, row_count: int) -> bool:
     """Return whether a column holds a different whole number in each row."""
-    return column.kind is ColumnKind.NUMBER and column.integral and column.distinct == rows
+    return column.kind is ColumnKind.NUMBER and column.integral and column.distinct == row_count
 
 
-def _are_expected_by_chance(frame: pd.DataFrame) -> bool:
+def _are_expected_by_chance(table: Table, target: Target, equal_rows: EqualRows) -> bool:
     """Return whether rows would be equal about as often if the columns had nothing to do with each other.
 
     The frequency is that of two equal rows in a random pair, and chance is what remains of it after every column has
     been shuffled.
     """
     rng = np.random.default_rng(0)
-    rows = min(len(frame), MAX_SAMPLED_ROWS)
-    sample = frame.iloc[rng.permutation(len(frame))[:rows]]
-    shuffled_columns = {name: sample[name].to_numpy()[rng.permutation(rows)] for name in sample.columns}
-    shuffled_sample = pd.DataFrame(shuffled_columns)
-    return _count_equal_pairs(shuffled_sample) >= EXPECTED_SHARE * _count_equal_pairs(sample)
+    sampled_rows = rng.permutation(target.rows)[:MAX_SAMPLED_ROWS]
+    sample = table.frame[list(equal_rows.names)].iloc[sampled_rows]
+    shuffled_columns = {name: sample[name].to_numpy()[rng.permutation(len(sample))] for name in sample.columns}
+    pairs_by_chance = _count_equal_pairs(pd.DataFrame(shuffled_columns))
+    return pairs_by_chance >= EXPECTED_SHARE * _count_equal_pairs(sample)
 
 
 def _count_equal_pairs(frame: pd.DataFrame) -> int:

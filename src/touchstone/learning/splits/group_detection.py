@@ -16,7 +16,7 @@ import numpy as np
 
 from touchstone.learning.column_types import ColumnKind, ColumnSchema
 from touchstone.learning.splits.column_names import names_identity, names_person_or_thing
-from touchstone.learning.splits.duplicate_rows import comparable_columns, number_equal_rows
+from touchstone.learning.splits.duplicate_rows import find_equal_rows
 from touchstone.learning.splits.likeness import greatest_likeness, likeness_of_target
 from touchstone.learning.splits.quick_score import QuickScores, compare_quick_scores
 from touchstone.learning.splits.split_rule import number_groups
@@ -130,9 +130,8 @@ def _explains_the_score(table: Table, target: Target, feature_names: Sequence[st
 
 def _without_repeats(table: Table, target: Target, names: Sequence[str], sample: GroupedRows) -> GroupedRows:
     """Return a sample without the rows that repeat an earlier one."""
-    compared_names = comparable_columns(table, names)
-    numbers = number_equal_rows(table.frame[compared_names].iloc[target.rows[sample.rows]])
-    _numbers, first_positions = np.unique(numbers, return_index=True)
+    equal_rows = find_equal_rows(table, target, names)
+    _numbers, first_positions = np.unique(equal_rows.numbers[sample.rows], return_index=True)
     kept = np.sort(first_positions)
     return GroupedRows(sample.rows[kept], sample.groups[kept])
 

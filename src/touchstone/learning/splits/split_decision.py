@@ -14,7 +14,12 @@ from touchstone.learning.choices import Duplicates, Strategy
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.requests import Split, TrainingRequest
 from touchstone.learning.splits.column_names import names_person_or_thing
-from touchstone.learning.splits.duplicate_rows import DuplicateRows, find_duplicate_rows
+from touchstone.learning.splits.duplicate_rows import (
+    DuplicateRows,
+    EqualRows,
+    find_equal_rows,
+    judge_equal_rows,
+)
 from touchstone.learning.splits.folds import MIN_TRAINING_ROWS, Fold, outer_folds
 from touchstone.learning.splits.group_detection import GroupColumn, find_group_columns
 from touchstone.learning.splits.split_plan import SplitPlan
@@ -34,7 +39,8 @@ class SplitDecision:
         rule: the rule by which the rows are divided.
         folds: the training and test rows.
         reason: the key of the sentence that states the reason, in `messages.splits.REASONS`.
-        duplicates: the rows that repeat an earlier one.
+        equal_rows: which rows are equal in the columns that are learned from.
+        duplicates: how many rows repeat an earlier one.
         group_columns: the columns whose groups should stay together.
         time_columns: the columns that order the rows in time.
     """
@@ -42,6 +48,7 @@ class SplitDecision:
     rule: SplitRule
     folds: tuple[Fold, ...]
     reason: str
+    equal_rows: EqualRows
     duplicates: DuplicateRows
     group_columns: tuple[GroupColumn, ...]
     time_columns: tuple[str, ...]
@@ -74,9 +81,10 @@ def decide_split(request: TrainingRequest, table: Table, target: Target, feature
     options = _list_options(split, group_columns, time_columns)
     for option in options:
         names = names_to_learn_from(request, option.plan, feature_names)
-        duplicates = find_duplicate_rows(table, target, names)
+        equal_rows = find_equal_rows(table, target, names)
+        duplicates = judge_equal_rows(table, target, equal_rows)
         plan = replace(option.plan, duplicates=_treatment_of_duplicates(split, duplicates))
-        rule = build_split_rule(plan, table, target, names, request.seed)
+        rule = build_split_rule(plan, table, target, equal_rows, request.seed)
         try:
             folds = outer_folds(rule)
             _check_training_rows(rule, folds)
@@ -85,7 +93,7 @@ def decide_split(request: TrainingRequest, table: Table, target: Target, feature
             if option is options[-1]:
                 raise
             continue
-        return SplitDecision(rule, folds, option.reason, duplicates, group_columns, time_columns)
+        return SplitDecision(rule, folds, option.reason, equal_rows, duplicates, group_columns, time_columns)
     raise AssertionError("the last option either is followed or fails")
 
 

@@ -127,9 +127,9 @@ def _careful_plan(experiment: Experiment) -> SplitPlan | None:
 def _score_with_plan(experiment: Experiment, ensemble: Ensemble, plan: SplitPlan) -> float | None:
     """Return the score of a model on the test rows of a plan; None if the rows cannot be divided in this way."""
     data = experiment.data
-    names = [column.name for column in data.columns]
+    equal_rows = experiment.split.equal_rows
     try:
-        rule = build_split_rule(plan, experiment.table, experiment.target, names, experiment.request.seed)
+        rule = build_split_rule(plan, experiment.table, experiment.target, equal_rows, experiment.request.seed)
         fold = _shorten(outer_folds(rule)[0], experiment.request.seed)
     except LearningError:
         return None

@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from touchstone.learning.choices import Duplicates
 from touchstone.learning.column_types import MISSING, ColumnKind
 from touchstone.learning.learning_errors import LearningError
-from touchstone.learning.splits.duplicate_rows import comparable_columns, number_equal_rows
+from touchstone.learning.splits.duplicate_rows import EqualRows
 from touchstone.learning.splits.split_plan import SplitPlan
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Floats, Indices, Target
@@ -41,20 +41,18 @@ class SplitRule:
         return self.target.is_classification and len(np.unique(self.target.values[rows])) < 2
 
 
-def build_split_rule(
-    plan: SplitPlan, table: Table, target: Target, feature_names: Sequence[str], seed: int
-) -> SplitRule:
+def build_split_rule(plan: SplitPlan, table: Table, target: Target, equal_rows: EqualRows, seed: int) -> SplitRule:
     """Apply a plan to the rows of a table that have a target.
 
-    `feature_names` are the columns that are learned from, by which equal rows are recognised. Raises `LearningError`
-    if the time columns do not order the rows.
+    `equal_rows` says which of them are equal in the columns that are learned from. Raises `LearningError` if the time
+    columns do not order the rows.
     """
     return SplitRule(
         plan=plan,
         target=target,
         seed=seed,
         times=_read_times(plan, table, target),
-        units=_read_units(plan, table, target, feature_names),
+        units=_read_units(plan, table, target, equal_rows),
     )
 
 
@@ -88,18 +86,16 @@ def _read_moments(table: Table, target: Target, name: str) -> Floats:
     return moments
 
 
-def _read_units(plan: SplitPlan, table: Table, target: Target, feature_names: Sequence[str]) -> Indices | None:
+def _read_units(plan: SplitPlan, table: Table, target: Target, equal_rows: EqualRows) -> Indices | None:
     """Number the units of the rows: groups, equal rows, or both; None if every row is a unit of its own."""
-    frame = table.frame.iloc[target.rows]
     partitions = []
     if plan.group_column is not None:
-        partitions.append(number_groups(frame[plan.group_column]))
-    if plan.duplicates is Duplicates.TOGETHER:
-        names = comparable_columns(table, feature_names)
-        partitions.append(number_equal_rows(frame[names]))
+        partitions.append(number_groups(table.frame[plan.group_column].iloc[target.rows]))
+    if plan.duplicates is Duplicates.TOGETHER and equal_rows.repeats:
+        partitions.append(equal_rows.numbers)
 
-    units = _merge_partitions(partitions, rows=len(frame))
-    has_shared_unit = units is not None and int(units.max()) + 1 < len(frame)
+    units = _merge_partitions(partitions, rows=len(target.rows))
+    has_shared_unit = units is not None and np.bincount(units).max() > 1
     return units if has_shared_unit else None
 
 
