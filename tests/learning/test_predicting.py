@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.learning.small_tables import messy, model_of, train
@@ -14,7 +15,9 @@ from touchstone.learning.column_types import ColumnKind, ColumnSchema
 from touchstone.learning.interfaces import ModelFile
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.model_cache import ModelCache
-from touchstone.learning.prediction import predict
+from touchstone.learning.model_search import suppress_numeric_warnings
+from touchstone.learning.prediction import encode_few_rows, predict
+from touchstone.learning.preparation import encode_frame
 from touchstone.learning.row_values import build_frame
 
 BODY: dict[str, Any] = {"algorithms": ["decision_tree"], "budget": {"max_trials": 1}}
@@ -67,7 +70,17 @@ def test_warnings_quote_the_values_in_both_languages(model: LoadedModel) -> None
     number, date = second["warnings"]
     assert "1234.5" in number["text"]["en"]
     assert "1234,5" in number["text"]["fr"]
-    assert date["facts"] == {"value": "2031-01-01", "low": date["facts"]["low"], "high": "2020-04-29"}
+    assert date["facts"] == {"value": "2031-01-01", **model.observed_values["when"]}
+    assert model.observed_values["when"]["low"].startswith("2020-01-")
+
+
+def test_few_rows_are_encoded_as_the_preparation_does(model: LoadedModel) -> None:
+    """The faster way to encode a few rows gives the same matrix, for columns of every kind."""
+    rows = json.loads(messy(120).drop(columns="outcome").tail(30).to_json(orient="records", date_format="iso"))
+    frame = build_frame(model.columns, [*rows, {}, {"colour": "never seen"}], ignored=model.other_columns)
+    with suppress_numeric_warnings():
+        matrix = encode_few_rows(model.preparation, frame)
+    assert np.array_equal(matrix, encode_frame(model.preparation, frame))
 
 
 def test_dates_are_read_in_every_way_of_their_column() -> None:

@@ -3,6 +3,7 @@
 A model answers for any row. For values that it has never seen the answer is a guess, which its caller has to know.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -56,40 +57,47 @@ def warn_of_unseen_values(columns: Sequence[ColumnSchema], observed: Json, frame
     Warned of are categories that were not seen, values outside the range that was seen, and rows without any value.
     """
     warnings: list[RowWarnings] = [[] for _ in range(len(frame))]
-
-    for row in np.flatnonzero(_has_no_value(frame)):
-        warnings[row].append(_warning("row_without_values"))
+    has_value = np.zeros(len(frame), dtype=np.bool_)
 
     for column in columns:
+        cells = frame[column.name].to_numpy()
+        is_present = _is_present(column, cells)
+        has_value |= is_present
+
         entry = observed.get(column.name)
-        if entry is None:
-            continue
-        cells = frame[column.name]
-        is_unseen = _is_out_of_range(cells, entry) if "low" in entry else _is_unseen_category(cells, entry)
-        for row in np.flatnonzero(is_unseen):
-            warnings[row].append(_cell_warning(column, cells.iloc[row], entry))
+        if entry is not None:
+            for row in np.flatnonzero(is_present & _is_unseen(cells, entry)):
+                warnings[row].append(_cell_warning(column, frame[column.name].iloc[row], entry))
+
+    for row in np.flatnonzero(~has_value):
+        warnings[row].append(_warning("row_without_values"))
     return warnings
 
 
-def _has_no_value(frame: pd.DataFrame) -> Mask:
-    """Return which rows have a value in no column."""
-    is_missing = frame.isna() | (frame == MISSING)
-    return is_missing.all(axis=1).to_numpy(dtype=np.bool_)
+def _is_present(column: ColumnSchema, cells: npt.NDArray[Any]) -> Mask:
+    """Return which cells of a column have a value."""
+    is_missing: Mask = np.isnan(cells.astype(np.float64)) if column.kind is ColumnKind.NUMBER else cells == MISSING
+    if column.kind is ColumnKind.DATE:
+        is_missing = np.isnat(cells)
+    return ~is_missing
 
 
-def _is_out_of_range(cells: "pd.Series[Any]", entry: Json) -> Mask:
-    """Return which cells are lower or higher than any that was seen; missing cells are not."""
+def _is_unseen(cells: npt.NDArray[Any], entry: Json) -> Mask:
+    """Return which cells are lower or higher than any that was seen, or have a category that was not seen."""
+    if "categories" in entry:
+        return np.array([not _contains(entry["categories"], cell) for cell in cells], dtype=np.bool_)
+
     low, high = entry["low"], entry["high"]
     if isinstance(low, str):
-        low, high = pd.Timestamp(low), pd.Timestamp(high)
-    is_outside: Mask = ((cells < low) | (cells > high)).to_numpy(dtype=np.bool_)
+        low, high = np.datetime64(low), np.datetime64(high)
+    is_outside: Mask = (cells < low) | (cells > high)
     return is_outside
 
 
-def _is_unseen_category(cells: "pd.Series[Any]", entry: Json) -> Mask:
-    """Return which cells have a category that was not seen; missing cells have none."""
-    is_known = cells.isin(entry["categories"]) | (cells == MISSING)
-    return ~is_known.to_numpy(dtype=np.bool_)
+def _contains(sorted_values: Sequence[str], value: str) -> bool:
+    """Return whether a value is in a sorted list."""
+    position = bisect_left(sorted_values, value)
+    return position < len(sorted_values) and sorted_values[position] == value
 
 
 def _cell_warning(column: ColumnSchema, cell: Any, entry: Json) -> Json:

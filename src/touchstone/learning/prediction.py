@@ -3,6 +3,9 @@
 from collections.abc import Mapping, Sequence
 from functools import cache
 
+import numpy as np
+import pandas as pd
+from sklearn.compose import ColumnTransformer
 from threadpoolctl import ThreadpoolController
 
 from touchstone.learning.artifacts.model_artifact import LoadedModel
@@ -10,9 +13,9 @@ from touchstone.learning.interfaces import Json
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.model_search import predict_matrix, suppress_numeric_warnings
 from touchstone.learning.observed_values import warn_of_unseen_values
-from touchstone.learning.preparation import encode_frame
 from touchstone.learning.requests import MAX_INSTANCES, Cell
 from touchstone.learning.row_values import build_frame
+from touchstone.learning.target import Floats
 
 
 def predict(model: LoadedModel, rows: Sequence[Mapping[str, Cell]]) -> Json:
@@ -32,7 +35,7 @@ def predict(model: LoadedModel, rows: Sequence[Mapping[str, Cell]]) -> Json:
     # One thread, because the order in which several threads add numbers up would change the predictions.
     with _thread_pools().limit(limits=1), suppress_numeric_warnings():
         frame = build_frame(columns, rows, ignored=model.other_columns)
-        matrix = encode_frame(model.preparation, frame)
+        matrix = encode_few_rows(model.preparation, frame)
         values, probabilities = predict_matrix(model.estimator, matrix, len(model.classes))
         warnings = warn_of_unseen_values(columns, model.observed_values, frame)
 
@@ -48,6 +51,23 @@ def predict(model: LoadedModel, rows: Sequence[Mapping[str, Cell]]) -> Json:
         for class_code, row_probabilities, row_warnings in zip(values, probabilities.tolist(), warnings, strict=True)
     ]
     return {"predictions": predictions, "classes": list(model.classes)}
+
+
+def encode_few_rows(preparation: ColumnTransformer, frame: pd.DataFrame) -> Floats:
+    """Return the matrix that a fitted preparation makes of a frame, faster than the preparation itself.
+
+    Its encoders receive arrays. For a few rows, scikit-learn would check each column of a frame longer than it encodes
+    it. It also warns of arrays, which have no names, so the caller has to suppress warnings.
+    """
+    matrix = np.empty((len(frame), max(columns.stop for columns in preparation.output_indices_.values())))
+    for step, encoder, names in preparation.transformers_:
+        if step == "remainder":
+            continue
+
+        # An encoder of a single column takes a series.
+        cells = frame[names] if isinstance(names, str) else frame[list(names)].to_numpy()
+        matrix[:, preparation.output_indices_[step]] = encoder.transform(cells)
+    return matrix
 
 
 @cache

@@ -1,17 +1,16 @@
 """Rows that a request gives by value, read exactly as the columns of the data file were read."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema, parse_cell
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.request_checks import nearest
 from touchstone.learning.requests import Cell
-
-_DTYPES: Final = {ColumnKind.NUMBER: "float64", ColumnKind.DATE: "datetime64[us]"}
 
 
 def build_frame(
@@ -59,28 +58,34 @@ def _check_names(rows: Sequence[Mapping[str, Cell]], known_names: set[str], loca
         )
 
 
-def _read_column(column: ColumnSchema, rows: Sequence[Mapping[str, Cell]], location: str) -> "pd.Series[Any]":
+def _read_column(column: ColumnSchema, rows: Sequence[Mapping[str, Cell]], location: str) -> npt.NDArray[Any]:
     """Return the values that the rows have in one column."""
     cells = [row.get(column.name) for row in rows]
-    values = _read_dates(column, cells) if column.kind is ColumnKind.DATE else [None] * len(cells)
+    values = _read_dates(column, cells) if column.kind is ColumnKind.DATE else {}
 
-    for position, cell in enumerate(cells):
-        if values[position] is not None:
+    # Each different cell is read once. The type is part of the key, because 1, 1.0 and true are equal.
+    keys = [(type(cell), cell) for cell in cells]
+    for position, key in enumerate(keys):
+        if key in values:
             continue
         try:
-            values[position] = parse_cell(column, cell)
+            values[key] = parse_cell(column, key[1])
         except (ValueError, OverflowError) as error:
             raise LearningError(
                 "row_value_invalid", field=f"{location}.{position}", row=position, name=column.name
             ) from error
-    return pd.Series(values, dtype=_DTYPES.get(column.kind, "object"))
+    ordered_values = [values[key] for key in keys]
+    if column.kind is ColumnKind.DATE:
+        return pd.Series(ordered_values, dtype="datetime64[us]").to_numpy()
+    return np.array(ordered_values, dtype="float64" if column.kind is ColumnKind.NUMBER else "object")
 
 
-def _read_dates(column: ColumnSchema, cells: Sequence[Cell]) -> list[Any]:
-    """Return the dates among the cells that have the format of their column, and None for all other cells.
+def _read_dates(column: ColumnSchema, cells: Sequence[Cell]) -> dict[tuple[type, Cell], Any]:
+    """Return the dates of the cells that have the format of their column, by the type and the text of the cell.
 
     Reading all dates at once is much faster than reading one after the other.
     """
-    texts = pd.Series([cell if isinstance(cell, str) else None for cell in cells], dtype=object)
-    moments = pd.to_datetime(texts, format=column.date_format, errors="coerce", utc=True).dt.tz_localize(None)
-    return [None if pd.isna(moment) else moment for moment in moments]
+    texts = list({cell for cell in cells if isinstance(cell, str)})
+    moments = pd.to_datetime(pd.Series(texts, dtype=object), format=column.date_format, errors="coerce", utc=True)
+    dates = moments.dt.tz_localize(None)
+    return {(str, text): date for text, date in zip(texts, dates, strict=True) if not pd.isna(date)}
