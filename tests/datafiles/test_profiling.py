@@ -182,11 +182,21 @@ def test_only_a_header(tmp_path: Path) -> None:
     assert {column.type for column in profile.column_profiles} == {ColumnType.TEXT}
 
 
-def test_a_first_row_of_data_is_noticed(tmp_path: Path) -> None:
-    """The first row always names the columns, with a warning when it looks like data."""
+def test_a_first_row_of_data_is_no_header(tmp_path: Path) -> None:
+    """A first row of data counts as a row, and the columns are numbered, with a warning."""
     profile = profile_content(tmp_path / "t.csv", "39,77516.5,13\n50,83311.5,13\n38,215646.5,9\n")
-    assert profile.rows == 2
+    assert profile.rows == 3
+    assert [column.name for column in profile.column_profiles] == ["column_1", "column_2", "column_3"]
     assert profile.warnings == ["first_row_looks_like_data"]
+
+
+def test_cyrillic(tmp_path: Path) -> None:
+    """Names and values in an encoding that DuckDB does not know are shown as they are meant."""
+    rows = "".join(f"{city};{number}\n" for number, city in enumerate(["Москва", "Казань", "Новосибирск"] * 5))
+    profile = profile_content(tmp_path / "t.csv", ("город;число\n" + rows).encode("cp1251"))
+    assert [column.name for column in profile.column_profiles] == ["город", "число"]
+    assert column_profile(profile, "город").top == [("Казань", 5), ("Москва", 5), ("Новосибирск", 5)]
+    assert profile.warnings == ["encoding_guessed"]
 
 
 def test_position_does_not_matter(tmp_path: Path) -> None:

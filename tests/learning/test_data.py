@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.learning.small_tables import csv, messy, raw
-from touchstone.learning import table_reader
 from touchstone.learning.column_types import ColumnKind, parse_cell, schema_from_dict, schema_to_dict
 from touchstone.learning.interfaces import DataFile
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.model_search import suppress_numeric_warnings
+from touchstone.learning.table_files.limits import MAX_LINE_BYTES
 from touchstone.learning.table_reader import read_table
 
 
@@ -249,7 +249,7 @@ def test_every_other_type_of_parquet_is_read_or_set_aside() -> None:
         (raw("not parquet", "parquet"), "file_unreadable"),
         (raw("a\n1\n", "xlsx"), "file_type_unknown"),
         (raw(",".join(f"c{number}" for number in range(5_001)) + "\n1\n"), "too_many_columns"),
-        (raw(b"a\n" + b"x" * (table_reader.MAX_LINE_BYTES + 1)), "line_too_long"),
+        (raw(b"a\n" + b"x" * (MAX_LINE_BYTES + 1)), "line_too_long"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

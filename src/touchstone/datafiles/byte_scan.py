@@ -1,11 +1,11 @@
 """One pass over the bytes of a data file, before any parser sees them: digest, size, encoding, longest line."""
 
-import codecs
 import hashlib
 import os
 from dataclasses import dataclass
 from typing import Final
 
+from touchstone.core.text_encoding import EncodingDetector, TextEncoding
 from touchstone.datafiles.file_profile import FailureReason, ProfilingError, ProfilingLimits
 
 _CHUNK_BYTES: Final = 2**20
@@ -24,14 +24,14 @@ class ByteScan:
     Attributes:
         sha256: hexadecimal digest of the whole file.
         byte_count: size of the file.
-        encoding: DuckDB's name for the encoding of a text format, empty for a binary one.
-        first_line: the first line, or as much of it as the first mebibyte holds.
+        encoding: the encoding of a text format; None for a binary one.
+        beginning: the first mebibyte.
     """
 
     sha256: str
     byte_count: int
-    encoding: str
-    first_line: bytes
+    encoding: TextEncoding | None
+    beginning: bytes
 
 
 def scan_bytes(descriptor: int, file_type: str, *, limits: ProfilingLimits) -> ByteScan:
@@ -44,14 +44,14 @@ def scan_bytes(descriptor: int, file_type: str, *, limits: ProfilingLimits) -> B
         ProfilingError: the file is empty, contains binary data although it should be text, or has too long a line.
     """
     digest = hashlib.sha256()
-    utf8_check = Utf8Check()
+    encoding_detector = EncodingDetector()
     line_check = LineLengthCheck(limits.max_line_bytes) if file_type in _LINE_FORMATS else None
     first_chunk = b""
     byte_count = 0
 
     while chunk := os.pread(descriptor, _CHUNK_BYTES, byte_count):
         digest.update(chunk)
-        utf8_check.update(chunk)
+        encoding_detector.update(chunk)
         if line_check is not None:
             line_check.update(chunk)
         if byte_count == 0:
@@ -61,11 +61,11 @@ def scan_bytes(descriptor: int, file_type: str, *, limits: ProfilingLimits) -> B
     if not first_chunk.strip():
         raise ProfilingError(FailureReason.EMPTY)
 
-    encoding = ""
+    encoding = None
     if file_type in _TEXT_FORMATS:
-        encoding = _detect_encoding(first_chunk, is_utf8=utf8_check.is_valid)
-    first_line, _, _ = first_chunk.partition(b"\n")
-    return ByteScan(digest.hexdigest(), byte_count, encoding, first_line)
+        encoding = encoding_detector.result()
+        _check_text(first_chunk, encoding)
+    return ByteScan(digest.hexdigest(), byte_count, encoding, first_chunk)
 
 
 class LineLengthCheck:
@@ -94,38 +94,12 @@ class LineLengthCheck:
             raise ProfilingError(FailureReason.LINE_TOO_LONG)
 
 
-class Utf8Check:
-    """A check whether a file is valid UTF-8; `update` adds the file chunk by chunk."""
-
-    def __init__(self) -> None:
-        self._decoder = codecs.getincrementaldecoder("utf-8")()
-        self._has_failed = False
-
-    def update(self, chunk: bytes) -> None:
-        """Check the next chunk of the file, unless an earlier one was invalid."""
-        if self._has_failed:
-            return
-
-        try:
-            self._decoder.decode(chunk)
-        except UnicodeDecodeError:
-            self._has_failed = True
-
-    @property
-    def is_valid(self) -> bool:
-        """Whether all chunks together are valid UTF-8 and the last character is complete."""
-        undecoded_bytes, _ = self._decoder.getstate()
-        return not self._has_failed and undecoded_bytes == b""
-
-
-def _detect_encoding(first_chunk: bytes, *, is_utf8: bool) -> str:
-    """Return DuckDB's name for the encoding of a text file: UTF-16 if it has its byte order mark, UTF-8, or Latin-1.
+def _check_text(first_chunk: bytes, encoding: TextEncoding) -> None:
+    """Check that the beginning of a file contains no control characters, as binary data does.
 
     Raises:
-        ProfilingError: the beginning of the file contains control characters, so it is not text.
+        ProfilingError: the file is not text.
     """
-    if first_chunk.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16"
-    if not _CONTROL_BYTES.isdisjoint(first_chunk[:_INSPECTED_BYTES]):
+    is_utf16 = encoding.name.startswith("utf-16")
+    if not is_utf16 and not _CONTROL_BYTES.isdisjoint(first_chunk[:_INSPECTED_BYTES]):
         raise ProfilingError(FailureReason.NOT_TEXT)
-    return "utf-8" if is_utf8 else "latin-1"

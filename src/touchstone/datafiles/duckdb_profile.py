@@ -16,16 +16,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from touchstone.datafiles.byte_scan import scan_bytes
 from touchstone.datafiles.duckdb_table import DuckDbTable, load_into_memory, open_table
 from touchstone.datafiles.file_profile import (
     MISSING_MARKS,
     ColumnProfile,
     ColumnType,
-    FailureReason,
     FileProfile,
-    ProfilingError,
     ProfilingLimits,
+)
+from touchstone.datafiles.source_columns import (
+    FLOAT_TYPES,
+    INTERPRETATION_BY_DUCKDB_TYPE,
+    SourceColumn,
+    choose_text_interpretation,
+    list_columns,
 )
 
 BIN_COUNT: Final = 20
@@ -36,95 +43,6 @@ _MAX_IN_MEMORY_BYTES: Final = 64 * 2**20
 _SHOWN_CHARACTERS: Final = 80  # of a value in `top`
 _MAX_MODERATE_NUMBER: Final = "1e150"  # the square of a larger number may not fit into a double
 _MISSING_MARK_LITERALS: Final = ", ".join(f"'{mark}'" for mark in MISSING_MARKS)
-_INTEGER_TYPES: Final = (
-    "TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT UHUGEINT".split()  # noqa: SIM905
-)
-_FLOAT_TYPES: Final = ("FLOAT", "DOUBLE", "DECIMAL")
-_DATE_TYPES: Final = ("DATE", "TIMESTAMP", "TIMESTAMP_NS", "TIMESTAMP_MS", "TIMESTAMP_S")
-
-
-@dataclass(frozen=True, slots=True)
-class Interpretation:
-    """A way to read the values of a column.
-
-    Attributes:
-        type: the type that the values have if all of them can be read in this way.
-        template: SQL that converts `{value}`, with the result NULL for a text that cannot be read in this way.
-    """
-
-    type: ColumnType
-    template: str
-
-    def conversion_of(self, value: str) -> str:
-        """Return the SQL that converts `value`, which is SQL itself, such as the name of a column."""
-        return self.template.format(value=value)
-
-
-# The interpretations of a text column, of which the first that fits every value is chosen.
-_TEXT_INTERPRETATIONS: Final = (
-    Interpretation(ColumnType.BOOLEAN, "CASE lower({value}) WHEN 'true' THEN 1.0 WHEN 'false' THEN 0.0 END"),
-    Interpretation(
-        ColumnType.INTEGER,
-        r"CASE WHEN regexp_full_match({value}, '[+-]?\d+') THEN CAST(TRY_CAST({value} AS BIGINT) AS DOUBLE) END",
-    ),
-    Interpretation(ColumnType.NUMBER, "TRY_CAST({value} AS DOUBLE)"),
-    Interpretation(
-        ColumnType.DATE,
-        r"CASE WHEN regexp_full_match({value}, '\d{{4}}[-/]\d{{1,2}}[-/]\d{{1,2}}([ T].*)?')"
-        " THEN TRY_CAST({value} AS TIMESTAMP) END",
-    ),
-    Interpretation(ColumnType.DATE, "try_strptime({value}, '%m/%d/%Y')"),
-    Interpretation(ColumnType.DATE, "try_strptime({value}, '%d/%m/%Y')"),
-)
-_PLAIN_TEXT: Final = Interpretation(ColumnType.TEXT, "{value}")
-
-# The interpretations of columns whose type the file declares, by this type; all other columns are text columns.
-_INTERPRETATIONS_BY_DUCKDB_TYPE: Final[Mapping[str, Interpretation]] = {
-    "BOOLEAN": Interpretation(ColumnType.BOOLEAN, "CAST({value} AS DOUBLE)"),
-    **dict.fromkeys(_INTEGER_TYPES, Interpretation(ColumnType.INTEGER, "CAST({value} AS DOUBLE)")),
-    **dict.fromkeys(_FLOAT_TYPES, Interpretation(ColumnType.NUMBER, "CAST({value} AS DOUBLE)")),
-    **dict.fromkeys(_DATE_TYPES, Interpretation(ColumnType.DATE, "{value}")),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class SourceColumn:
-    """A column of the data file.
-
-    Attributes:
-        name: its name in the file.
-        duckdb_type: its DuckDB type without parameters, such as DECIMAL for DECIMAL(18,3).
-        index: its position in the file, from which the columns derived from it in queries get their names.
-    """
-
-    name: str
-    duckdb_type: str
-    index: int
-
-    @property
-    def identifier(self) -> str:
-        """The name, quoted for SQL."""
-        return '"' + self.name.replace('"', '""') + '"'
-
-    @property
-    def cell(self) -> str:
-        """The derived column of all cells, in which texts are trimmed."""
-        return f"cell_{self.index}"
-
-    @property
-    def value(self) -> str:
-        """The derived column of values, which is NULL where a value is missing."""
-        return f"value_{self.index}"
-
-    @property
-    def missing_mark(self) -> str:
-        """The derived column of missing marks, such as `N/A`, which is NULL wherever there is none."""
-        return f"mark_{self.index}"
-
-    @property
-    def is_read_as_text(self) -> bool:
-        """Whether the cells are read as text, because the file does not declare a boolean, number or date column."""
-        return self.duckdb_type not in _INTERPRETATIONS_BY_DUCKDB_TYPE
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +94,7 @@ def profile_descriptor(descriptor: int, file_type: str, *, limits: ProfilingLimi
     if scan.byte_count <= _MAX_IN_MEMORY_BYTES:
         table = load_into_memory(table)
 
-    source_columns = _list_columns(table, limits)
+    source_columns = list_columns(table, limits)
     (row_count,) = table.aggregate(["count(*)"])
     columns: list[MeasuredColumn] = []
     for batch in _batches(source_columns):
@@ -194,8 +112,14 @@ def profile_descriptor(descriptor: int, file_type: str, *, limits: ProfilingLimi
         file_type=file_type,
         missing_marks=_sum_mark_counts(columns),
         warnings=list(table.warnings),
-        column_profiles=[column.profile for column in columns],
+        column_profiles=[_decode_texts(column.profile, table) for column in columns],
     )
+
+
+def _decode_texts(profile: ColumnProfile, table: DuckDbTable) -> ColumnProfile:
+    """Return the profile of a column with its name and values as they are meant, whatever the encoding of the file."""
+    top = [(table.decode(value), count) for value, count in profile.top]
+    return replace(profile, name=table.decode(profile.name), top=top)
 
 
 def _batches(columns: Sequence[SourceColumn]) -> Iterator[Sequence[SourceColumn]]:
@@ -210,30 +134,6 @@ def _sum_mark_counts(columns: Iterable[MeasuredColumn]) -> dict[str, int]:
     for column in columns:
         totals.update(column.mark_counts)
     return {mark: count for mark, count in sorted(totals.items()) if count}
-
-
-def _list_columns(table: DuckDbTable, limits: ProfilingLimits) -> list[SourceColumn]:
-    """Return the columns of the table, with the types that DuckDB has given them.
-
-    Raises:
-        ProfilingError: there are too many columns.
-    """
-    query = f"DESCRIBE SELECT * FROM {table.expression}"  # noqa: S608
-    descriptions = table.connection.execute(query).fetchall()
-    if len(descriptions) > limits.max_columns:
-        raise ProfilingError(FailureReason.TOO_MANY_COLUMNS)
-
-    columns = []
-    for index, (name, full_type, *_unused) in enumerate(descriptions):
-        columns.append(SourceColumn(name, _type_without_parameters(full_type), index))
-    return columns
-
-
-def _type_without_parameters(full_type: str) -> str:
-    """Return DECIMAL for DECIMAL(18,3), TIMESTAMP for TIMESTAMP WITH TIME ZONE, and VARCHAR for any list."""
-    if full_type.endswith("]"):
-        return "VARCHAR"
-    return full_type.partition("(")[0].partition(" ")[0]
 
 
 def _measure_columns(table: DuckDbTable, columns: Sequence[SourceColumn], row_count: int) -> list[MeasuredColumn]:
@@ -288,7 +188,7 @@ def _value_sql(column: SourceColumn) -> str:
     """Return the SQL of the value in a cell, which is NULL for a word such as `N/A` that says that it is missing."""
     if column.is_read_as_text:
         return f"CASE WHEN NOT ({column.cell} IN ({_MISSING_MARK_LITERALS})) THEN {column.cell} END"
-    if column.duckdb_type in _FLOAT_TYPES:
+    if column.duckdb_type in FLOAT_TYPES:
         return f"CASE WHEN NOT isnan(CAST({column.cell} AS DOUBLE)) THEN {column.cell} END"
     return column.cell
 
@@ -297,7 +197,7 @@ def _missing_mark_sql(column: SourceColumn) -> str:
     """Return the SQL of a word in a cell that stands for a missing value, such as `N/A`, or NULL if there is none."""
     if column.is_read_as_text:
         return f"CASE WHEN {column.cell} IN ({_MISSING_MARK_LITERALS}) THEN {column.cell} END"
-    if column.duckdb_type in _FLOAT_TYPES:
+    if column.duckdb_type in FLOAT_TYPES:
         return f"CASE WHEN isnan(CAST({column.cell} AS DOUBLE)) THEN 'NaN' END"
     return "CAST(NULL AS VARCHAR)"
 
@@ -314,12 +214,11 @@ def _struct_sql(**members: str) -> str:
 def _counts_sql(column: SourceColumn) -> str:
     """Return the SQL that counts the values of a column, from which its type is decided.
 
-    For a text column, `readable_counts` says how many values can be read as a boolean, as an integer, and so on, in the
-    order of `_TEXT_INTERPRETATIONS`.
+    For a text column, `readable_counts` says how many values can be read in each way that its first values allow.
     """
     readable_counts: list[str] = []
     if column.is_read_as_text:
-        for interpretation in _TEXT_INTERPRETATIONS:
+        for interpretation in column.interpretations:
             converted_value = interpretation.conversion_of(column.value)
             readable_counts.append(f"count({converted_value})")
 
@@ -335,9 +234,9 @@ def _decide_type(column: SourceColumn, counts: Mapping[str, Any]) -> Interpreted
     """Return a column with its type, which is declared by the file or else fits all values of the column."""
     present_count = counts["present_count"]
     if column.is_read_as_text:
-        interpretation = _choose_text_interpretation(counts["readable_counts"], present_count)
+        interpretation = choose_text_interpretation(column, counts["readable_counts"], present_count)
     else:
-        interpretation = _INTERPRETATIONS_BY_DUCKDB_TYPE[column.duckdb_type]
+        interpretation = INTERPRETATION_BY_DUCKDB_TYPE[column.duckdb_type]
 
     return InterpretedColumn(
         source=column,
@@ -347,21 +246,6 @@ def _decide_type(column: SourceColumn, counts: Mapping[str, Any]) -> Interpreted
         distinct_count=min(counts["distinct_count"], present_count),  # the estimate can be too high
         mark_counts=counts["mark_counts"] or {},
     )
-
-
-def _choose_text_interpretation(readable_counts: Sequence[int], present_count: int) -> Interpretation:
-    """Return the first way to read a text column, such as integers or dates, that works for every value.
-
-    `readable_counts` says for each of `_TEXT_INTERPRETATIONS` how many of the `present_count` values it can read. If
-    none can read them all, or if there are no values, the column remains a text column.
-    """
-    if present_count == 0:
-        return _PLAIN_TEXT
-
-    for interpretation, readable_count in zip(_TEXT_INTERPRETATIONS, readable_counts, strict=True):
-        if readable_count == present_count:
-            return interpretation
-    return _PLAIN_TEXT
 
 
 def _extremes_sql(column: InterpretedColumn) -> str:

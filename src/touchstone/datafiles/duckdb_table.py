@@ -1,15 +1,20 @@
 """Opening of a data file as a table of DuckDB, which can read that file and nothing else."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import csv
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import duckdb
 
+from touchstone.core.delimited_text import DELIMITERS, detect_delimiter, has_header
+from touchstone.core.text_encoding import TextEncoding
 from touchstone.datafiles.byte_scan import ByteScan
 from touchstone.datafiles.file_profile import FailureReason, ProfilingError, ProfilingLimits
 
-_DELIMITERS: Final = (b",", b";", b"\t", b"|")
+_SAMPLE_LINES: Final = 50
+_LATIN_1: Final = "latin-1"
+_DUCKDB_ENCODINGS: Final = ("utf-8", "utf-16", _LATIN_1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +25,13 @@ class DuckDbTable:
         connection: the DuckDB connection.
         expression: the SQL to select from, such as a call of `read_csv`.
         warnings: keys of what looked odd when the file was opened.
+        encoding: the encoding of the texts that DuckDB, which does not know it, has read as Latin-1.
     """
 
     connection: Any
     expression: str
     warnings: tuple[str, ...] = ()
+    encoding: str = _LATIN_1
 
     def aggregate(self, expressions: Iterable[str]) -> tuple[Any, ...]:
         """Return the results of SQL aggregates, such as `min(price)`, over the whole table in one pass."""
@@ -34,20 +41,11 @@ class DuckDbTable:
         _row_count, *results = self.connection.execute(query).fetchone()
         return tuple(results)
 
-
-@dataclass(frozen=True, slots=True)
-class CsvDialect:
-    """How a CSV file is written.
-
-    Attributes:
-        delimiter: the character between cells.
-        quote: the character around cells that contain the delimiter.
-        has_header: whether the first row looks like the names of the columns.
-    """
-
-    delimiter: str
-    quote: str
-    has_header: bool
+    def decode(self, text: str) -> str:
+        """Return a text from the file as it is meant, for a file whose encoding DuckDB does not know."""
+        if self.encoding == _LATIN_1:
+            return text
+        return text.encode(_LATIN_1, errors="replace").decode(self.encoding, errors="replace")
 
 
 def open_table(path: str, file_type: str, scan: ByteScan, limits: ProfilingLimits) -> DuckDbTable:
@@ -70,7 +68,7 @@ def open_table(path: str, file_type: str, scan: ByteScan, limits: ProfilingLimit
 def load_into_memory(table: DuckDbTable) -> DuckDbTable:
     """Copy a table into memory, so that the file is parsed once and not for every query."""
     table.connection.execute(f"CREATE TEMP TABLE kept AS SELECT * FROM {table.expression}")  # noqa: S608
-    return DuckDbTable(table.connection, "kept", table.warnings)
+    return replace(table, expression="kept")
 
 
 def _connect_for_one_file(path: str) -> Any:
@@ -111,70 +109,80 @@ def _open_json_table(connection: Any, path: str, *, is_one_object_per_line: bool
 def _open_delimited_table(
     connection: Any, path: str, file_type: str, scan: ByteScan, limits: ProfilingLimits
 ) -> DuckDbTable:
-    """Open a CSV or TSV file as a table of texts. Its first row contains the names of the columns.
+    """Open a CSV or TSV file as a table of texts. Its first row contains the names of the columns, or else data.
 
     Raises:
         ProfilingError: the file has too many columns.
     """
-    _check_column_count(scan.first_line, limits.max_columns)
+    assert scan.encoding is not None, "text formats have an encoding"
+    lines = _first_lines(scan)
+    _check_column_count(lines[0], limits.max_columns)
 
-    known_options: dict[str, Any] = {
-        "encoding": scan.encoding,
-        "max_line_size": limits.max_line_bytes,
-        "buffer_size": 2 * limits.max_line_bytes,  # DuckDB refuses a buffer that is too small for the longest line
-        "null_padding": True,  # cells missing at the end of a row are NULL
-    }
-    if file_type == "tsv":
-        known_options["delim"] = "\t"
-    dialect = _guess_dialect(connection, path, known_options)
+    delimiter = "\t" if file_type == "tsv" else detect_delimiter(lines)
+    rows = list(csv.reader(lines, delimiter=delimiter))
+    names_columns = has_header(rows)
+    is_known_encoding = scan.encoding.name in _DUCKDB_ENCODINGS
 
-    read_options: dict[str, Any] = {
-        **known_options,
-        "delim": dialect.delimiter,
-        "quote": dialect.quote,
-        "escape": dialect.quote,  # a quote inside a quoted cell is doubled
-        "header": True,
+    options: dict[str, Any] = {
+        "encoding": scan.encoding.name if is_known_encoding else _LATIN_1,
+        "delim": delimiter,
+        "quote": '"',
+        "escape": '"',  # a quote inside a quoted cell is doubled
+        "header": names_columns,
         "skip": 0,
         "all_varchar": True,
+        "null_padding": True,  # cells missing at the end of a row are NULL
+        "max_line_size": limits.max_line_bytes,
+        "buffer_size": 2 * limits.max_line_bytes,  # DuckDB refuses a buffer that is too small for the longest line
         "parallel": False,  # the parallel reader of DuckDB supports no line breaks in cells along with `null_padding`
     }
-    warnings = () if dialect.has_header else ("first_row_looks_like_data",)
-    return DuckDbTable(connection, _function_call("read_csv", path, **read_options), warnings)
+    if not names_columns:
+        options["names"] = [f"column_{number}" for number in range(1, len(rows[0]) + 1)]
+
+    return DuckDbTable(
+        connection,
+        _function_call("read_csv", path, **options),
+        warnings=_layout_warnings(scan.encoding, names_columns=names_columns),
+        encoding=_LATIN_1 if is_known_encoding else scan.encoding.name,
+    )
 
 
-def _check_column_count(first_line: bytes, max_columns: int) -> None:
+def _layout_warnings(encoding: TextEncoding, *, names_columns: bool) -> tuple[str, ...]:
+    """Return the keys of what looks odd in a delimited text: a guessed encoding, and a first row of data."""
+    warnings = []
+    if encoding.is_guess:
+        warnings.append("encoding_guessed")
+    if not names_columns:
+        warnings.append("first_row_looks_like_data")
+    return tuple(warnings)
+
+
+def _first_lines(scan: ByteScan) -> list[str]:
+    """Return the first lines of a delimited text that are not empty; there is at least one."""
+    assert scan.encoding is not None
+    text = scan.beginning.decode(scan.encoding.name, errors="replace").lstrip("\ufeff")
+    lines = text.splitlines()
+    is_whole_file = scan.byte_count == len(scan.beginning)
+    if not is_whole_file and len(lines) > 1:
+        lines.pop()  # the last line may be incomplete
+
+    nonempty_lines = [line for line in lines if line.strip()]
+    return nonempty_lines[:_SAMPLE_LINES] or [""]
+
+
+def _check_column_count(first_line: str, max_columns: int) -> None:
     """Refuse a CSV or TSV file whose first line has too many columns, whichever delimiter the file uses.
-
-    This has to come before DuckDB guesses the delimiter, which would take very long for so many columns.
 
     Raises:
         ProfilingError: there are too many columns.
     """
-    for delimiter in _DELIMITERS:
+    for delimiter in DELIMITERS:
         column_count = first_line.count(delimiter) + 1
         if column_count > max_columns:
             raise ProfilingError(FailureReason.TOO_MANY_COLUMNS)
 
 
-def _guess_dialect(connection: Any, path: str, known_options: Mapping[str, Any]) -> CsvDialect:
-    """Let DuckDB guess how a CSV file is written, apart from the options that are known already."""
-    sniff_call = _function_call("sniff_csv", path, **known_options)
-    query = f"SELECT Delimiter, Quote, HasHeader FROM {sniff_call}"  # noqa: S608
-    delimiter, quote, has_header = connection.execute(query).fetchone()
-
-    # DuckDB describes some characters instead of returning them.
-    if delimiter == "\\t":
-        delimiter = "\t"
-    elif delimiter == "(empty)":  # there is a single column, so that any delimiter will do
-        delimiter = ","
-
-    if quote not in ('"', "'"):
-        quote = '"'
-
-    return CsvDialect(delimiter, quote, has_header)
-
-
-def _function_call(function: str, path: str, **options: str | int | bool) -> str:
+def _function_call(function: str, path: str, **options: str | int | bool | list[str]) -> str:
     """Return the SQL that calls a table function of DuckDB, such as `read_csv('/data/a.csv', header=true)`."""
     arguments = [_sql_literal(path)]
     for name, value in options.items():
@@ -182,12 +190,17 @@ def _function_call(function: str, path: str, **options: str | int | bool) -> str
     return f"{function}({', '.join(arguments)})"
 
 
-def _sql_literal(value: str | int | bool) -> str:
-    """Return a value as an SQL literal: `true`, `42` or `'text'`; a quote within a text is doubled, as SQL demands."""
+def _sql_literal(value: str | int | bool | list[str]) -> str:
+    """Return a value as an SQL literal: `true`, `42`, `'text'` or a list of texts.
+
+    A quote within a text is doubled, as SQL demands.
+    """
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
         return str(value)
+    if isinstance(value, list):
+        return f"[{', '.join(map(_sql_literal, value))}]"
 
     doubled_quotes = value.replace("'", "''")
     return f"'{doubled_quotes}'"

@@ -91,7 +91,7 @@ class FileProfile(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         missing_values_percentage: the share of missing cells among all cells, 0-100; None without cells.
         missing_marks: how many cells contained each spelling of a missing value; the empty one counts nulls as well.
-        warnings: stable keys, of which there is one so far: `first_row_looks_like_data`.
+        warnings: stable keys: `first_row_looks_like_data` (so that the columns are numbered), `encoding_guessed`.
     """
 
     rows: int

@@ -2,7 +2,7 @@
 
 Numbers are imputed by the median (with a flag) and standardised, categories are one-hot encoded, categories of many
 values are encoded by the mean of the target (cross-fitted, so that a row never sees its own target), dates are cut
-into their components, and texts are embedded by TF-IDF and SVD. Every encoded column stems from exactly one source
+into their components, and texts become weights of their words. Every encoded column stems from exactly one source
 column, which is what allows explanations to speak of source columns.
 """
 
@@ -16,12 +16,12 @@ from sklearn.impute import SimpleImputer
 from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler, TargetEncoder
-from skrub import DatetimeEncoder, StringEncoder
+from skrub import DatetimeEncoder
 
 from touchstone.learning.column_types import MANY_VALUES, ColumnKind, ColumnSchema
 from touchstone.learning.target import Floats, Indices, Target
+from touchstone.learning.text_words import text_encoder
 
-TEXT_COMPONENTS: Final = 10
 TARGET_ENCODING_FOLDS: Final = 5
 UNLEARNABLE_KINDS: Final = {ColumnKind.IDENTIFIER: "identifier", ColumnKind.UNSUPPORTED: "unsupported"}
 
@@ -67,7 +67,7 @@ def build_preparation(columns: Sequence[ColumnSchema], target: Target, seed: int
     for index, name in enumerate(dates):
         steps.append((f"date_{index}", _date_encoder(), name))
     for index, name in enumerate(texts):
-        steps.append((f"text_{index}", _text_encoder(seed), name))
+        steps.append((f"text_{index}", text_encoder(target), name))
 
     return ColumnTransformer(steps, sparse_threshold=0.0)
 
@@ -170,8 +170,3 @@ def _date_encoder() -> Pipeline:
     """Return an encoder that divides dates into their components, from the year to the hour, and the weekday."""
     components = DatetimeEncoder(resolution="hour", add_weekday=True)
     return Pipeline([("parts", components), *_number_encoder().steps])
-
-
-def _text_encoder(seed: int) -> StringEncoder:
-    """Return an encoder that condenses the words of a text into a few numbers."""
-    return StringEncoder(n_components=TEXT_COMPONENTS, random_state=seed)

@@ -32,6 +32,8 @@ def profile_table(table: Table, roles: Mapping[str, Json], declared: Mapping[str
         "missing_percentage": 100 * missing_cells / (rows * columns),
         "duplicate_rows": int(table.frame.duplicated().sum()),
         "sha256": table.sha256,
+        "encoding": table.encoding.name,
+        "has_header": table.has_header,
     }
 
     column_entries = []

@@ -36,6 +36,7 @@ from touchstone.learning.splits.split_effect import measure_split_effect
 from touchstone.learning.splits.split_report import report_split
 from touchstone.learning.splits.split_warnings import split_warnings
 from touchstone.learning.table_profile import profile_table
+from touchstone.learning.table_warnings import table_warnings
 from touchstone.learning.trial_comparison import ScoredTrial
 
 MAX_LISTED_VALUES: Final = 200  # A form can only recognise a misspelt value if all values are listed.
@@ -72,6 +73,7 @@ def build_training_result(
     quality_charts = _quality_charts(experiment, curve, predictions)
     comparison_charts = _comparison_charts(experiment, leaderboard, groups)
     warnings = [
+        *table_warnings(experiment.table),
         *training_warnings.data_warnings(experiment.table, experiment.target),
         *training_warnings.unseen_class_warnings(experiment.target, experiment.folds),
         *training_warnings.feature_warnings(roles),

@@ -123,6 +123,14 @@ DATA_PAGES: Final[Mapping[str, Text]] = {
     ),
     "edit_reload": ("Repartir de la fiche telle qu’elle est", "Start again from the current record"),
     "edit_see": ("la voir dans un autre onglet", "see it in another tab"),
+    "measured_first_row_looks_like_data": (
+        "La première ligne du fichier contient des données et non des noms : les colonnes sont numérotées.",
+        "The first row of the file holds data instead of names: the columns are numbered.",
+    ),
+    "measured_encoding_guessed": (
+        "Le fichier n’est pas en UTF-8 : son encodage a été deviné d’après ses lettres.",
+        "The file is not UTF-8: its encoding was guessed from its letters.",
+    ),
     "unmeasured_unsupported_type": (
         "Ce type de fichier n’est pas pris en charge : envoyez un fichier CSV, TSV, Parquet, JSON ou JSON Lines.",
         "This file type is not supported: upload CSV, TSV, Parquet, JSON or JSON Lines.",

@@ -98,6 +98,17 @@ WARNINGS: Final[Mapping[str, Text]] = {
         "“{first}” and “{second}” together predict the target almost perfectly ({score}): check that they are known "
         "before the outcome.",
     ),
+    "encoding_guessed": (
+        "Le fichier n’est pas en UTF-8 ; il a été lu en {encoding}, ce que ses mots suggèrent. Si des noms "
+        "paraissent illisibles, enregistrez-le en UTF-8.",
+        "The file is not UTF-8; it was read as {encoding}, which its words suggest. If names look garbled, save it "
+        "as UTF-8.",
+    ),
+    "header_missing": (
+        "La première ligne du fichier contient des données et non des noms : les colonnes sont donc numérotées "
+        "({names}…).",
+        "The first row of the file holds data instead of names, so the columns are numbered ({names}…).",
+    ),
     "not_better_than_baseline": (
         "Le modèle ne fait pas nettement mieux que la référence naïve.",
         "The model is not clearly better than the naive baseline.",

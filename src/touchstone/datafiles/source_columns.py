@@ -1,0 +1,183 @@
+"""The columns of a data file as DuckDB sees them, and the ways in which their values can be read."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from touchstone.datafiles.duckdb_table import DuckDbTable
+from touchstone.datafiles.file_profile import (
+    MISSING_MARKS,
+    ColumnType,
+    FailureReason,
+    ProfilingError,
+    ProfilingLimits,
+)
+
+_FIRST_ROWS: Final = 200  # of which the values show in which ways a text column can be read
+_INTEGER_TYPES: Final = (
+    "TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT UHUGEINT".split()  # noqa: SIM905
+)
+FLOAT_TYPES: Final = ("FLOAT", "DOUBLE", "DECIMAL")
+_DATE_TYPES: Final = ("DATE", "TIMESTAMP", "TIMESTAMP_NS", "TIMESTAMP_MS", "TIMESTAMP_S")
+
+
+@dataclass(frozen=True, slots=True)
+class Interpretation:
+    """A way to read the values of a column.
+
+    Attributes:
+        type: the type that the values have if all of them can be read in this way.
+        template: SQL that converts `{value}`, with the result NULL for a text that cannot be read in this way.
+        shape: what a text has to look like, so that it may be possible to read it in this way.
+    """
+
+    type: ColumnType
+    template: str
+    shape: re.Pattern[str] = re.compile(".*", re.DOTALL)
+
+    def conversion_of(self, value: str) -> str:
+        """Return the SQL that converts `value`, which is SQL itself, such as the name of a column."""
+        return self.template.format(value=value)
+
+
+# The interpretations of a text column, of which the first that fits every value is chosen.
+TEXT_INTERPRETATIONS: Final = (
+    Interpretation(
+        ColumnType.BOOLEAN,
+        "CASE lower({value}) WHEN 'true' THEN 1.0 WHEN 'false' THEN 0.0 END",
+        re.compile("true|false", re.IGNORECASE),
+    ),
+    Interpretation(
+        ColumnType.INTEGER,
+        r"CASE WHEN regexp_full_match({value}, '[+-]?\d+') THEN CAST(TRY_CAST({value} AS BIGINT) AS DOUBLE) END",
+        re.compile(r"[+-]?\d+"),
+    ),
+    Interpretation(
+        ColumnType.NUMBER,
+        "TRY_CAST({value} AS DOUBLE)",
+        re.compile(r"[-+.\d_]+(e[-+\d_]+)?|[-+]?(inf|infinity|nan)", re.I),
+    ),
+    Interpretation(
+        ColumnType.DATE,
+        r"CASE WHEN regexp_full_match({value}, '\d{{4}}[-/]\d{{1,2}}[-/]\d{{1,2}}([ T].*)?')"
+        " THEN TRY_CAST({value} AS TIMESTAMP) END",
+        re.compile(r"\d{4}[-/].*", re.DOTALL),
+    ),
+    Interpretation(ColumnType.DATE, "try_strptime({value}, '%m/%d/%Y')", re.compile(r"\d.*/.*", re.DOTALL)),
+    Interpretation(ColumnType.DATE, "try_strptime({value}, '%d/%m/%Y')", re.compile(r"\d.*/.*", re.DOTALL)),
+)
+PLAIN_TEXT: Final = Interpretation(ColumnType.TEXT, "{value}")
+
+# The interpretations of columns whose type the file declares, by this type; all other columns are text columns.
+INTERPRETATION_BY_DUCKDB_TYPE: Final[Mapping[str, Interpretation]] = {
+    "BOOLEAN": Interpretation(ColumnType.BOOLEAN, "CAST({value} AS DOUBLE)"),
+    **dict.fromkeys(_INTEGER_TYPES, Interpretation(ColumnType.INTEGER, "CAST({value} AS DOUBLE)")),
+    **dict.fromkeys(FLOAT_TYPES, Interpretation(ColumnType.NUMBER, "CAST({value} AS DOUBLE)")),
+    **dict.fromkeys(_DATE_TYPES, Interpretation(ColumnType.DATE, "{value}")),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SourceColumn:
+    """A column of the data file.
+
+    Attributes:
+        name: its name in the file.
+        duckdb_type: its DuckDB type without parameters, such as DECIMAL for DECIMAL(18,3).
+        index: its position in the file, from which the columns derived from it in queries get their names.
+        interpretations: the ways in which all of its first values may be read, if the file does not declare its type.
+    """
+
+    name: str
+    duckdb_type: str
+    index: int
+    interpretations: Sequence[Interpretation] = TEXT_INTERPRETATIONS
+
+    @property
+    def identifier(self) -> str:
+        """The name, quoted for SQL."""
+        return '"' + self.name.replace('"', '""') + '"'
+
+    @property
+    def cell(self) -> str:
+        """The derived column of all cells, in which texts are trimmed."""
+        return f"cell_{self.index}"
+
+    @property
+    def value(self) -> str:
+        """The derived column of values, which is NULL where a value is missing."""
+        return f"value_{self.index}"
+
+    @property
+    def missing_mark(self) -> str:
+        """The derived column of missing marks, such as `N/A`, which is NULL wherever there is none."""
+        return f"mark_{self.index}"
+
+    @property
+    def is_read_as_text(self) -> bool:
+        """Whether the cells are read as text, because the file does not declare a boolean, number or date column."""
+        return self.duckdb_type not in INTERPRETATION_BY_DUCKDB_TYPE
+
+
+def list_columns(table: DuckDbTable, limits: ProfilingLimits) -> list[SourceColumn]:
+    """Return the columns of the table, with the types that DuckDB has given them.
+
+    Raises:
+        ProfilingError: there are too many columns.
+    """
+    query = f"DESCRIBE SELECT * FROM {table.expression}"  # noqa: S608
+    descriptions = table.connection.execute(query).fetchall()
+    if len(descriptions) > limits.max_columns:
+        raise ProfilingError(FailureReason.TOO_MANY_COLUMNS)
+
+    columns = []
+    for index, (name, full_type, *_unused) in enumerate(descriptions):
+        columns.append(SourceColumn(name, _type_without_parameters(full_type), index))
+    return _with_plausible_interpretations(table, columns)
+
+
+def _with_plausible_interpretations(table: DuckDbTable, columns: Sequence[SourceColumn]) -> list[SourceColumn]:
+    """Return the columns, each with the interpretations that its first values allow.
+
+    An interpretation has to fit every value, so that a few values rule out most of them. This saves much of the time
+    for wide tables and for long ones.
+    """
+    texts = [f"CAST({column.identifier} AS VARCHAR)" for column in columns]
+    query = f"SELECT {', '.join(texts)} FROM {table.expression} LIMIT {_FIRST_ROWS}"  # noqa: S608
+    first_rows = table.connection.execute(query).fetchall()
+
+    narrowed_columns = []
+    for column, first_cells in zip(columns, zip(*first_rows, strict=True), strict=False):
+        first_values = {cell.strip(" \t\r\n") for cell in first_cells if cell is not None} - set(MISSING_MARKS)
+        plausible = [
+            interpretation
+            for interpretation in TEXT_INTERPRETATIONS
+            if all(map(interpretation.shape.fullmatch, first_values))
+        ]
+        narrowed_columns.append(replace(column, interpretations=plausible))
+    return narrowed_columns or list(columns)
+
+
+def _type_without_parameters(full_type: str) -> str:
+    """Return DECIMAL for DECIMAL(18,3), TIMESTAMP for TIMESTAMP WITH TIME ZONE, and VARCHAR for any list."""
+    if full_type.endswith("]"):
+        return "VARCHAR"
+    return full_type.partition("(")[0].partition(" ")[0]
+
+
+def choose_text_interpretation(
+    column: SourceColumn, readable_counts: Sequence[int], present_count: int
+) -> Interpretation:
+    """Return the first way to read a text column, such as integers or dates, that works for every value.
+
+    `readable_counts` says for each of the column's interpretations how many of the `present_count` values it can read.
+    If none can read them all, or if there are no values, the column remains a text column.
+    """
+    if present_count == 0:
+        return PLAIN_TEXT
+
+    for interpretation, readable_count in zip(column.interpretations, readable_counts, strict=True):
+        if readable_count == present_count:
+            return interpretation
+    return PLAIN_TEXT

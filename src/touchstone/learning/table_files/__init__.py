@@ -1,0 +1,1 @@
+"""Readers of tables: one module per format, and what they share."""

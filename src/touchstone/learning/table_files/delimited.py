@@ -1,0 +1,197 @@
+"""Reading of CSV and TSV files."""
+
+import csv
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, BinaryIO, Final
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv as arrow_csv
+
+from touchstone.core.delimited_text import detect_delimiter, has_header
+from touchstone.core.text_encoding import TextEncoding
+from touchstone.learning.column_types import from_arrow_texts
+from touchstone.learning.learning_errors import LearningError
+from touchstone.learning.table_files.limits import MAX_LINE_BYTES, check_size
+from touchstone.learning.table_files.table_content import TableContent, unique_names
+from touchstone.learning.table_files.text_file import CHUNK, detect_encoding
+
+SAMPLE_LINES: Final = 200
+SAMPLE_NONEMPTY_LINES: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class TextLayout:
+    """How a delimited text is written.
+
+    `names` are the names in the header, or made up if there is none. The rows are wider than the header if they have
+    one more field than there are names: a row name in front, or an empty field after a delimiter at the end.
+    """
+
+    encoding: TextEncoding
+    delimiter: str
+    has_header: bool
+    names: list[str]
+    rows_are_wider: bool
+
+    @property
+    def width(self) -> int:
+        """The number of fields in a row."""
+        return len(self.names) + 1 if self.rows_are_wider else len(self.names)
+
+
+def read_csv(stream: BinaryIO, delimiter: str | None = None) -> TableContent:
+    """Read a table of delimited text, and infer the types of its columns.
+
+    The encoding is detected from the file, and so are the delimiter, unless it is given, and whether there is a header.
+    """
+    layout = _detect_layout(stream, delimiter)
+    check_size(columns=layout.width, rows=1)
+
+    cells = _read_cells(stream, layout)
+    names = layout.names
+    if layout.rows_are_wider:
+        names, cells = _resolve_extra_field(names, cells)
+    check_size(columns=len(names), rows=len(cells[0]))
+
+    typed_columns = []
+    for name, column in zip(unique_names(names), cells, strict=True):
+        typed_columns.append(from_arrow_texts(name, column, delimiter=layout.delimiter))
+    return TableContent(names, typed_columns, layout.encoding, layout.has_header)
+
+
+def read_tsv(stream: BinaryIO) -> TableContent:
+    """Read a table whose cells are separated by tabs."""
+    return read_csv(stream, delimiter="\t")
+
+
+def _detect_layout(stream: BinaryIO, delimiter: str | None) -> TextLayout:
+    """Find out how a delimited text is written, from all of its bytes and its first lines."""
+    encoding = detect_encoding(stream, max_line_bytes=MAX_LINE_BYTES)
+    lines = _sample_lines(stream, encoding)
+    delimiter = delimiter or detect_delimiter(lines)
+
+    csv.field_size_limit(MAX_LINE_BYTES)
+    rows = list(csv.reader(lines, delimiter=delimiter))
+    if not has_header(rows):
+        names = [f"column_{number}" for number in range(1, _usual_width(rows) + 1)]
+        return TextLayout(encoding, delimiter, False, names, rows_are_wider=False)
+
+    header, *other_rows = rows
+    rows_are_wider = bool(other_rows) and _usual_width(other_rows) == len(header) + 1
+    return TextLayout(encoding, delimiter, True, header, rows_are_wider)
+
+
+def _sample_lines(stream: BinaryIO, encoding: TextEncoding) -> list[str]:
+    """Return the first lines of a file that are not empty; there is at least one."""
+    stream.seek(0)
+    beginning = stream.read(MAX_LINE_BYTES + CHUNK).decode(encoding.name, errors="replace").lstrip("\ufeff")
+
+    lines = beginning.splitlines()[:SAMPLE_LINES]
+    nonempty_lines = [line for line in lines if line.strip()]
+    if not nonempty_lines:
+        raise LearningError("file_empty")
+    return nonempty_lines[:SAMPLE_NONEMPTY_LINES]
+
+
+def _usual_width(rows: Sequence[Sequence[str]]) -> int:
+    """Return the most common number of fields in a row."""
+    field_counts = Counter(len(row) for row in rows)
+    [(usual_width, _rows)] = field_counts.most_common(1)
+    return usual_width
+
+
+def _resolve_extra_field(names: list[str], cells: list[pa.ChunkedArray]) -> tuple[list[str], list[pa.ChunkedArray]]:
+    """Return names and cells that fit together, for a file whose rows have one field more than the header has names.
+
+    Some programs end each row with a delimiter, so that the last field is always empty; it is dropped. Others begin
+    each row with its name, for which the header has no column name; an empty one is added.
+    """
+    rows_end_with_delimiter = not any(text.strip() for text in cells[-1].unique().to_pylist())
+    if rows_end_with_delimiter:
+        return names, cells[:-1]
+    return ["", *names], cells
+
+
+def _read_cells(stream: BinaryIO, layout: TextLayout) -> list[pa.ChunkedArray]:
+    """Return the cells below the header as columns of texts.
+
+    Raises `LearningError` if a row has too many fields, or if the file cannot be parsed for another reason.
+    """
+    stream.seek(0)
+    try:
+        return _read_regular_cells(stream, layout)
+    except (pa.ArrowInvalid, UnicodeDecodeError):
+        # Rows of different widths, or bytes that make no character: pandas reads what can be read.
+        return _read_irregular_cells(stream, layout)
+
+
+def _read_regular_cells(stream: BinaryIO, layout: TextLayout) -> list[pa.ChunkedArray]:
+    """Return the cells of a file whose rows all have the same number of fields.
+
+    Raises an error of pyarrow for any other file.
+    """
+    positions = [str(position) for position in range(layout.width)]
+    table = arrow_csv.read_csv(
+        pa.PythonFile(stream, mode="r"),
+        read_options=arrow_csv.ReadOptions(
+            column_names=positions,
+            skip_rows_after_names=1 if layout.has_header else 0,
+            encoding=layout.encoding.name,
+            block_size=2 * MAX_LINE_BYTES,
+            use_threads=False,
+        ),
+        parse_options=arrow_csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True),
+        convert_options=arrow_csv.ConvertOptions(column_types=dict.fromkeys(positions, pa.large_string())),
+    )
+    return list(table.columns)
+
+
+def _read_irregular_cells(stream: BinaryIO, layout: TextLayout) -> list[pa.ChunkedArray]:
+    """Return the cells of a file in which rows may end early; the cells that they lack are empty.
+
+    Raises `LearningError` if a row has too many fields, or if the file cannot be parsed for another reason.
+    """
+    stream.seek(0)
+    try:
+        with warnings.catch_warnings():
+            # pandas only warns when it cuts off the surplus fields of a row.
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            cells = pd.read_csv(
+                stream,
+                sep=layout.delimiter,
+                header=0 if layout.has_header else None,
+                names=range(layout.width),
+                dtype=str,
+                na_filter=False,
+                encoding="utf-8-sig" if layout.encoding.name == "utf-8" else layout.encoding.name,
+                encoding_errors="replace",
+                low_memory=False,
+                index_col=False,
+            )
+    except pd.errors.EmptyDataError as error:
+        raise LearningError("file_empty") from error
+    except (pd.errors.ParserError, pd.errors.ParserWarning, csv.Error) as error:
+        line = _line_number(str(error))
+        if line is None:
+            raise LearningError("file_unreadable") from error
+        raise LearningError("file_malformed", line=line) from error
+    return [_to_arrow(cells[position]) for position in cells]
+
+
+def _to_arrow(cells: "pd.Series[Any]") -> pa.ChunkedArray:
+    """Return the texts of a column of pandas as a column of Arrow; cells that a row lacks are empty."""
+    return pa.chunked_array([pa.array(cells.fillna("").astype(object), type=pa.large_string())])
+
+
+def _line_number(message: str) -> int | None:
+    """Return the line that an error message of pandas mentions, as in "Expected 3 fields in line 5, saw 4"."""
+    words = message.replace(",", " ").split()
+    for word, next_word in pairwise(words):
+        if word == "line" and next_word.isdigit():
+            return int(next_word)
+    return None

@@ -1,0 +1,121 @@
+"""Reading of JSON files that hold an array of objects, and of JSON Lines files, which hold one object on each line."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
+from typing import Any, BinaryIO, Final
+
+import msgspec
+import numpy as np
+import pandas as pd
+
+from touchstone.core.text_encoding import TextEncoding
+from touchstone.learning.column_types import (
+    TypedColumn,
+    from_booleans,
+    from_numbers,
+    from_texts,
+    from_unsupported,
+    json_as_text,
+)
+from touchstone.learning.learning_errors import LearningError
+from touchstone.learning.table_files.limits import check_size
+from touchstone.learning.table_files.table_content import TableContent, unique_names
+from touchstone.learning.table_files.text_file import detect_encoding
+
+ROWS_AT_ONCE: Final = 10_000
+ROW_DECODER: Final = msgspec.json.Decoder(dict[str, Any])
+ARRAY_DECODER: Final = msgspec.json.Decoder(list[msgspec.Raw])
+
+Row = dict[str, Any]
+
+
+def read_json(stream: BinaryIO) -> TableContent:
+    """Read an array of objects, each of which is a row; its keys name the columns.
+
+    A file that has an object on each line, instead of an array, is read like JSON Lines.
+    """
+    encoding, text = _read_utf8(stream)
+    is_array = text.lstrip().startswith(b"[")
+    return _read_rows(_array_rows(text) if is_array else _line_rows(text), encoding)
+
+
+def read_json_lines(stream: BinaryIO) -> TableContent:
+    """Read a file that has an object on each line; its keys name the columns."""
+    encoding, text = _read_utf8(stream)
+    return _read_rows(_line_rows(text), encoding)
+
+
+def _read_utf8(stream: BinaryIO) -> tuple[TextEncoding, bytes]:
+    """Return the encoding of a file, and its text in UTF-8."""
+    encoding = detect_encoding(stream)
+    stream.seek(0)
+    content = stream.read()
+    if encoding.name == "utf-8":
+        return encoding, content.removeprefix(b"\xef\xbb\xbf")
+    return encoding, content.decode(encoding.name, errors="replace").lstrip("\ufeff").encode()
+
+
+def _array_rows(text: bytes) -> Iterator[Row]:
+    """Yield the objects of an array. Raises `LearningError` if the text is not an array of objects."""
+    try:
+        for encoded_row in ARRAY_DECODER.decode(text):
+            yield ROW_DECODER.decode(encoded_row)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise LearningError("file_unreadable") from error
+
+
+def _line_rows(text: bytes) -> Iterator[Row]:
+    """Yield the objects on the lines of a text. Raises `LearningError`, with its number, if a line is not an object."""
+    for number, line in enumerate(text.split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = ROW_DECODER.decode(line)
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise LearningError("file_malformed", line=number) from error
+        yield row
+
+
+def _read_rows(rows: Iterator[Row], encoding: TextEncoding) -> TableContent:
+    """Turn rows into typed columns, in the order in which their names first occur. What a row lacks is missing."""
+    cells_by_name: dict[str, list[Any]] = {}
+    row_count = 0
+    while batch := list(islice(rows, ROWS_AT_ONCE)):
+        for name in _new_names(batch, cells_by_name):
+            cells_by_name[name] = [None] * row_count
+
+        row_count += len(batch)
+        check_size(columns=len(cells_by_name), rows=row_count)
+        for name, cells in cells_by_name.items():
+            cells.extend([row.get(name) for row in batch])
+
+    if not cells_by_name:
+        raise LearningError("file_empty")
+    names = list(cells_by_name)
+    columns = [
+        _typed_column(name, cells) for name, cells in zip(unique_names(names), cells_by_name.values(), strict=True)
+    ]
+    return TableContent(names, columns, encoding)
+
+
+def _new_names(batch: list[Row], known_names: dict[str, list[Any]]) -> list[str]:
+    """Return the names that occur in some rows, but not before, in the order in which they occur."""
+    names_in_batch = dict.fromkeys(name for row in batch for name in row)
+    return [name for name in names_in_batch if name not in known_names]
+
+
+def _typed_column(name: str, cells: list[Any]) -> TypedColumn:
+    """Return a column with the type of its JSON values; texts, and values of several types, are read like a CSV file.
+
+    Arrays and objects within a row are not supported.
+    """
+    types = {type(cell) for cell in cells} - {type(None)}
+    if types & {list, dict}:
+        return from_unsupported(name, len(cells))
+    if types == {bool}:
+        return from_booleans(name, pd.Series(cells, dtype=object))
+    if types and types <= {int, float}:
+        with suppress(OverflowError):  # Integers may have any number of digits, floats may not.
+            return from_numbers(name, np.array(cells, dtype=np.float64))
+    return from_texts(name, pd.Series([json_as_text(cell) for cell in cells], dtype=object))

@@ -1,0 +1,38 @@
+"""What the reader of a format returns: the columns of a table, and how they are written in the file."""
+
+from dataclasses import dataclass, field
+
+from touchstone.core.text_encoding import TextEncoding
+from touchstone.learning.column_types import TypedColumn
+
+UNICODE = TextEncoding("utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class TableContent:
+    """The typed columns of a file, and their names as they are written in it, which may be empty or repeated.
+
+    `encoding` says how texts are encoded, and `has_header` whether the file names its columns.
+    """
+
+    names_in_file: list[str]
+    columns: list[TypedColumn] = field(repr=False)
+    encoding: TextEncoding = UNICODE
+    has_header: bool = True
+
+
+def unique_names(names: list[str]) -> list[str]:
+    """Return usable column names: trimmed, empty ones numbered, repeated ones distinguished by a suffix."""
+    unique: list[str] = []
+    taken: set[str] = set()
+    for position, name in enumerate(names, start=1):
+        base = name.strip() or f"column_{position}"
+        candidate = base
+        suffix = 2
+        while candidate in taken:
+            candidate = f"{base}_{suffix}"
+            suffix += 1
+
+        taken.add(candidate)
+        unique.append(candidate)
+    return unique

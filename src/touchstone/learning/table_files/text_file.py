@@ -1,0 +1,56 @@
+"""The check that a file is a text, and the detection of its encoding."""
+
+from typing import BinaryIO, Final
+
+from touchstone.core.text_encoding import EncodingDetector, TextEncoding
+from touchstone.learning.learning_errors import LearningError
+
+CHUNK: Final = 2**20
+BINARY_SIGNATURES: Final = (b"\x80", b"PK\x03\x04", b"\x1f\x8b", b"PAR1", b"%PDF", b"\x89PNG", b"BZh", b"\xfd7zXZ")
+
+
+def detect_encoding(stream: BinaryIO, *, max_line_bytes: int | None = None) -> TextEncoding:
+    """Read a whole file, and return the encoding of its text.
+
+    Raises `LearningError` if the file is empty, if it is not a text, or if one of its lines is longer than
+    `max_line_bytes`.
+    """
+    stream.seek(0)
+    _check_beginning(stream.read(CHUNK))
+
+    detector = EncodingDetector()
+    contains_null_bytes = False
+    open_line_bytes = 0
+    stream.seek(0)
+    while chunk := stream.read(CHUNK):
+        detector.update(chunk)
+        contains_null_bytes = contains_null_bytes or b"\x00" in chunk
+
+        open_line_bytes = _count_open_line_bytes(chunk, open_line_bytes)
+        if max_line_bytes is not None and open_line_bytes > max_line_bytes:
+            raise LearningError("line_too_long", maximum=max_line_bytes)
+
+    encoding = detector.result()
+    if contains_null_bytes and not encoding.name.startswith("utf-16"):
+        raise LearningError("file_not_text")
+    return encoding
+
+
+def _check_beginning(beginning: bytes) -> None:
+    """Raise `LearningError` if a file is empty, or begins like a file of a binary format."""
+    if not beginning.strip():
+        raise LearningError("file_empty")
+    if beginning.startswith(BINARY_SIGNATURES):
+        raise LearningError("file_not_text")
+
+
+def _count_open_line_bytes(chunk: bytes, bytes_before: int) -> int:
+    """Return the length of the line that a chunk leaves unfinished.
+
+    `bytes_before` is the length of the line that the previous chunk left unfinished. A line that ends within the chunk
+    is longer by less than a chunk, which does no harm.
+    """
+    last_line_end = max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))
+    if last_line_end == -1:
+        return bytes_before + len(chunk)
+    return len(chunk) - last_line_end - 1
