@@ -4,6 +4,7 @@ The type of a column is inferred from its different values, not from its rows, s
 """
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
@@ -45,7 +46,7 @@ DATE_FORMATS: Final = (
 _BOOLEAN_WORDS: Final = frozenset({"true", "false"})
 _BOOLEAN_BY_NUMBER: Final = {"1": "true", "1.0": "true", "0": "false", "0.0": "false"}
 _DATE_START: Final = re.compile(r"^\w+[-/. ,T]+\d")
-_LEADING_ZERO: Final = re.compile(r"^0\d+$")
+_LEADING_ZERO: Final = re.compile(r"^\s*0\d+\s*$")
 _ALL_MISSING_MARKS: Final = pa.array(sorted(MISSING_MARKS | MISSING_NUMBER_MARKS))
 
 
@@ -288,21 +289,27 @@ def _read_plain_numbers(cells: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.flo
     Most columns of numbers are of this kind, and Arrow reads them a hundred times faster than anything in Python could.
     """
     # The first cells already rule out most columns of words.
-    for some_cells in (cells.slice(0, PLAIN_SAMPLE), cells):
-        trimmed_cells = pc.utf8_trim_whitespace(some_cells)
-        is_missing = pc.is_in(pc.utf8_lower(trimmed_cells), value_set=_ALL_MISSING_MARKS.cast(cells.type))
-        known_cells = pc.if_else(is_missing, None, trimmed_cells)
+    if _cast_to_numbers(cells.slice(0, PLAIN_SAMPLE)) is None:
+        return None
 
-        has_leading_zeros = pc.any(pc.match_substring_regex(known_cells, _LEADING_ZERO.pattern)).as_py()
-        if has_leading_zeros:
-            return None
-        try:
-            numbers = pc.cast(known_cells, pa.float64())
-        except pa.ArrowInvalid:
-            return None
+    has_leading_zeros = pc.any(pc.match_substring_regex(cells, _LEADING_ZERO.pattern)).as_py()
+    numbers = None if has_leading_zeros else _cast_to_numbers(cells)
+    if numbers is None or numbers.null_count == len(numbers):
+        return None
+    return numbers.to_numpy(zero_copy_only=False).astype(np.float64)
 
-    no_cell_is_known = numbers.null_count == len(numbers)
-    return None if no_cell_is_known else numbers.to_numpy(zero_copy_only=False).astype(np.float64)
+
+def _cast_to_numbers(cells: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray | None:
+    """Return texts as numbers, null where one is missing, or None if there are other texts than plain numbers."""
+    with suppress(pa.ArrowInvalid):
+        return pc.cast(cells, pa.float64())
+
+    trimmed_cells = pc.utf8_trim_whitespace(cells)
+    is_missing = pc.is_in(pc.utf8_lower(trimmed_cells), value_set=_ALL_MISSING_MARKS.cast(cells.type))
+    known_cells = pc.if_else(is_missing, None, trimmed_cells)
+    with suppress(pa.ArrowInvalid):
+        return pc.cast(known_cells, pa.float64())
+    return None
 
 
 def _distinct_cells(name: str, cells: pa.Array | pa.ChunkedArray) -> _TextCells:
