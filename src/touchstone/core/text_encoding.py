@@ -1,39 +1,88 @@
 """Detection of the encoding of a text file from its bytes.
 
 A file is UTF-16 or UTF-8 if its bytes say so. All other encodings are guesses: any bytes are valid in most of them, so
-that only the letters show which one makes sense.
+that only the words show which one makes sense.
 """
 
 import codecs
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
-from charset_normalizer import from_bytes
-
 WESTERN: Final = "cp1252"
-# The encodings, apart from Unicode, in which tables are still written: the names of Python, and those that people know.
-LEGACY_ENCODINGS: Final = {
-    WESTERN: "Windows-1252",
-    "cp1251": "Windows-1251",
-    "koi8_r": "KOI8-R",
-    "cp1250": "Windows-1250",
-    "cp1253": "Windows-1253",
-    "cp1254": "Windows-1254",
-    "cp1255": "Windows-1255",
-    "cp1256": "Windows-1256",
-    "cp932": "Shift JIS",
-    "gb18030": "GB 18030",
-    "cp949": "EUC-KR",
-    "big5": "Big5",
-}
 _SAMPLE_BYTES: Final = 2**16
-_MIN_LETTERS: Final = 8  # Fewer letters outside of ASCII say nothing; the Western encoding is the most frequent one.
-_MIN_RUN: Final = 3  # Languages with Latin letters hardly ever have so many accented ones in a row.
+_MIN_UTF16_CHARACTERS: Final = 4
+_PUNCTUATION: Final = frozenset("\u00a0‘’‚“”„–—…•«»€£¥§©®™°±²³·¿¡")  # As in texts of any language.
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_THREE_ACCENTED_LETTERS: Final = re.compile(r"[^\x00-\x7f]{3}")
+_USUAL_CASE: Final = re.compile(r"u?[ln]*|[un]*")  # Of letters that are upper case, lower case, or neither.
+
+
+def _is_latin_word(word: str, accented_letters: str) -> bool:
+    """Return whether a word consists of ASCII letters and some of these accented letters.
+
+    Languages with Latin letters hardly ever have three accented ones in a row, or a longer word of nothing else.
+    """
+    accented = {letter for letter in word.lower() if not letter.isascii()}
+    has_ascii_letter = any(letter.isascii() for letter in word)
+    has_long_run = _THREE_ACCENTED_LETTERS.search(word) is not None
+    return accented <= set(accented_letters) and not has_long_run and (has_ascii_letter or len(word) < 3)
+
+
+def _is_word_of_script(word: str, first_letter: str, last_letter: str, min_length: int = 1) -> bool:
+    """Return whether all letters of a word are in the range of a script, in which words have a minimum length."""
+    return len(word) >= min_length and all(first_letter <= letter <= last_letter for letter in word)
+
+
+@dataclass(frozen=True, slots=True)
+class _LegacyEncoding:
+    """An encoding that is older than Unicode, and which words beyond ASCII make sense in it.
+
+    `strict_name` is an encoding of the most frequent characters only, where there is one: it tells languages apart,
+    in whose complete encodings nearly all bytes are valid.
+    """
+
+    name: str
+    label: str  # The name that people know it by.
+    is_word: Callable[[str], bool]
+    strict_name: str = ""
+
+
+def _words_between(first_letter: str, last_letter: str, min_length: int = 1) -> Callable[[str], bool]:
+    """Return a function that says whether a word consists of the letters of a script, which is a range of Unicode."""
+    return partial(_is_word_of_script, first_letter=first_letter, last_letter=last_letter, min_length=min_length)
+
+
+def _words_with(accented_letters: str) -> Callable[[str], bool]:
+    """Return a function that says whether a word consists of ASCII letters and some of these accented ones."""
+    return partial(_is_latin_word, accented_letters=accented_letters)
+
+
+_CYRILLIC: Final = _words_between("\u0400", "\u04ff")
+_CHINESE: Final = _words_between("\u4e00", "\u9fff")
+# Where several make equal sense of a text, the first one is chosen.
+_LEGACY_ENCODINGS: Final = (
+    _LegacyEncoding(WESTERN, "Windows-1252", _words_with("àáâãäåæçèéêëìíîïñòóôõöøœùúûüÿßšžªº")),
+    _LegacyEncoding("cp1255", "Windows-1255", _words_between("\u05d0", "\u05ea", min_length=2)),
+    _LegacyEncoding("cp1251", "Windows-1251", _CYRILLIC),
+    _LegacyEncoding("koi8_r", "KOI8-R", _CYRILLIC),
+    _LegacyEncoding("cp1253", "Windows-1253", _words_between("\u0386", "\u03ce")),
+    _LegacyEncoding("cp1256", "Windows-1256", _words_between("\u0621", "\u06d2")),
+    _LegacyEncoding("cp1254", "Windows-1254", _words_with("çğıöşüâîû\u0307")),
+    _LegacyEncoding("cp1250", "Windows-1250", _words_with("ąćčďęěáâăäéëíîĺľłńňóôőöřŕśšşťţúůűüýźžżçđß")),
+    _LegacyEncoding("cp949", "EUC-KR", _words_between("\uac00", "\ud7a3"), strict_name="euc_kr"),
+    _LegacyEncoding("cp932", "Shift JIS", _words_between("\u3005", "\u9fff"), strict_name="shift_jis"),
+    _LegacyEncoding("gb18030", "GB 18030", _CHINESE, strict_name="gb2312"),
+    _LegacyEncoding("big5", "Big5", _CHINESE),
+)
+_LABELS: Final = {encoding.name: encoding.label for encoding in _LEGACY_ENCODINGS}
 
 
 @dataclass(frozen=True, slots=True)
 class TextEncoding:
-    """The encoding of a text file, by the name of Python, and whether it was guessed from the letters."""
+    """The encoding of a text file, by the name of Python, and whether it was guessed from the words."""
 
     name: str
     is_guess: bool = False
@@ -41,7 +90,7 @@ class TextEncoding:
     @property
     def label(self) -> str:
         """The name that people know the encoding by."""
-        return LEGACY_ENCODINGS.get(self.name, self.name.upper())
+        return _LABELS.get(self.name, self.name.upper())
 
 
 class EncodingDetector:
@@ -55,18 +104,19 @@ class EncodingDetector:
 
     def update(self, chunk: bytes) -> None:
         """Look at the next chunk of the file."""
-        if not self._beginning:
+        is_beginning = not self._beginning
+        if is_beginning:
             self._beginning = chunk[:_SAMPLE_BYTES]
         if self._is_utf8:
             self._is_utf8 = self._continues_utf8(chunk)
         if not self._is_utf8 and len(self._sample) < _SAMPLE_BYTES:
-            self._sample += _lines_beyond_ascii(chunk)[:_SAMPLE_BYTES]
+            self._sample += _lines_beyond_ascii(chunk, starts_within_line=not is_beginning)
 
     def result(self) -> TextEncoding:
         """Return the encoding, after the whole file has been added."""
-        unicode_encoding = detect_utf16(self._beginning)
-        if unicode_encoding is not None:
-            return TextEncoding(unicode_encoding)
+        utf16_variant = _detect_utf16(self._beginning)
+        if utf16_variant is not None:
+            return TextEncoding(utf16_variant)
 
         unfinished_character, _state = self._utf8_decoder.getstate()
         if self._is_utf8 and not unfinished_character:
@@ -82,7 +132,7 @@ class EncodingDetector:
         return True
 
 
-def detect_utf16(beginning: bytes) -> str | None:
+def _detect_utf16(beginning: bytes) -> str | None:
     """Return the variant of UTF-16 that a file begins in, or None if it begins in another encoding.
 
     Without a byte order mark, UTF-16 shows by null bytes in every second place, since most characters of tables, such
@@ -91,40 +141,65 @@ def detect_utf16(beginning: bytes) -> str | None:
     if beginning.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
 
-    half = len(beginning) // 2
-    null_bytes_first = beginning[0 : 2 * half : 2].count(0)
-    null_bytes_second = beginning[1 : 2 * half : 2].count(0)
-    if null_bytes_first == 0 and null_bytes_second > half / 2:
+    characters = len(beginning) // 2
+    if characters < _MIN_UTF16_CHARACTERS:
+        return None
+
+    null_bytes_first = beginning[0 : 2 * characters : 2].count(0)
+    null_bytes_second = beginning[1 : 2 * characters : 2].count(0)
+    if null_bytes_first == 0 and null_bytes_second > characters / 2:
         return "utf-16-le"
-    if null_bytes_second == 0 and null_bytes_first > half / 2:
+    if null_bytes_second == 0 and null_bytes_first > characters / 2:
         return "utf-16-be"
     return None
 
 
-def _lines_beyond_ascii(chunk: bytes) -> bytes:
-    """Return the lines of a chunk that contain other characters than ASCII."""
-    return b"".join(line for line in chunk.splitlines(keepends=True) if not line.isascii())
+def _lines_beyond_ascii(chunk: bytes, *, starts_within_line: bool) -> bytes:
+    """Return the first complete lines of a chunk that contain other characters than ASCII."""
+    lines = chunk.splitlines(keepends=True)
+    if starts_within_line:
+        lines = lines[1:]
+    if len(lines) > 1 and not lines[-1].endswith((b"\n", b"\r")):
+        lines = lines[:-1]
+
+    sample = b""
+    for line in lines:
+        if not line.isascii():
+            sample += line
+        if len(sample) > _SAMPLE_BYTES:
+            break
+    return sample
 
 
 def _guess_legacy_encoding(sample: bytes) -> str:
-    """Return the encoding that makes most sense of a text that is not in Unicode.
+    """Return the encoding in which a text makes most sense, for a text that is not in Unicode."""
+    plausibilities = [_plausibility(encoding, sample) for encoding in _LEGACY_ENCODINGS]
+    return _LEGACY_ENCODINGS[plausibilities.index(max(plausibilities))].name
 
-    Accented letters within words of ASCII letters are Western, unless the text shows another language clearly. Words
-    without any ASCII letter are of another script, such as Cyrillic.
+
+def _plausibility(encoding: _LegacyEncoding, sample: bytes) -> float:
+    """Return how much sense a text makes in an encoding, from 0 to 1, as far as it goes beyond ASCII.
+
+    This is the share of the words that are possible, times the share of the characters that are letters. Bytes that
+    mean nothing rule an encoding out, except for the one that is taken when nothing speaks for another one.
     """
-    letters = sum(byte >= 0x80 for byte in sample)
-    if letters < _MIN_LETTERS and not _has_long_run(sample):
-        return WESTERN
+    try:
+        errors = "replace" if encoding.name == WESTERN else "strict"
+        text = sample.decode(encoding.strict_name or encoding.name, errors)
+    except UnicodeDecodeError:
+        return 0.0
 
-    best_match = from_bytes(sample, cp_isolation=list(LEGACY_ENCODINGS)).best()
-    return best_match.encoding if best_match is not None else WESTERN
+    characters = [character for character in text if not character.isascii() and character not in _PUNCTUATION]
+    words = {word for word in _WORD.findall(text) if not word.isascii()}
+    if not characters or not words:
+        return 1.0 if encoding.name == WESTERN else 0.0
+
+    possible_words = sum(_has_usual_case(word) and encoding.is_word(word) for word in words)
+    letters = sum(character.isalpha() for character in characters)
+    return possible_words / len(words) * letters / len(characters)
 
 
-def _has_long_run(sample: bytes) -> bool:
-    """Return whether several bytes beyond ASCII follow one another, as in words of another script than Latin."""
-    run = 0
-    for byte in sample:
-        run = run + 1 if byte >= 0x80 else 0
-        if run >= _MIN_RUN:
-            return True
-    return False
+def _has_usual_case(word: str) -> bool:
+    """Return whether the letters of a word are small, capital, or small after a capital one."""
+    cases = "".join("u" if letter.isupper() else "l" if letter.islower() else "n" for letter in word)
+    return _USUAL_CASE.fullmatch(cases) is not None

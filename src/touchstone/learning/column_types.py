@@ -296,7 +296,7 @@ def _read_plain_numbers(cells: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.flo
     numbers = None if has_leading_zeros else _cast_to_numbers(cells)
     if numbers is None or numbers.null_count == len(numbers):
         return None
-    return numbers.to_numpy(zero_copy_only=False).astype(np.float64)
+    return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
 def _cast_to_numbers(cells: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray | None:

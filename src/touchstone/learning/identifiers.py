@@ -9,25 +9,16 @@ import numpy.typing as npt
 MIN_ROWS: Final = 31  # Among few rows, whole numbers that do not repeat may well be quantities.
 _YEARS: Final = (1500, 2200)
 _FIRST_WORDS: Final = frozenset({"id", "ids", "identifier", "identifiant", "uid", "uuid", "guid"})
-_LAST_WORDS: Final = _FIRST_WORDS | {
-    "key",
-    "pk",
-    "nr",
-    "no",
-    "number",
-    "numero",
-    "numéro",
-    "ref",
-    "reference",
-    "serial",
-}
+_LAST_WORDS: Final = frozenset(
+    {*_FIRST_WORDS, "key", "pk", "nr", "no", "number", "numero", "numéro", "ref", "reference", "serial"}
+)
 _NAMES: Final = frozenset({"index", "idx", "num", "row", "rows", "rowid", "rownum", "rownames", "rowname"})
 # What people number, for names that are written as a single word, such as `customerid`.
 _NUMBERED_THINGS: Final = (
     "user|customer|client|patient|person|subject|participant|passenger|student|employee|member|account|order|record|row|"
     "case|sample|product|item|transaction|session|house|household|property|loan|policy|ticket|flight|song|track|movie"
 )
-_SINGLE_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+")
+_SINGLE_WORD: Final = re.compile(rf"({_NUMBERED_THINGS})s?(id|no|nr|num|number)")
 # Quantities that may count without a gap, although they do not merely number the rows.
 _RANKS_AND_TIMES: Final = frozenset(
     {
@@ -35,7 +26,7 @@ _RANKS_AND_TIMES: Final = frozenset(
         *("year", "month", "week", "day", "hour", "date", "time", "annee", "année", "jahr"),
     }
 )
-_WORD: Final = re.compile(r"[^\W\d_a-z]+(?![^\W\d_A-Z])|[^\W\d_]?[^\W\d_A-Z]+")
+_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+")
 
 
 def is_named_like_identifier(name: str) -> bool:

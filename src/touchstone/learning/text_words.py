@@ -13,10 +13,6 @@ MAX_VOCABULARY: Final = 20_000
 MAX_WORDS: Final = 300  # Encoded columns are dense, so that every algorithm can use them; more would cost much memory.
 MAX_CELLS: Final = 30_000_000
 MIN_WORDS: Final = 20
-TYPES_OF_TEXT_ENCODER: Final = (
-    "sklearn.feature_selection._univariate_selection.f_classif",
-    "sklearn.feature_selection._univariate_selection.f_regression",
-)
 
 
 def text_encoder(target: Target) -> Pipeline:
