@@ -32,6 +32,8 @@ RECORD: Final = "record.json"
 SCHEMA: Final = "schema.json"
 EPOCH: Final = (1980, 1, 1, 0, 0, 0)  # The earliest date that a zip archive can hold.
 MAX_MODEL_BYTES: Final = 2**30
+# Where scikit-learn stores the address of an object in memory, which means nothing to whoever loads the model.
+ADDRESS_ATTRIBUTES: Final = ("_stop_words_id",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +178,9 @@ class _Numbering:
             renumbered["__id__"] = self._object_number(node["__id__"])
         if isinstance(node.get("file"), str):
             renumbered["file"] = self._file_name(node["file"])
+        for attribute in ADDRESS_ATTRIBUTES:
+            if isinstance(node.get(attribute), dict):
+                renumbered[attribute] = node[attribute] | {"content": "0"}
         return {key: self.renumber(child) for key, child in renumbered.items()}
 
     def _object_number(self, old_number: Any) -> int:
