@@ -2,28 +2,34 @@
 
 from typing import Final
 
-from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
 from sklearn.feature_selection import SelectKBest, f_classif, f_regression
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
 from touchstone.learning.target import Target
 
-MAX_VOCABULARY: Final = 20_000
-MAX_WORDS: Final = 300  # Encoded columns are dense, so that every algorithm can use them; more would cost much memory.
-MAX_CELLS: Final = 30_000_000
+HASHED_WORDS: Final = 2**16  # Words are counted by their hashes, so that a text without any known word is no error.
 MIN_WORDS: Final = 20
+MAX_WORDS: Final = 300  # Encoded columns are dense, so that every algorithm can use them; more would cost much memory.
+ROWS_PER_WORD: Final = 4
+MAX_CELLS: Final = 100_000_000
 
 
 def text_encoder(target: Target) -> Pipeline:
     """Return an encoder that weights the words, and pairs of neighbouring words, of a text (TF-IDF).
 
-    It keeps the ones that are most different between the classes of the target, or go along best with its numbers. A
-    word that the whole column contains once at most can teach nothing and is left out.
+    It keeps those that differ most between the classes of the target, or that go along best with its numbers.
     """
-    weigh_words = TfidfVectorizer(
-        ngram_range=(1, 2), min_df=2, max_features=MAX_VOCABULARY, sublinear_tf=True, strip_accents="unicode"
+    rows = len(target.values)
+    most_words = min(MAX_WORDS, MAX_CELLS // rows, rows // ROWS_PER_WORD)
+    score = f_classif if target.is_classification else f_regression
+
+    return Pipeline(
+        [
+            ("count", HashingVectorizer(n_features=HASHED_WORDS, ngram_range=(1, 2), alternate_sign=False, norm=None)),
+            ("weigh", TfidfTransformer(sublinear_tf=True)),
+            ("select", SelectKBest(score, k=max(MIN_WORDS, most_words))),
+            ("scale", MaxAbsScaler()),
+        ]
     )
-    word_count = max(MIN_WORDS, min(MAX_WORDS, MAX_CELLS // len(target.values)))
-    select_words = SelectKBest(f_classif if target.is_classification else f_regression, k=word_count)
-    return Pipeline([("weigh", weigh_words), ("select", select_words), ("scale", MaxAbsScaler())])
