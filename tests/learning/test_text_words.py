@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from tests.learning.small_tables import model_of, train
-from touchstone.learning.model_artifact import load
+from touchstone.learning.artifacts.model_artifact import load
 from touchstone.learning.prediction import predict
 
 FILLER = [

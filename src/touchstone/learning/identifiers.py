@@ -6,11 +6,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from touchstone.core.text import fold
+
 MIN_ROWS: Final = 31  # Among few rows, whole numbers that do not repeat may well be quantities.
 _YEARS: Final = (1500, 2200)
 _FIRST_WORDS: Final = frozenset({"id", "ids", "identifier", "identifiant", "uid", "uuid", "guid"})
 _LAST_WORDS: Final = frozenset(
-    {*_FIRST_WORDS, "key", "pk", "nr", "no", "number", "numero", "numéro", "ref", "reference", "serial"}
+    {*_FIRST_WORDS, "key", "pk", "nr", "no", "number", "numero", "ref", "reference", "serial"}
 )
 _NAMES: Final = frozenset({"index", "idx", "num", "row", "rows", "rowid", "rownum", "rownames", "rowname"})
 # What people number, for names that are written as a single word, such as `customerid`.
@@ -23,7 +25,7 @@ _SINGLE_WORD: Final = re.compile(rf"({_NUMBERED_THINGS})s?(id|no|nr|num|number)"
 _RANKS_AND_TIMES: Final = frozenset(
     {
         *("rank", "ranking", "rang", "place", "position", "order", "age"),
-        *("year", "month", "week", "day", "hour", "date", "time", "annee", "année", "jahr"),
+        *("year", "month", "week", "day", "hour", "date", "time", "annee", "jahr"),
     }
 )
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+")
@@ -66,5 +68,5 @@ def is_row_identifier(name: str, numbers: npt.NDArray[np.float64]) -> bool:
 
 
 def _words_of(name: str) -> list[str]:
-    """Return the words of a name in lower case, which signs or capital letters separate."""
-    return [word.lower() for word in _WORD.findall(name)]
+    """Return the words of a name, which signs or capital letters separate, without case and accents."""
+    return [fold(word) for word in _WORD.findall(name)]

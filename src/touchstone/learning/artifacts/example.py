@@ -31,6 +31,8 @@ TRUSTED_TYPES: Final = (
     "lightgbm.sklearn.LGBMRegressor",
     "numpy.dtype",
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+    "sklearn.feature_selection._univariate_selection.f_classif",
+    "sklearn.feature_selection._univariate_selection.f_regression",
     "sklearn.model_selection._split.KFold",
     "sklearn.tree._tree.Tree",
     "sklearn.utils._bunch.Bunch",
