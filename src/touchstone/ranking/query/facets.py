@@ -19,6 +19,7 @@ RANGE_FACETS: Final = (*NUMBERS, *COMPOSITES)
 _TEXT_FACETS: Final = (*FACET_WORDS, "file_type", "visibility")
 
 ValueCounts: TypeAlias = tuple[tuple[str | int, int], ...]
+SpellingCounts: TypeAlias = dict[str, int]
 
 
 class FlagCounts(NamedTuple):
@@ -57,7 +58,9 @@ class FacetCounter:
 
     def __init__(self) -> None:
         self._total_count = 0
-        self._spelling_counts: dict[str, dict[str, Counter[str]]] = {name: {} for name in _TEXT_FACETS}
+        # By facet and folded value, how often each spelling of it occurs. Plain dictionaries, because a Counter takes
+        # several times as long to create, and large catalogs have many values.
+        self._spelling_counts: dict[str, dict[str, SpellingCounts]] = {name: {} for name in _TEXT_FACETS}
         self._year_counts: Counter[int] = Counter()
         self._flag_counts = {flag: FlagCounts(0, 0, 0) for flag in FLAGS}
         self._ranges: dict[str, ValueRange] = {}
@@ -69,9 +72,9 @@ class FacetCounter:
     def add_counts(self, other: "FacetCounter") -> None:
         """Add all records that another counter has counted."""
         self.add_records(other._total_count)
-        for facet, spelling_counts in other._spelling_counts.items():
-            for key, counts in spelling_counts.items():
-                self._spelling_counts[facet].setdefault(key, Counter()).update(counts)
+        for facet, counts_by_key in other._spelling_counts.items():
+            for key, spelling_counts in counts_by_key.items():
+                self._add_spellings(facet, key, spelling_counts)
 
         self._year_counts.update(other._year_counts)
         for flag, flag_counts in other._flag_counts.items():
@@ -81,8 +84,13 @@ class FacetCounter:
 
     def add_text(self, facet: str, spelling: str, count: int) -> None:
         """Add `count` records that have a text in this spelling."""
-        spelling_counts = self._spelling_counts[facet].setdefault(comparison_key(facet, spelling), Counter())
-        spelling_counts[spelling] += count
+        self._add_spellings(facet, comparison_key(facet, spelling), {spelling: count})
+
+    def _add_spellings(self, facet: str, key: str, spelling_counts: SpellingCounts) -> None:
+        """Add records that have some spellings of a folded value."""
+        sums = self._spelling_counts[facet].setdefault(key, {})
+        for spelling, count in spelling_counts.items():
+            sums[spelling] = sums.get(spelling, 0) + count
 
     def add_words(self, facet: str, words: tuple[str, ...], count: int) -> None:
         """Add `count` records that have a list of words.
@@ -131,20 +139,23 @@ class FacetCounter:
         )
 
 
-def _count_values(spelling_counts: Mapping[str, Counter[str]]) -> ValueCounts:
+def _count_values(counts_by_key: Mapping[str, SpellingCounts]) -> ValueCounts:
     """Return the most frequent spelling of each value with the count of all its spellings, most frequent value first.
 
-    `spelling_counts` holds, for each folded value, how often each spelling of it occurs.
+    `counts_by_key` holds, for each folded value, how often each spelling of it occurs.
     """
-    by_frequency = sorted(spelling_counts.items(), key=lambda entry: (-entry[1].total(), entry[0]))
-    return tuple((_most_frequent(key, spellings), spellings.total()) for key, spellings in by_frequency)
+    totals = {key: sum(spelling_counts.values()) for key, spelling_counts in counts_by_key.items()}
+    keys_by_frequency = sorted(totals, key=lambda key: (-totals[key], key))
+    return tuple((_most_frequent(key, counts_by_key[key]), totals[key]) for key in keys_by_frequency)
 
 
-def _most_frequent(key: str, spellings: Counter[str]) -> str:
+def _most_frequent(key: str, spellings: SpellingCounts) -> str:
     """Return the most frequent of some spellings of a value.
 
     If several are equally frequent, this is `key`, the folded value itself, or else the first in sorted order.
     """
+    if len(spellings) == 1:
+        return next(iter(spellings))
     return min(spellings, key=lambda spelling: (-spellings[spelling], spelling != key, spelling))
 
 
