@@ -81,10 +81,10 @@ def test_card_names_the_dataset_its_licence_and_its_ethical_record(tmp_path: Pat
 
     french, english = contents(outcome)["model_card.md"].decode().split("\n---\n")
     assert "Predict “outcome” for rows that were collected like those of “A messy table”." in english
+    assert f"The positive class is “{card['positive_class']}”" in english
     assert "Licence: CC-BY-4.0." in english
     assert "| Informed consent | yes | documented |" in english
     assert "| Transparency | not known | – |" in english
-    assert f"Positive class: “{card['positive_class']}”." in english
     assert "### sex × colour" in english
     assert "| Consentement éclairé | oui | documenté |" in french
     assert all(warning["text"]["fr"] in french for warning in card["warnings"])

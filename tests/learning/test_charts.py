@@ -11,7 +11,8 @@ import pytest
 
 from tests.learning.small_tables import explain, messy, model_of, train
 from touchstone.core.colours import LOWERS, RAISES
-from touchstone.learning.charts.classification_charts import calibration_chart, confusion_chart, roc_chart
+from touchstone.learning.charts.calibration_chart import calibration_chart
+from touchstone.learning.charts.classification_charts import confusion_chart, roc_chart
 from touchstone.learning.charts.explanation_charts import dependence_chart
 from touchstone.learning.charts.renderer import render_png, render_svg
 from touchstone.learning.charts.svg_converter import ConversionError, SvgConverter
@@ -99,7 +100,7 @@ def test_calibrated_scores_lie_on_the_diagonal() -> None:
     shares = rng.random(20_000)
     truth = (rng.random(20_000) < shares).astype(np.intp)
     measured = Predictions(truth, (shares > 0.5).astype(np.intp), 2, np.column_stack([1 - shares, shares]))
-    bins = calibration_chart(measured)["spec"]["en"]["layer"][1]["data"]["values"]
+    bins = calibration_chart(measured, measured, ["no", "yes"])["spec"]["en"]["layer"][1]["data"]["values"]
     assert all(abs(one["x"] - one["y"]) < 0.05 for one in bins)
     assert sum(one["rows"] for one in bins) == 20_000
 

@@ -262,6 +262,10 @@ class TrainOptions(TypedDict, total=False):
     split: Mapping[str, Any]
     budget: Mapping[Literal["max_trials", "max_runtime_seconds"], int]
     refit: bool
+    positive_class: str | int | float | bool | None
+    threshold: Mapping[Literal["metric", "cost"], Any]
+    calibration: Literal["auto", "none", "sigmoid", "isotonic"]
+    sample_weight: str
     seed: int
     project_id: str
     name: str

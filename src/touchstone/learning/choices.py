@@ -38,6 +38,15 @@ class Duplicates(StrEnum):
     KEEP = "keep"  # divided like all other rows
 
 
+class Calibration(StrEnum):
+    """How the probabilities of a classifier are corrected on rows that it did not learn from."""
+
+    AUTO = "auto"  # whichever of the others gives the smallest log loss
+    NONE = "none"
+    SIGMOID = "sigmoid"  # Platt's logistic curve, which two numbers describe
+    ISOTONIC = "isotonic"  # any rising curve, which needs many rows
+
+
 class Scope(StrEnum):
     """Whether an explanation covers the model as a whole, single predictions, or both."""
 

@@ -6,7 +6,7 @@ and Bengio 2003), and clipped to the range of the metric. The interval on a sing
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -44,6 +44,14 @@ class Predictions:
         """Return the predictions of some rows only, selected by positions or by a mask."""
         probabilities = self.probabilities[rows] if len(self.probabilities) else self.probabilities
         return Predictions(self.truth[rows], self.predicted[rows], self.class_count, probabilities)
+
+    def with_probabilities(self, probabilities: Floats) -> "Predictions":
+        """Return the same predictions with other probabilities."""
+        return replace(self, probabilities=probabilities)
+
+    def decided_by(self, codes: npt.NDArray[Any]) -> "Predictions":
+        """Return the same probabilities with other predicted classes."""
+        return replace(self, predicted=codes)
 
 
 def concatenate(folds: Sequence[Predictions]) -> Predictions:

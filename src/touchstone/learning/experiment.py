@@ -4,25 +4,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+import numpy as np
 from sklearn.pipeline import Pipeline
 
 from touchstone.learning.algorithms import MODEL_FAMILIES, ModelOptions, Trial, plan_trials
 from touchstone.learning.choices import DEFAULT_METRIC, METRIC_BY_NAME, Strategy
+from touchstone.learning.decisions.learned_decisions import DecisionOptions, LearnedDecisions, learn_decisions
+from touchstone.learning.decisions.request_fit import check_decision_options
 from touchstone.learning.ensembles import Ensemble, combine_ensembles
-from touchstone.learning.evaluation import Predictions
+from touchstone.learning.evaluation import Predictions, concatenate
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.model_search import TrainingData, select_features
 from touchstone.learning.preparation import exclusion_reason
 from touchstone.learning.request_checks import check_training_request
 from touchstone.learning.requests import TrainingRequest, chosen_features
-from touchstone.learning.splits.folds import Fold
+from touchstone.learning.sample_weights import read_sample_weights
+from touchstone.learning.splits.folds import Fold, held_out_positions
 from touchstone.learning.splits.split_decision import SplitDecision, decide_split, names_to_learn_from
 from touchstone.learning.splits.split_rule import SplitRule
 from touchstone.learning.table_reader import Table
-from touchstone.learning.target import Indices, Target, read_target
+from touchstone.learning.target import Floats, Indices, Target, read_target
 from touchstone.learning.trial_comparison import ComparisonResult
 
 MANY_ROWS: Final = 100_000  # With more rows, models are neither combined nor of a kind that learns slowly.
+DECISION_ROWS: Final = 50_000  # After a cross-validation, decisions are learned from at most so many rows.
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +70,15 @@ class Experiment:
         """Whether quality is measured over several folds."""
         return self.split.plan.strategy is Strategy.KFOLD
 
+    @property
+    def decision_options(self) -> DecisionOptions:
+        """What the request asks of the decisions of the model."""
+        return DecisionOptions.of(self.request, self.data.metric)
+
+    def weights_at(self, rows: Indices) -> Floats | None:
+        """Return the weights of some rows; None if all rows count alike."""
+        return None if self.data.weights is None else self.data.weights[rows]
+
 
 @dataclass(frozen=True, slots=True)
 class FoldResult:
@@ -78,6 +92,8 @@ class FoldResult:
     ensemble: Ensemble
     validation_rows: Indices = field(repr=False)
     validation_predictions: Predictions = field(repr=False)
+    uncalibrated_predictions: Predictions = field(repr=False)
+    decisions: LearnedDecisions = field(repr=False)
     predictions: Predictions
     baseline_predictions: Predictions
     training_score: float  # The winner's metric on the rows from which it learned.
@@ -88,11 +104,12 @@ class FoldResult:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """The results of all outer folds, and the ensemble of the model that is stored."""
+    """The results of all outer folds, and the ensemble and the decisions of the model that is stored."""
 
     folds: tuple[FoldResult, ...]
     ensemble: Ensemble
     is_complete: bool  # False if the time ran out, so that a repetition may yield something else.
+    decisions: LearnedDecisions = field(repr=False)
 
     @classmethod
     def from_folds(cls, experiment: Experiment, folds: Sequence[FoldResult]) -> "SearchResult":
@@ -102,7 +119,23 @@ class SearchResult:
             fold.comparison.is_complete and fold.training_rows == len(outer_fold.train)
             for fold, outer_fold in zip(folds, experiment.folds, strict=True)
         )
-        return cls(tuple(folds), ensemble, is_complete)
+        return cls(tuple(folds), ensemble, is_complete, _final_decisions(experiment, folds))
+
+
+def _final_decisions(experiment: Experiment, folds: Sequence[FoldResult]) -> LearnedDecisions:
+    """Return how the stored model decides.
+
+    After a single split this is how the model that was measured decides. After a cross-validation it is learned from
+    the predictions for all rows, each by the model of its fold.
+    """
+    if not experiment.is_cross_validated:
+        return folds[0].decisions
+
+    predictions = concatenate([fold.uncalibrated_predictions for fold in folds])
+    rows = held_out_positions(experiment.folds)
+    sample = np.random.default_rng(experiment.request.seed).permutation(len(rows))[:DECISION_ROWS]
+    weights = experiment.weights_at(rows[sample])
+    return learn_decisions(experiment.decision_options, predictions.take(sample), weights)
 
 
 def prepare_experiment(request: TrainingRequest, table: Table) -> Experiment:
@@ -112,7 +145,8 @@ def prepare_experiment(request: TrainingRequest, table: Table) -> Experiment:
     models are tried. Raises `LearningError` for whatever would make the training impossible.
     """
     check_training_request(request, list(table.columns), rows=len(table.frame))
-    target = read_target(table, request.target, request.task, request.metric)
+    target = read_target(table, request.target, request.task, request.metric, request.positive_class)
+    check_decision_options(request, target)
     feature_names = _learnable_features(request, table)
     if not feature_names:
         raise LearningError("no_features", field="features")
@@ -157,4 +191,5 @@ def _select_training_data(request: TrainingRequest, table: Table, target: Target
         columns=tuple(table.columns[name] for name in names),
         options=ModelOptions(target, balances_classes=is_balanced, seed=request.seed),
         metric=metric,
+        weights=read_sample_weights(table, target, request.sample_weight),
     )

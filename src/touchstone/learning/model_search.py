@@ -15,6 +15,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from touchstone.learning.algorithms import MODEL_FAMILIES, ModelOptions, Trial, build_model
 from touchstone.learning.boosting import WeightedRows
 from touchstone.learning.column_types import ColumnSchema
+from touchstone.learning.decisions.decision_rule import DEFAULT_RULE, DecisionRule
 from touchstone.learning.evaluation import Predictions
 from touchstone.learning.preparation import build_preparation, encode_frame
 from touchstone.learning.splits.folds import Fold
@@ -32,7 +33,7 @@ class TrainingData:
     columns: tuple[ColumnSchema, ...]
     options: ModelOptions
     metric: str
-    weights: Floats | None = field(repr=False, default=None)
+    weights: Floats | None = field(repr=False, default=None)  # How much each row counts in fitting; None: all alike.
 
     @property
     def target(self) -> Target:
@@ -151,11 +152,13 @@ def predict_rows(data: TrainingData, model: Any, matrix: Floats, rows: Indices) 
     return Predictions(data.target.values[rows], values, class_count, probabilities)
 
 
-def predict_matrix(model: Any, matrix: Floats, class_count: int) -> tuple[npt.NDArray[Any], Floats]:
+def predict_matrix(
+    model: Any, matrix: Floats, class_count: int, rule: DecisionRule = DEFAULT_RULE
+) -> tuple[npt.NDArray[Any], Floats]:
     """Return what a fitted model predicts for encoded rows, and the probabilities of the classes.
 
-    The predictions are class codes, with one column of probabilities per class. For a regression, whose `class_count`
-    is 0, they are numbers without probabilities.
+    The predictions are class codes, chosen by the decision rule, with one column of probabilities per class. For a
+    regression, whose `class_count` is 0, they are numbers without probabilities.
     """
     if class_count == 0:
         return np.asarray(model.predict(matrix), dtype=np.float64), np.empty((0, 0))
@@ -163,7 +166,7 @@ def predict_matrix(model: Any, matrix: Floats, class_count: int) -> tuple[npt.ND
     # The model only knows the classes of its training rows; all others keep the probability 0.
     probabilities = np.zeros((len(matrix), class_count))
     probabilities[:, model.classes_] = model.predict_proba(matrix)
-    return probabilities.argmax(axis=1), probabilities
+    return rule.decide(probabilities), probabilities
 
 
 def has_single_class(target: Target, fold: Fold) -> bool:

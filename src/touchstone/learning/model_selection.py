@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from touchstone.learning.algorithms import BASELINE
+from touchstone.learning.decisions.learned_decisions import learn_decisions
 from touchstone.learning.ensembles import ChosenModel, choose_best_trial, choose_ensemble, fit_ensemble
 from touchstone.learning.evaluation import compute_metric
 from touchstone.learning.experiment import Experiment, FoldResult, SearchResult
@@ -87,20 +88,27 @@ def _measure_winner(
     model = fit_ensemble(data, winner.ensemble, encoded, pool)
     baseline = fit_trial(data, BASELINE, encoded)
 
+    # Learn how the model decides from predictions for rows that it did not learn from.
+    validation_rows = comparison.finalists[0].rows
+    decisions = learn_decisions(experiment.decision_options, winner.predictions, experiment.weights_at(validation_rows))
+    uncalibrated_predictions = predict_fold(data, model, encoded)
+
     training_predictions = predict_rows(
         data, model, encoded.train[:TRAINING_SCORE_ROWS], affordable_fold.train[:TRAINING_SCORE_ROWS]
     )
     return FoldResult(
         comparison=comparison,
         ensemble=winner.ensemble,
-        validation_rows=comparison.finalists[0].rows,
+        validation_rows=validation_rows,
         validation_predictions=winner.predictions,
-        predictions=predict_fold(data, model, encoded),
+        uncalibrated_predictions=uncalibrated_predictions,
+        decisions=decisions,
+        predictions=decisions.apply(uncalibrated_predictions),
         baseline_predictions=predict_fold(data, baseline, encoded),
         training_score=compute_metric(data.metric, training_predictions),
         training_rows=len(affordable_fold.train),
         seconds_per_row=seconds_per_row,
-        pipeline=Pipeline([("prepare", encoded.preparation), ("model", model)]),
+        pipeline=Pipeline([("prepare", encoded.preparation), ("model", decisions.calibrate_model(model))]),
     )
 
 
@@ -140,4 +148,4 @@ def fit_stored_model(experiment: Experiment, search: SearchResult, pool: Fitting
     first_row = every_row[:1]  # Nothing is tested here, but the encoder does not accept an empty fold.
     encoded = encode_fold(experiment.data, Fold(train=every_row, test=first_row))
     model = fit_ensemble(experiment.data, search.ensemble, encoded, pool)
-    return Pipeline([("prepare", encoded.preparation), ("model", model)])
+    return Pipeline([("prepare", encoded.preparation), ("model", search.decisions.calibrate_model(model))])

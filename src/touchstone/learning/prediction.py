@@ -22,21 +22,21 @@ def predict(model: LoadedModel, rows: Sequence[Mapping[str, Cell]]) -> Json:
     """Predict up to 1 000 rows, each given as `{column: value}`, with a trained model.
 
     A column that a row does not name counts as missing. Returns `{predictions: [{prediction, probabilities?,
-    warnings}], classes}`; only classifiers have probabilities, one for each of the classes. The warnings of a row name
-    the values for which its prediction is a guess. Raises `LearningError` if there are too many rows, or if a row does
-    not suit the model.
+    warnings}], classes, positive_class, threshold}`; only classifiers have probabilities, one for each of the classes.
+    Of two classes, the positive one is predicted from the threshold on. The warnings of a row name the values for which
+    its prediction is a guess. Raises `LearningError` if there are too many rows, or if a row does not suit the model.
     """
     if len(rows) > MAX_INSTANCES:
         raise LearningError("too_many_rows", rows=len(rows), maximum=MAX_INSTANCES)
     if not rows:
-        return {"predictions": [], "classes": list(model.classes)}
+        return {"predictions": [], **_description(model)}
 
     columns = model.columns
     # One thread, because the order in which several threads add numbers up would change the predictions.
     with _thread_pools().limit(limits=1), suppress_numeric_warnings():
         frame = build_frame(columns, rows, ignored=model.other_columns)
         matrix = encode_few_rows(model.preparation, frame)
-        values, probabilities = predict_matrix(model.estimator, matrix, len(model.classes))
+        values, probabilities = predict_matrix(model.estimator, matrix, len(model.classes), model.decision_rule)
         warnings = warn_of_unseen_values(columns, model.observed_values, frame)
 
     if not model.classes:
@@ -44,13 +44,13 @@ def predict(model: LoadedModel, rows: Sequence[Mapping[str, Cell]]) -> Json:
             {"prediction": float(value), "warnings": row_warnings}
             for value, row_warnings in zip(values, warnings, strict=True)
         ]
-        return {"predictions": numbers, "classes": []}
+        return {"predictions": numbers, **_description(model)}
 
     predictions = [
         {"prediction": model.classes[class_code], "probabilities": row_probabilities, "warnings": row_warnings}
         for class_code, row_probabilities, row_warnings in zip(values, probabilities.tolist(), warnings, strict=True)
     ]
-    return {"predictions": predictions, "classes": list(model.classes)}
+    return {"predictions": predictions, **_description(model)}
 
 
 def encode_few_rows(preparation: ColumnTransformer, frame: pd.DataFrame) -> Floats:
@@ -74,3 +74,9 @@ def encode_few_rows(preparation: ColumnTransformer, frame: pd.DataFrame) -> Floa
 def _thread_pools() -> ThreadpoolController:
     """Return the thread pools of the numeric libraries of this process; to look for them takes milliseconds."""
     return ThreadpoolController()
+
+
+def _description(model: LoadedModel) -> Json:
+    """Return what is needed to read the predictions of a model: the classes, the positive one and its threshold."""
+    threshold = None if model.positive_class is None else model.decision_rule.threshold
+    return {"classes": list(model.classes), "positive_class": model.positive_class, "threshold": threshold}

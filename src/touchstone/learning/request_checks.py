@@ -35,6 +35,9 @@ def check_training_request(request: TrainingRequest, columns: Sequence[str], *, 
     if request.split.group_column is not None:
         _require_column(request.split.group_column, columns, error_code="column_not_found", field="split.group_column")
 
+    if request.sample_weight is not None:
+        _require_column(request.sample_weight, columns, error_code="column_not_found", field="sample_weight")
+
     if not chosen_features(request, columns):
         raise LearningError("no_features", field="features")
 

@@ -23,6 +23,7 @@ from touchstone.learning.choices import (
     METHOD_BY_NAME,
     METRIC_BY_NAME,
     Algorithm,
+    Calibration,
     Duplicates,
     Output,
     Scope,
@@ -47,6 +48,7 @@ MethodName = Annotated[str, Meta(min_length=1, max_length=100, extra_json_schema
 RowNumber = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Seed = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Cell = str | int | float | bool | None
+CostOfError = Annotated[float, Meta(ge=0.001, le=1_000_000)]
 CellRow = Annotated[dict[ColumnName, Cell], Meta(max_length=MAX_NAMES)]
 DatasetKey = Annotated[int | str, Meta(description="The number or the UUID of a dataset.")]
 ForeignId = Annotated[
@@ -105,6 +107,32 @@ class Budget(Struct, frozen=True, forbid_unknown_fields=True):
     max_runtime_seconds: Annotated[int, Meta(ge=1, le=86_400)] = 1_800
 
 
+class ErrorCosts(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a false positive and a false negative cost, in any unit."""
+
+    fp: CostOfError
+    fn: CostOfError
+
+
+class Threshold(Struct, frozen=True, forbid_unknown_fields=True):
+    """By what the threshold of a classifier of two classes is chosen: by a metric, or by the costs of errors."""
+
+    metric: MetricName | None = None
+    cost: ErrorCosts | None = None
+
+    def __post_init__(self) -> None:
+        """Require one of the two, and a metric that depends on the threshold."""
+        if (self.metric is None) == (self.cost is None):
+            raise LearningError("threshold_objective_count", field="threshold")
+        if self.metric is None:
+            return
+
+        _require_known(self.metric, METRIC_BY_NAME, error_code="unknown_metric", field="threshold.metric")
+        metric = METRIC_BY_NAME[self.metric]
+        if metric.task is not Task.CLASSIFICATION or metric.probabilistic:
+            raise LearningError("threshold_metric_unsuitable", field="threshold.metric", name=self.metric)
+
+
 class TrainingOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How models are trained and measured, whatever the dataset and its target are."""
 
@@ -116,6 +144,10 @@ class TrainingOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     split: Split = field(default_factory=Split)
     budget: Budget = field(default_factory=Budget)
     refit: bool = False  # Whether the stored model learns from all rows once its quality has been measured.
+    positive_class: Cell = None  # of two classes; by default the rarer one
+    threshold: Threshold | None = None
+    calibration: Calibration = Calibration.AUTO
+    sample_weight: ColumnName | None = None
     seed: Seed = 0
     project_id: ForeignId | None = None
     name: JobName | None = None
@@ -139,6 +171,11 @@ class TrainingOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             task_of_metric = METRIC_BY_NAME[self.metric].task
             if self.task not in (Task.AUTO, task_of_metric):
                 raise LearningError("metric_task_mismatch", field="metric", name=self.metric, task=str(self.task))
+
+        if self.task is Task.REGRESSION:
+            reject_options_without_effect(self, DECISION_OPTIONS, subject="task=regression")
+        if self.sample_weight in self.features.include:
+            raise LearningError("sample_weight_conflict", field="sample_weight", name=self.sample_weight)
 
     @property
     def names_algorithms(self) -> bool:
@@ -260,32 +297,39 @@ JobRequest: TypeAlias = TrainingRequest | ExplanationRequest
 
 
 @dataclass(frozen=True, slots=True)
-class ExplanationOption:
-    """An option of an explanation that has an effect on some subjects only, and whether a request uses it."""
+class ConditionalOption:
+    """An option of a request that has an effect on some subjects only, and whether a request uses it."""
 
     field: str
-    is_used: Callable[[ExplanationRequest], bool]
+    is_used: Callable[[Any], bool]
 
 
-DATASET_OPTIONS: Final = (
-    ExplanationOption("method", lambda request: request.method == "data_profile"),
-    ExplanationOption("target", lambda request: request.target is not None),
-    ExplanationOption("sensitive_features", lambda request: bool(request.sensitive_features)),
+DECISION_OPTIONS: Final = (
+    ConditionalOption("positive_class", lambda options: options.positive_class is not None),
+    ConditionalOption("threshold", lambda options: options.threshold is not None),
+    ConditionalOption(
+        "calibration", lambda options: options.calibration in (Calibration.SIGMOID, Calibration.ISOTONIC)
+    ),
 )
-COUNTERFACTUAL_OPTIONS: Final = (ExplanationOption("immutable", lambda request: bool(request.immutable)),)
+DATASET_OPTIONS: Final = (
+    ConditionalOption("method", lambda request: request.method == "data_profile"),
+    ConditionalOption("target", lambda request: request.target is not None),
+    ConditionalOption("sensitive_features", lambda request: bool(request.sensitive_features)),
+)
+COUNTERFACTUAL_OPTIONS: Final = (ConditionalOption("immutable", lambda request: bool(request.immutable)),)
 CLASSIFIER_OPTIONS: Final = (
-    ExplanationOption("target_class", lambda request: request.target_class is not UNSET),
-    ExplanationOption("output", lambda request: request.output is Output.LOG_ODDS),
+    ConditionalOption("target_class", lambda request: request.target_class is not UNSET),
+    ConditionalOption("output", lambda request: request.output is Output.LOG_ODDS),
 )
 MODEL_OPTIONS: Final = (
-    ExplanationOption("scope", lambda request: request.scope is Scope.LOCAL),
-    ExplanationOption("instances", lambda request: bool(request.instances.rows or request.instances.values)),
+    ConditionalOption("scope", lambda request: request.scope is Scope.LOCAL),
+    ConditionalOption("instances", lambda request: bool(request.instances.rows or request.instances.values)),
     *CLASSIFIER_OPTIONS,
 )
 
 
 def reject_options_without_effect(
-    request: ExplanationRequest, options: Iterable[ExplanationOption], *, subject: str
+    request: TrainingOptions | ExplanationRequest, options: Iterable[ConditionalOption], *, subject: str
 ) -> None:
     """Raise `LearningError` if a request uses one of the options, which have no effect on its subject.
 
@@ -304,11 +348,11 @@ def reject_options_without_effect(
 def chosen_features(request: TrainingRequest, columns: Sequence[str]) -> tuple[str, ...]:
     """Return the columns of a table that a training may learn from, in the order of the table.
 
-    These are the included columns (all of them if the request includes none by name) without the excluded ones and
-    the target.
+    These are the included columns (all of them if the request includes none by name) without the excluded ones, the
+    target and the column of weights.
     """
     included = set(request.features.include) or set(columns)
-    excluded = {*request.features.exclude, request.target}
+    excluded = {*request.features.exclude, request.target, request.sample_weight}
     return tuple(name for name in columns if name in included and name not in excluded)
 
 
@@ -348,6 +392,8 @@ def _require_separate_target(request: TrainingRequest) -> None:
         raise LearningError("target_sensitive", field="sensitive_features", name=request.target)
     if request.target in (request.split.time_column, request.split.group_column):
         raise LearningError("split_by_target", field="split", name=request.target)
+    if request.target == request.sample_weight:
+        raise LearningError("sample_weight_conflict", field="sample_weight", name=request.target)
 
 
 def _require_one_subject(request: ExplanationRequest) -> None:

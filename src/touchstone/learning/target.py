@@ -1,19 +1,21 @@
 """The column to predict: its task, and its values as class codes or as numbers."""
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from touchstone.learning.choices import METRIC_BY_NAME, Task
+from touchstone.learning.choices import Task
 from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.request_checks import MIN_ROWS
 from touchstone.learning.requests import Cell
 from touchstone.learning.table_reader import Table
+from touchstone.learning.task_choice import TaskReason, choose_task
 
-MAX_INTEGER_CLASSES: Final = 20  # A column with more different integers than this is a quantity.
 MAX_CLASSES: Final = 100
 MIN_CLASS_ROWS: Final = 5  # A rarer class can be neither learned nor measured.
 
@@ -22,11 +24,20 @@ Indices = npt.NDArray[np.intp]
 Values = npt.NDArray[Any]  # True or predicted values: class codes, or numbers.
 
 
+class PositiveClassReason(StrEnum):
+    """Why one of two classes is the positive one."""
+
+    REQUESTED = "requested"
+    RARER = "rarer"
+    LAST_NAME = "last_name"  # Both classes are equally frequent.
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """The values to predict, and the positions (`rows`) in the table of the rows that have a usable one.
 
-    For classification `values` are codes 0..K-1 into `classes`; for regression they are the numbers themselves.
+    For classification `values` are codes 0..K-1 into `classes`; for regression they are the numbers themselves. Of two
+    classes the last one, with the code 1, is the positive one: that which is to be detected.
     """
 
     name: str
@@ -36,50 +47,46 @@ class Target:
     classes: tuple[Cell, ...] = ()
     missing: int = 0
     rare_classes: tuple[tuple[Cell, int], ...] = ()  # The classes too rare to be learned, with their numbers of rows.
+    positive_class_reason: PositiveClassReason | None = None  # None unless there are two classes.
+    task_reason: TaskReason = TaskReason.REQUESTED
 
     @property
     def is_classification(self) -> bool:
         """Whether classes are predicted."""
         return self.task is Task.CLASSIFICATION
 
+    @property
+    def positive_code(self) -> int | None:
+        """The code of the positive class; None unless there are two classes."""
+        return 1 if len(self.classes) == 2 else None
 
-def read_target(table: Table, name: str, task: Task = Task.AUTO, metric: str | None = None) -> Target:
+    @property
+    def positive_class(self) -> Cell:
+        """The positive class; None unless there are two classes."""
+        return None if self.positive_code is None else self.classes[self.positive_code]
+
+
+def read_target(
+    table: Table, name: str, task: Task = Task.AUTO, metric: str | None = None, positive_class: Cell = None
+) -> Target:
     """Read the column to predict, either as class codes or as numbers.
 
     An automatic task becomes the one that the metric belongs to or, without a metric, the one that the column's values
-    suggest. Raises `LearningError` if the column does not suit the task or has too few usable values.
+    suggest. The positive one of two classes is the rarer one, unless another is requested. Raises `LearningError` if
+    the column does not suit the task, lacks the positive class, or has too few usable values.
     """
     column = table.columns[name]
     if column.kind is ColumnKind.UNSUPPORTED or column.missing == len(table.frame):
         raise LearningError("target_all_missing", field="target", name=name)
 
-    is_classification = _choose_task(column, task, metric) is Task.CLASSIFICATION
-    target = _read_classes(table, column) if is_classification else _read_numbers(table, column)
+    choice = choose_task(table, column, task, metric)
+    is_classification = choice.task is Task.CLASSIFICATION
+    target = _read_classes(table, column, positive_class) if is_classification else _read_numbers(table, column)
 
     usable_rows = len(target.rows)
     if usable_rows < MIN_ROWS:
         raise LearningError("too_few_rows", rows=usable_rows, minimum=MIN_ROWS)
-    return target
-
-
-def _choose_task(column: ColumnSchema, requested: Task, metric: str | None) -> Task:
-    """Return the task of a training; raise `LearningError` if the metric belongs to another than the requested one."""
-    if metric is None:
-        return _guess_task(column) if requested is Task.AUTO else requested
-
-    task_of_metric = METRIC_BY_NAME[metric].task
-    if requested not in (Task.AUTO, task_of_metric):
-        raise LearningError("metric_task_mismatch", field="metric", name=metric, task=str(requested))
-    return task_of_metric
-
-
-def _guess_task(column: ColumnSchema) -> Task:
-    """Return regression for numbers, unless they are integers of few different values; otherwise classification."""
-    if column.kind not in (ColumnKind.NUMBER, ColumnKind.IDENTIFIER):
-        return Task.CLASSIFICATION
-    if column.kind is ColumnKind.NUMBER and column.integral and column.distinct <= MAX_INTEGER_CLASSES:
-        return Task.CLASSIFICATION
-    return Task.REGRESSION
+    return replace(target, task_reason=choice.reason)
 
 
 def _read_numbers(table: Table, column: ColumnSchema) -> Target:
@@ -95,20 +102,22 @@ def _read_numbers(table: Table, column: ColumnSchema) -> Target:
     return Target(column.name, Task.REGRESSION, numbers[rows], rows, missing=len(cells) - len(rows))
 
 
-def _read_classes(table: Table, column: ColumnSchema) -> Target:
+def _read_classes(table: Table, column: ColumnSchema, positive_class: Cell) -> Target:
     """Read the classes to predict, without the rows whose class is missing or too rare to be learned.
 
-    Classes are numbered in the order of their names. Raises `LearningError` if fewer than two of them can be learned,
-    or if there are too many.
+    Classes are numbered in the order of their names, but of two classes the positive one is the last. Raises
+    `LearningError` if fewer than two of them can be learned, if there are too many, or if the requested positive class
+    is not one of two.
     """
     labels = np.array([_class_label(column, cell) for cell in table.frame[column.name]], dtype=object)
     is_missing = np.array([label is None for label in labels])
     names, rows_per_class = np.unique(labels[~is_missing], return_counts=True)
 
     is_learnable = rows_per_class >= MIN_CLASS_ROWS
-    classes = tuple(names[is_learnable].tolist())
+    learnable = dict(zip(names[is_learnable].tolist(), rows_per_class[is_learnable].tolist(), strict=True))
     rare_classes = zip(names[~is_learnable].tolist(), rows_per_class[~is_learnable].tolist(), strict=True)
-    _check_class_count(column.name, learnable=len(classes), present=len(names))
+    _check_class_count(column.name, learnable=len(learnable), present=len(names))
+    classes, reason = _order_classes(column.name, learnable, positive_class)
 
     code_by_class = {name: code for code, name in enumerate(classes)}
     is_usable = np.array([label in code_by_class for label in labels])
@@ -121,7 +130,50 @@ def _read_classes(table: Table, column: ColumnSchema) -> Target:
         classes=classes,
         missing=int(is_missing.sum()),
         rare_classes=tuple(rare_classes),
+        positive_class_reason=reason,
     )
+
+
+def _order_classes(
+    name: str, rows_per_class: Mapping[Cell, int], requested: Cell
+) -> tuple[tuple[Cell, ...], PositiveClassReason | None]:
+    """Return the classes in the order of their codes, and why the last one of two is the positive one.
+
+    `rows_per_class` is sorted by the names of the classes, and `name` is that of the target. Raises `LearningError` if
+    the requested positive class is not one of two classes.
+    """
+    classes = tuple(rows_per_class)
+    if len(classes) != 2:
+        if requested is not None:
+            raise LearningError(
+                "two_classes_needed", field="positive_class", option="positive_class", name=name, classes=len(classes)
+            )
+        return classes, None
+
+    first, last = classes
+    if requested is not None:
+        positive_class = _find_class(classes, requested)
+        return (classes if positive_class == last else (last, first)), PositiveClassReason.REQUESTED
+
+    if rows_per_class[first] == rows_per_class[last]:
+        return classes, PositiveClassReason.LAST_NAME
+    last_is_rarer = rows_per_class[last] < rows_per_class[first]
+    return (classes if last_is_rarer else (last, first)), PositiveClassReason.RARER
+
+
+def _find_class(classes: Sequence[Cell], requested: Cell) -> Cell:
+    """Return the class that a request means, which may write a number as text, or a truth value in JSON.
+
+    Raises `LearningError` if there is no such class.
+    """
+    requested_text = str(requested).lower() if isinstance(requested, bool) else str(requested)
+    for name in classes:
+        is_same_number = not isinstance(requested, bool) and name == requested
+        if is_same_number or str(name) == requested_text:
+            return name
+
+    known = [str(name) for name in classes]
+    raise LearningError("class_not_found", field="positive_class", name=requested_text, known=known)
 
 
 def _check_class_count(name: str, *, learnable: int, present: int) -> None:

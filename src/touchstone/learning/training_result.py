@@ -11,9 +11,12 @@ from touchstone.learning import training_warnings
 from touchstone.learning.algorithms import search_space
 from touchstone.learning.bootstrap import summarize_holdout
 from touchstone.learning.charts import classification_charts, evaluation_charts
+from touchstone.learning.charts.calibration_chart import calibration_chart
 from touchstone.learning.charts.evaluation_charts import LearningCurvePoint
 from touchstone.learning.choices import ALGORITHM_BY_NAME, ENSEMBLE, METRIC_BY_NAME
 from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema
+from touchstone.learning.decisions.decision_report import decision_results
+from touchstone.learning.decisions.decision_warnings import decision_warnings
 from touchstone.learning.evaluation import (
     Predictions,
     compute_metric,
@@ -69,8 +72,11 @@ def build_training_result(
     effect = measure_split_effect(experiment, search.ensemble, _main_score(metrics)) if has_time else None
     split = report_split(experiment.request.split, experiment.split, effect)
 
+    # Say how the model decides.
+    decisions = decision_results(experiment, search)
+
     # Illustrate these numbers, and warn of what makes them doubtful.
-    quality_charts = _quality_charts(experiment, curve, predictions)
+    quality_charts = _quality_charts(experiment, search, curve, predictions)
     comparison_charts = _comparison_charts(experiment, leaderboard, groups)
     warnings = [
         *table_warnings(experiment.table),
@@ -81,6 +87,9 @@ def build_training_result(
         *leakage_warnings(experiment.data, experiment.rule, predictions),
         *training_warnings.result_warnings(metrics, groups, METRIC_BY_NAME[experiment.data.metric]),
         *training_warnings.budget_warnings(stopped_by),
+        *decision_warnings(
+            decisions, experiment.target.name, experiment.table.columns[experiment.target.name].distinct
+        ),
     ]
 
     return {
@@ -93,6 +102,7 @@ def build_training_result(
         "charts": quality_charts | comparison_charts,
         "warnings": warnings,
         "stopped_by": stopped_by,
+        **decisions,
     }
 
 
@@ -135,7 +145,6 @@ def _model(experiment: Experiment, search: SearchResult) -> Json:
     """Describe the chosen model: its algorithms and settings, what it predicts, and from which columns."""
     target = experiment.target
     data = experiment.data
-    positive_class = target.classes[1] if len(target.classes) == 2 else None
     ensemble = search.ensemble
     members = [
         _algorithm_and_settings(member.trial.algorithm, member.trial.settings) | {"weight": member.weight}
@@ -148,7 +157,7 @@ def _model(experiment: Experiment, search: SearchResult) -> Json:
         "task": str(target.task),
         "target": target.name,
         "classes": list(target.classes),
-        "positive_class": positive_class,
+        "positive_class": target.positive_class,
         "balanced_classes": target.is_classification and ensemble.is_balanced,
         "metric": data.metric,
         "features": [_feature(column, data.frame) for column in data.columns],
@@ -262,7 +271,10 @@ def _column_roles(experiment: Experiment) -> dict[str, Json]:
 
 
 def _quality_charts(
-    experiment: Experiment, curve: Sequence[LearningCurvePoint] | None, predictions: Predictions
+    experiment: Experiment,
+    search: SearchResult,
+    curve: Sequence[LearningCurvePoint] | None,
+    predictions: Predictions,
 ) -> Json:
     """Return the charts that show how good the predictions on the test rows are, as a dictionary by name.
 
@@ -281,11 +293,12 @@ def _quality_charts(
         }
 
     class_names = [str(label) for label in experiment.target.classes]
+    uncalibrated_predictions = concatenate([fold.uncalibrated_predictions for fold in search.folds])
     return {
         "confusion": classification_charts.confusion_chart(predictions, class_names),
         "roc": classification_charts.roc_chart(predictions, class_names),
         "precision_recall": classification_charts.precision_recall_chart(predictions, class_names),
-        "calibration": classification_charts.calibration_chart(predictions),
+        "calibration": calibration_chart(predictions, uncalibrated_predictions, class_names),
         **learning_curve,
     }
 

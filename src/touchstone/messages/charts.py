@@ -40,6 +40,8 @@ AXIS_LABELS: Final[Mapping[str, Text]] = {
     "precision": ("Précision", "Precision"),
     "recall": ("Rappel", "Recall"),
     "predicted_probability": ("Probabilité prédite", "Predicted probability"),
+    "after_calibration": ("après calibration", "after calibration"),
+    "before_calibration": ("avant calibration", "before calibration"),
     "observed_share": ("Fréquence observée", "Observed frequency"),
     "predicted": ("Valeur prédite", "Predicted value"),
     "actual": ("Valeur réelle", "Actual value"),

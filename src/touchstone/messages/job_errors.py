@@ -43,6 +43,18 @@ JOB_ERROR_TEXTS: Final[Mapping[str, Text]] = {
         "La cible « {name} » ne peut pas être aussi une colonne sensible",
         "The target “{name}” cannot be a sensitive column too",
     ),
+    "threshold_objective_count": (
+        "Indiquez threshold.metric ou threshold.cost, l’un des deux",
+        "Give either threshold.metric or threshold.cost",
+    ),
+    "threshold_metric_unsuitable": (
+        "La métrique « {name} » ne dépend pas d’un seuil de décision",
+        "The metric “{name}” does not depend on a decision threshold",
+    ),
+    "sample_weight_conflict": (
+        "La colonne de poids « {name} » ne peut être ni la cible ni une colonne d’apprentissage",
+        "The column of weights “{name}” can be neither the target nor a feature",
+    ),
     "time_column_missing": (
         "Un découpage temporel demande split.time_column",
         "A split by time needs split.time_column",
@@ -147,6 +159,14 @@ JOB_ERROR_TEXTS: Final[Mapping[str, Text]] = {
     "target_too_many_classes": (
         "La cible « {name} » a {classes} valeurs : {maximum} classes au plus",
         "The target “{name}” has {classes} values: at most {maximum} classes",
+    ),
+    "two_classes_needed": (
+        "{option} demande une cible de deux classes : « {name} » en a {classes}",
+        "{option} needs a target of two classes: “{name}” has {classes}",
+    ),
+    "sample_weights_invalid": (
+        "La colonne de poids « {name} » doit contenir un nombre positif ou nul à chaque ligne, et un poids non nul",
+        "The column of weights “{name}” must have a number of at least 0 in every row, and one above 0",
     ),
     "time_column_not_ordered": (
         "La colonne « {name} » n’ordonne pas les lignes dans le temps",

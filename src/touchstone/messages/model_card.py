@@ -12,7 +12,6 @@ MODEL_CARD: Final[Mapping[str, Text]] = {
     "title": ("Fiche du modèle : {target}", "Model card: {target}"),
     "what": ("Ce que c’est", "What it is"),
     "model": ("{algorithm} ({settings}), {task}.", "{algorithm} ({settings}), {task}."),
-    "positive_class": ("Classe positive : « {name} ».", "Positive class: “{name}”."),
     "intended_use": ("Usage prévu", "Intended use"),
     "named_dataset": ("« {name} »", "“{name}”"),
     "unnamed_dataset": ("la table d’apprentissage", "the training table"),

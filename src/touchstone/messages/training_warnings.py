@@ -6,9 +6,11 @@ Numbers arrive already formatted for the language.
 from collections.abc import Mapping
 from typing import Final
 
+from touchstone.messages.decisions import DECISION_WARNINGS
 from touchstone.messages.locales import Text
 
 WARNINGS: Final[Mapping[str, Text]] = {
+    **DECISION_WARNINGS,
     "few_rows": (
         "{rows} {rows:ligne seulement|lignes seulement} : les mesures sont très incertaines.",
         "Only {rows} {rows:row|rows}: the figures are very uncertain.",

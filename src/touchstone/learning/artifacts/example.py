@@ -30,6 +30,8 @@ TRUSTED_TYPES: Final = (
     "lightgbm.sklearn.LGBMClassifier",
     "lightgbm.sklearn.LGBMRegressor",
     "numpy.dtype",
+    "sklearn.calibration._CalibratedClassifier",
+    "sklearn.calibration._SigmoidCalibration",
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
     "sklearn.feature_selection._univariate_selection.f_classif",
     "sklearn.feature_selection._univariate_selection.f_regression",
@@ -65,16 +67,25 @@ def predict(pipeline: Any, record: Json, rows: Sequence[Json]) -> list[Json]:
     # A model only knows the classes of its training rows; all others have the probability 0.
     probabilities = np.zeros((len(rows), len(classes)))
     probabilities[:, model.classes_] = model.predict_proba(matrix)
-    predicted_codes = decide(probabilities)
+    predicted_codes = decide(probabilities, record["decision"])
     return [
         {"prediction": classes[code], "probabilities": dict(zip(map(str, classes), shares, strict=True))}
         for code, shares in zip(predicted_codes, probabilities.tolist(), strict=True)
     ]
 
 
-def decide(probabilities: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
-    """Return the predicted class of each row as its position in the list of classes."""
-    return np.asarray(probabilities.argmax(axis=1))
+def decide(probabilities: npt.NDArray[np.float64], decision: Json) -> npt.NDArray[Any]:
+    """Return the predicted class of each row as its position in the list of classes.
+
+    Of two classes, the second is the positive one, which is predicted from a threshold on. With more, the probabilities
+    may be multiplied by weights of the classes.
+    """
+    class_count = probabilities.shape[1]
+    if class_count == 2:
+        return np.where(probabilities[:, 1] >= decision["threshold"], 1, 0)
+
+    weights = decision["class_weights"] or [1.0] * class_count
+    return np.asarray((probabilities * weights).argmax(axis=1))
 
 
 def build_frame(columns: Sequence[Json], rows: Sequence[Json]) -> pd.DataFrame:

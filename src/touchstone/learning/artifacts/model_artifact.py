@@ -22,6 +22,7 @@ from skops.io.exceptions import UntrustedTypesFoundException
 from touchstone.learning.artifacts.example import TRUSTED_TYPES
 from touchstone.learning.choices import Task
 from touchstone.learning.column_types import ColumnSchema, schema_from_dict
+from touchstone.learning.decisions.decision_rule import DEFAULT_RULE, DecisionRule
 from touchstone.learning.interfaces import Json, ModelFile
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.requests import Cell
@@ -77,6 +78,17 @@ class LoadedModel:
     def classes(self) -> tuple[Cell, ...]:
         """The classes by their codes; empty for a regression."""
         return tuple(self.record["classes"])
+
+    @property
+    def positive_class(self) -> Cell:
+        """The positive one of two classes, which is the last of them; None unless there are two."""
+        return self.classes[1] if len(self.classes) == 2 else None
+
+    @property
+    def decision_rule(self) -> DecisionRule:
+        """The rule by which classes are predicted; models from before such rules predict the most probable class."""
+        record = self.record.get("decision")
+        return DEFAULT_RULE if record is None else DecisionRule.from_record(record)
 
     @property
     def is_balanced(self) -> bool:

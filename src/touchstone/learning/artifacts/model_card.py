@@ -19,7 +19,7 @@ from touchstone.messages.model_card import MODEL_CARD
 from touchstone.messages.pages_evidence import EVIDENCE_PAGES
 
 FORMAT: Final = 1
-COPIED_RESULTS: Final = ("metrics", "decision", "calibration", "group_metrics", "warnings")
+COPIED_RESULTS: Final = ("metrics", "task_choice", "decision", "calibration", "group_metrics", "warnings")
 
 
 def build_model_card(result: Json, record: Json, dataset: Mapping[str, Any]) -> Json:
@@ -105,15 +105,15 @@ class _MarkdownCard:
         return f"## {self.text(key)}\n\n{body}\n"
 
     def model(self) -> str:
-        """Return the sentences about the algorithm, its settings, the task, and the positive class."""
+        """Return the sentences about the algorithm, its settings, the task, and how the model decides."""
         model = self.card["model"]
         settings = ", ".join(f"{name} = {value}" for name, value in model["settings"].items())
         task = localize(MODEL_CARD[model["task"]])
         sentence = self.text("model", algorithm=model["label"], settings=settings or "–", task=task)
 
-        if self.card["positive_class"] is None:
-            return sentence
-        return f"{sentence} {self.text('positive_class', name=str(self.card['positive_class']))}"
+        parts = (self.card["task_choice"], self.card["decision"], self.card["calibration"])
+        decisions = [part["text"][self.locale] for part in parts if part is not None]
+        return " ".join([sentence, *decisions])
 
     def data(self) -> str:
         """Return what the catalog says about the dataset, and a table of its ethical record."""

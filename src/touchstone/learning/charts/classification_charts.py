@@ -1,11 +1,10 @@
-"""Charts of the quality of a classifier: its confusion matrix, ROC and precision-recall curves, and calibration."""
+"""Charts of the quality of a classifier: its confusion matrix, ROC and precision-recall curves."""
 
 from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
-from touchstone.core.colours import DATA
 from touchstone.learning.charts.chart_style import (
     DARK_FROM,
     DASHES,
@@ -19,14 +18,11 @@ from touchstone.learning.charts.chart_style import (
     shortened,
 )
 from touchstone.learning.evaluation import Mask, Predictions, confusion_matrix, count_by_threshold
-from touchstone.learning.fairness.estimates import wilson_interval
 from touchstone.learning.interfaces import Json
 from touchstone.learning.target import Floats
 
 CURVE_POINTS: Final = 80
 CURVE_CLASSES: Final = 6
-CALIBRATION_BINS: Final = 10
-ROWS_PER_BIN: Final = 15
 SQUARE_SIDE: Final = 300
 MAX_MATRIX_SIDE: Final = 480
 CELL_SIDE: Final = 42
@@ -211,69 +207,3 @@ def _class_curves(points: Sequence[Json], x_title: str, y_title: str, labels: Ch
             "strokeDash": {**by_class, "scale": {"range": DASHES}},
         },
     }
-
-
-def calibration_chart(predictions: Predictions) -> Json:
-    """Return a chart that compares predicted probabilities with how often the predicted event really happens.
-
-    With two classes the event is the second class; with more, it is that the predicted class is the true one. The
-    points of a well calibrated model lie on the dashed diagonal.
-    """
-    if predictions.class_count == 2:
-        probabilities = predictions.probabilities[:, 1]
-        is_event = predictions.truth == 1
-    else:
-        probabilities = predictions.probabilities.max(axis=1)
-        is_event = predictions.truth == predictions.predicted
-
-    bins = _calibration_bins(probabilities, is_event)
-    return bilingual_chart("calibration", lambda labels: _calibration_spec(bins, labels))
-
-
-def _calibration_bins(probabilities: Floats, is_event: Mask) -> list[Json]:
-    """Divide rows into bins of similar probability and about equal size, and measure the share of events in each.
-
-    Returns an entry per bin: its mean probability `x`, the share of events `y` with its confidence interval from `low`
-    to `high`, and its number of `rows`.
-    """
-    rows_by_probability = np.argsort(probabilities, kind="stable")
-    affordable_bins = len(probabilities) // ROWS_PER_BIN
-    bin_count = min(CALIBRATION_BINS, max(2, affordable_bins))
-
-    bins = []
-    for rows in np.array_split(rows_by_probability, bin_count):
-        if len(rows) == 0:
-            continue
-        share = float(is_event[rows].mean())
-        interval = wilson_interval(share, len(rows))
-        bins.append(
-            {
-                "x": float(probabilities[rows].mean()),
-                "y": share,
-                "rows": len(rows),
-                "low": interval.low,
-                "high": interval.high,
-            }
-        )
-    return bins
-
-
-def _calibration_spec(bins: Sequence[Json], labels: ChartLabels) -> Json:
-    """Return the Vega-Lite specification of a calibration chart.
-
-    A line leads through one point per bin, and each point has its confidence interval.
-    """
-    data = {"values": bins}
-    x_axis = quantitative("x", labels["predicted_probability"], scale=_UNIT_SCALE, axis=_PERCENT_AXIS)
-    y_axis = quantitative("y", labels["observed_share"], scale=_UNIT_SCALE, axis=_PERCENT_AXIS)
-    position = {"x": x_axis, "y": y_axis}
-    interval = {"x": x_axis, "y": {**y_axis, "field": "low"}, "y2": {"field": "high"}}
-
-    layers = [
-        dashed_line(_DIAGONAL),
-        {"data": data, "mark": {"type": "rule"}, "encoding": interval},
-        {"data": data, "mark": {"type": "line"}, "encoding": position},
-        {"data": data, "mark": {"type": "point", "filled": True, "opacity": 1, "size": 60}, "encoding": position},
-    ]
-    colours = {mark: {"color": DATA.light} for mark in ("rule", "line", "point")}
-    return {"layer": layers, "width": SQUARE_SIDE, "height": SQUARE_SIDE, "config": colours}

@@ -53,7 +53,7 @@ class ExplainedModel:
 
     def predict(self, matrix: Floats) -> tuple[npt.NDArray[Any], Floats]:
         """Return the model's own predictions (values or class codes) and probabilities for encoded rows."""
-        return predict_matrix(self.estimator, matrix, len(self.model.classes))
+        return predict_matrix(self.estimator, matrix, len(self.model.classes), self.model.decision_rule)
 
     def predict_row(self, row: Floats) -> Any:
         """Return the model's own prediction (a value or a class code) for one encoded row."""

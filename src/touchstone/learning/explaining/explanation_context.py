@@ -92,7 +92,7 @@ def prepare_explanation(request: ExplanationRequest, table: Table, model: Loaded
     )
 
     # From here on, rows are counted among those that have a target, as in the training.
-    target = read_target(table, model.target, model.task, model.metric)
+    target = read_target(table, model.target, model.task, model.metric, model.positive_class)
     frame = select_features(table.frame, target, features)
     fold = _fold_of_training(model, table, target)
 

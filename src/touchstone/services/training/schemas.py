@@ -42,7 +42,12 @@ class PredictionView(BaseModel):
 
 
 class PredictionsView(BaseModel):
-    """The predictions, in the order of the rows."""
+    """The predictions, in the order of the rows.
+
+    Of two classes, the positive one is predicted from the threshold on; otherwise both are null.
+    """
 
     predictions: list[PredictionView]
     classes: list[Cell]
+    positive_class: Cell = None
+    threshold: float | None = None

@@ -1,0 +1,131 @@
+"""The chart that compares predicted probabilities with observed frequencies, before and after calibration."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from touchstone.core.colours import DATA, REFERENCE
+from touchstone.learning.charts.chart_style import (
+    ChartLabels,
+    bilingual_chart,
+    dashed_line,
+    quantitative,
+    shortened,
+)
+from touchstone.learning.evaluation import Mask, Predictions
+from touchstone.learning.fairness.estimates import wilson_interval
+from touchstone.learning.interfaces import Json
+from touchstone.learning.target import Floats
+
+CALIBRATION_BINS: Final = 10
+ROWS_PER_BIN: Final = 15
+SQUARE_SIDE: Final = 300
+
+_PERCENT_AXIS: Final = {"format": "%", "tickCount": 5}
+_UNIT_SCALE: Final = {"domain": [0, 1]}
+_DIAGONAL: Final = ((0, 0), (1, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationCurve:
+    """Bins of rows with similar probabilities, as `{x, y, rows, low, high}`; `label` names the curve in the legend."""
+
+    label: str
+    bins: Sequence[Json]
+
+
+def calibration_chart(predictions: Predictions, uncalibrated: Predictions, class_names: Sequence[str]) -> Json:
+    """Return a chart that compares predicted probabilities with how often the predicted event really happens.
+
+    With two classes the event is the positive class; with more, it is that the most probable class is the true one.
+    The points of a well calibrated model lie on the dashed diagonal. If the probabilities were corrected, a second
+    curve shows them as they were before. `class_names` lists the names of the classes by their codes.
+    """
+    curves = [CalibrationCurve("after_calibration", _calibration_bins(predictions))]
+    if not np.array_equal(predictions.probabilities, uncalibrated.probabilities):
+        curves.append(CalibrationCurve("before_calibration", _calibration_bins(uncalibrated)))
+
+    event = shortened(class_names[1]) if len(class_names) == 2 else None
+    return bilingual_chart("calibration", lambda labels: _calibration_spec(curves, event, labels))
+
+
+def _calibration_bins(predictions: Predictions) -> list[Json]:
+    """Return the bins of the event that a calibration chart is about."""
+    if predictions.class_count == 2:
+        return _event_bins(predictions.probabilities[:, 1], predictions.truth == 1)
+
+    most_probable_classes = predictions.probabilities.argmax(axis=1)
+    return _event_bins(predictions.probabilities.max(axis=1), predictions.truth == most_probable_classes)
+
+
+def _event_bins(probabilities: Floats, is_event: Mask) -> list[Json]:
+    """Divide rows into bins of similar probability and about equal size, and measure the share of events in each.
+
+    Returns an entry per bin: its mean probability `x`, the share of events `y` with its confidence interval from `low`
+    to `high`, and its number of `rows`.
+    """
+    rows_by_probability = np.argsort(probabilities, kind="stable")
+    affordable_bins = len(probabilities) // ROWS_PER_BIN
+    bin_count = min(CALIBRATION_BINS, max(2, affordable_bins))
+
+    bins = []
+    for rows in np.array_split(rows_by_probability, bin_count):
+        if len(rows) == 0:
+            continue
+        share = float(is_event[rows].mean())
+        interval = wilson_interval(share, len(rows))
+        bins.append(
+            {
+                "x": float(probabilities[rows].mean()),
+                "y": share,
+                "rows": len(rows),
+                "low": interval.low,
+                "high": interval.high,
+            }
+        )
+    return bins
+
+
+def _calibration_spec(curves: Sequence[CalibrationCurve], event: str | None, labels: ChartLabels) -> Json:
+    """Return the Vega-Lite specification of a calibration chart.
+
+    A line leads through one point per bin, and each point has its confidence interval. `event` is the name of the
+    positive class, for the title of the axis; None if there are more than two classes.
+    """
+    values = [{**entry, "curve": labels[curve.label]} for curve in curves for entry in curve.bins]
+    data = {"values": values}
+
+    x_title = labels["predicted_probability"] if event is None else f"{labels['predicted_probability']} ({event})"
+    x_axis = quantitative("x", x_title, scale=_UNIT_SCALE, axis=_PERCENT_AXIS)
+    y_axis = quantitative("y", labels["observed_share"], scale=_UNIT_SCALE, axis=_PERCENT_AXIS)
+    by_curve = _by_curve(curves, labels)
+
+    position = {"x": x_axis, "y": y_axis, **by_curve}
+    interval = {"x": x_axis, "y": {**y_axis, "field": "low"}, "y2": {"field": "high"}, "color": by_curve["color"]}
+    layers = [
+        dashed_line(_DIAGONAL),
+        {"data": data, "mark": {"type": "rule"}, "encoding": interval},
+        {"data": data, "mark": {"type": "line"}, "encoding": position},
+        {"data": data, "mark": {"type": "point", "filled": True, "opacity": 1, "size": 60}, "encoding": position},
+    ]
+    return {"layer": layers, "width": SQUARE_SIDE, "height": SQUARE_SIDE}
+
+
+def _by_curve(curves: Sequence[CalibrationCurve], labels: ChartLabels) -> Json:
+    """Return the encodings that tell the curves apart by colour and shape; a single curve needs no legend."""
+    names = [labels[curve.label] for curve in curves]
+    by_name: Json = {
+        "field": "curve",
+        "type": "nominal",
+        "sort": None,
+        "title": None,
+        "legend": {"orient": "bottom"} if len(curves) > 1 else None,
+    }
+    colours = [DATA.light, REFERENCE.light][: len(names)]
+    shapes = ["circle", "square"][: len(names)]
+    return {
+        "color": {**by_name, "scale": {"domain": names, "range": colours}},
+        "shape": {**by_name, "scale": {"domain": names, "range": shapes}},
+    }

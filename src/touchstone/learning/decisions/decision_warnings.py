@@ -1,0 +1,54 @@
+"""Warnings about decisions: probabilities that say less than the base rate, and targets that may be misunderstood."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from touchstone.learning.choices import METRIC_BY_NAME, Calibration
+from touchstone.learning.decisions.calibration import MIN_ROWS_PER_CLASS
+from touchstone.learning.interfaces import Json
+from touchstone.learning.localized_text import localize
+from touchstone.learning.task_choice import TaskReason
+from touchstone.learning.training_warnings import warning
+from touchstone.messages.training_warnings import WARNINGS
+
+AMBIGUOUS_REASONS: Final = (TaskReason.FEW_INTEGERS, TaskReason.UNORDERED_INTEGERS, TaskReason.ORDERED_INTEGERS)
+
+
+def decision_warnings(results: Json, target: str, distinct_values: int) -> Iterator[Json]:
+    """Yield the warnings about decisions.
+
+    `results` are the members of the training's result that are about decisions, and `distinct_values` is the number of
+    different values of the target.
+    """
+    reason = results["task_choice"]["reason"]
+    if reason in AMBIGUOUS_REASONS:
+        yield warning(reason, name=target, count=distinct_values)
+
+    calibration = results["calibration"]
+    if calibration is not None:
+        yield from _probability_warnings(calibration)
+
+
+def _probability_warnings(calibration: Json) -> Iterator[Json]:
+    """Yield a warning if probabilities are worse than the base rate, and one if they could not be calibrated."""
+    for name in ("log_loss", "brier"):
+        value = calibration["after"][name]
+        baseline = calibration["base_rate"][name]
+        if value is not None and baseline is not None and value > baseline:
+            yield _base_rate_warning(name, value=value, baseline=baseline)
+            break
+
+    is_method_requested = calibration["requested"] in (Calibration.SIGMOID, Calibration.ISOTONIC)
+    if is_method_requested and calibration["method"] == Calibration.NONE:
+        yield warning("not_calibrated", minimum=MIN_ROWS_PER_CLASS)
+
+
+def _base_rate_warning(metric: str, *, value: float, baseline: float) -> Json:
+    """Return the warning that the base rate has a better log loss or Brier score than the model."""
+    code = "probabilities_worse_than_base_rate"
+    label = localize(METRIC_BY_NAME[metric].label)
+    return {
+        "code": code,
+        "text": localize(WARNINGS[code], metric=label, value=value, baseline=baseline),
+        "facts": {"metric": metric, "value": value, "baseline": baseline},
+    }

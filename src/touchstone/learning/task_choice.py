@@ -1,0 +1,153 @@
+"""The choice between predicting classes and predicting numbers, where a request leaves it open.
+
+Words are classes and measurements are numbers, but a column of a few whole numbers may be either: the codes of classes,
+or a rating or a count, whose values have an order and distances that classes would ignore.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from touchstone.learning.choices import METRIC_BY_NAME, Task
+from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema
+from touchstone.learning.learning_errors import LearningError
+from touchstone.learning.table_reader import Table
+
+MAX_INTEGER_CLASSES: Final = 20  # A column with more different integers than this is a quantity.
+MAX_CODES: Final = 4  # Up to this many different integers are taken for the codes of classes.
+SAMPLED_ROWS: Final = 5_000
+SAMPLED_COLUMNS: Final = 200
+CATEGORIES_PER_COLUMN: Final = 5
+MIN_F_RATIO: Final = 4.0  # A column with a lower ratio of variances says nothing clear about the target.
+MIN_ORDERED_SHARE: Final = 0.5
+
+Numbers = npt.NDArray[np.float64]
+
+
+class TaskReason(StrEnum):
+    """Why classes or numbers are predicted."""
+
+    REQUESTED = "requested"
+    METRIC = "metric"  # The metric belongs to one of the tasks.
+    NOT_NUMERIC = "not_numeric"
+    TWO_VALUES = "two_values"
+    FEW_INTEGERS = "few_integers"
+    UNORDERED_INTEGERS = "unordered_integers"  # Whole numbers that the other columns treat like names.
+    ORDERED_INTEGERS = "ordered_integers"  # A rating or a count.
+    NUMERIC = "numeric"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskChoice:
+    """The task of a training, and the reason for it."""
+
+    task: Task
+    reason: TaskReason
+
+
+def choose_task(table: Table, column: ColumnSchema, requested: Task, metric: str | None) -> TaskChoice:
+    """Choose whether a column is predicted as classes or as numbers.
+
+    The request decides, then the metric, then the values of the column. Raises `LearningError` if the metric belongs to
+    another task than the requested one.
+    """
+    if metric is not None:
+        task_of_metric = METRIC_BY_NAME[metric].task
+        if requested not in (Task.AUTO, task_of_metric):
+            raise LearningError("metric_task_mismatch", field="metric", name=metric, task=str(requested))
+        if requested is Task.AUTO:
+            return TaskChoice(task_of_metric, TaskReason.METRIC)
+
+    if requested is not Task.AUTO:
+        return TaskChoice(requested, TaskReason.REQUESTED)
+    return _guess_task(table, column)
+
+
+def _guess_task(table: Table, column: ColumnSchema) -> TaskChoice:
+    """Choose the task that the values of a column suggest."""
+    if column.kind not in (ColumnKind.NUMBER, ColumnKind.IDENTIFIER):
+        return TaskChoice(Task.CLASSIFICATION, TaskReason.NOT_NUMERIC)
+
+    is_code_or_rating = column.kind is ColumnKind.NUMBER and column.integral and column.distinct <= MAX_INTEGER_CLASSES
+    if not is_code_or_rating:
+        return TaskChoice(Task.REGRESSION, TaskReason.NUMERIC)
+    if column.distinct <= 2:
+        return TaskChoice(Task.CLASSIFICATION, TaskReason.TWO_VALUES)
+    if column.distinct <= MAX_CODES:
+        return TaskChoice(Task.CLASSIFICATION, TaskReason.FEW_INTEGERS)
+    if has_order(table, column.name):
+        return TaskChoice(Task.REGRESSION, TaskReason.ORDERED_INTEGERS)
+    return TaskChoice(Task.CLASSIFICATION, TaskReason.UNORDERED_INTEGERS)
+
+
+def has_order(table: Table, name: str) -> bool:
+    """Return whether the other columns follow the order of a column of whole numbers, rather than use them as names.
+
+    The means of a column within each value of the target vary. If the values are ordered, most of this variance lies
+    along a straight line; if they are codes, nearly none does. If no column distinguishes the values, nothing speaks
+    against an order.
+    """
+    frame = table.frame.sample(min(SAMPLED_ROWS, len(table.frame)), random_state=0)
+    frame = frame[frame[name].notna()]
+    values = frame[name].to_numpy(dtype=np.float64)
+
+    variance_between_values = 0.0
+    variance_along_line = 0.0
+    other_columns = [column for column in table.columns.values() if column.name != name]
+    for column in other_columns[:SAMPLED_COLUMNS]:
+        for numbers in _numeric_views(column, frame[column.name]):
+            shares = _explained_shares(numbers, values)
+            if shares is not None:
+                variance_between_values += shares.between_values
+                variance_along_line += shares.along_line
+
+    return variance_along_line >= MIN_ORDERED_SHARE * variance_between_values
+
+
+def _numeric_views(column: ColumnSchema, cells: "pd.Series[Any]") -> list[Numbers]:
+    """Return a column as numbers: its own, or for each of its most frequent categories whether a row belongs to it."""
+    if column.kind is ColumnKind.NUMBER:
+        return [cells.to_numpy(dtype=np.float64)]
+    if column.kind not in (ColumnKind.CATEGORY, ColumnKind.BOOLEAN):
+        return []
+
+    frequent_categories = cells[cells != MISSING].value_counts().sort_index().nlargest(CATEGORIES_PER_COLUMN).index
+    return [(cells == category).to_numpy(dtype=np.float64) for category in frequent_categories]
+
+
+@dataclass(frozen=True, slots=True)
+class _ExplainedShares:
+    """Which shares of the variance of a column the target explains, beyond what chance explains.
+
+    `between_values` is the share explained by the target's values as names, `along_line` that by a straight line.
+    """
+
+    between_values: float
+    along_line: float
+
+
+def _explained_shares(numbers: Numbers, values: Numbers) -> _ExplainedShares | None:
+    """Return how much of the variance of a column the target explains; None if this is not clearly more than chance."""
+    is_known = ~np.isnan(numbers)
+    numbers, values = numbers[is_known], values[is_known]
+    distinct_values, group_of_row = np.unique(values, return_inverse=True)
+
+    free_rows = len(numbers) - len(distinct_values)
+    if free_rows < 1 or len(distinct_values) < 3 or numbers.std() == 0:
+        return None
+
+    rows_per_group = np.bincount(group_of_row)
+    group_means = np.bincount(group_of_row, weights=numbers) / rows_per_group
+    variance_of_means = np.average((group_means - numbers.mean()) ** 2, weights=rows_per_group)
+    between_values = float(variance_of_means / numbers.var())
+    along_line = float(np.corrcoef(numbers, values)[0, 1] ** 2)
+
+    chance_of_values = (len(distinct_values) - 1) / free_rows
+    if between_values < MIN_F_RATIO * chance_of_values * (1 - between_values):
+        return None
+    chance_of_line = 1 / (len(numbers) - 1)
+    return _ExplainedShares(between_values - chance_of_values, max(0.0, along_line - chance_of_line))
