@@ -34,6 +34,7 @@ wheel: $(VENV)/.dev ## Build the wheel, and install it instead of the editable s
 	rm -rf dist
 	$(BIN)/python -m hatchling build -t wheel
 	$(UV) pip install -q --python $(BIN)/python --no-deps --reinstall dist/touchstone-*.whl
+	$(BIN)/python -m compileall -q $(VENV)/lib/python*/site-packages/touchstone
 
 check: $(VENV)/.dev ## Format, lint, strict types, architecture
 	$(BIN)/ruff format --check .
@@ -65,7 +66,7 @@ $(VENV)/.run: requirements/run.lock pyproject.toml | $(UV)
 	$(call install,run)
 
 $(VENV)/.dev: requirements/dev.lock pyproject.toml $(VENV)/.clients | $(UV)
-	$(call install,dev)
+	$(call install,dev,--compile-bytecode)
 	@touch $(VENV)/.run
 
 # What generates clients from the OpenAPI document has an environment of its own, with other releases than the product.
@@ -75,13 +76,14 @@ $(VENV)/.clients: requirements/clients.lock | $(UV)
 	@touch $@
 
 $(VENV)/.bench: requirements/bench.lock pyproject.toml | $(UV)
-	$(call install,bench)
+	$(call install,bench,--compile-bytecode)
 	@touch $(VENV)/.run $(VENV)/.dev
 
-# The locked packages by hash, then this project itself, editable, without resolving anything again.
+# The locked packages by hash, then this project itself, editable, without resolving anything again. Tests start many
+# processes, which import the packages faster if these are compiled, even where Python may not write what it compiles.
 define install
 	@echo "Installing the packages of requirements/$(1).lock into $(VENV)"
-	@$(UV) pip install -q --python $(BIN)/python --require-hashes -r requirements/$(1).lock
+	@$(UV) pip install -q --python $(BIN)/python $(2) --require-hashes -r requirements/$(1).lock
 	@$(UV) pip install -q --python $(BIN)/python --no-deps --no-build-isolation -e .
 	@touch $@
 endef

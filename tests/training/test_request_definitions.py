@@ -109,9 +109,12 @@ def test_http_schema_has_the_defined_bounds_and_defaults(definition: type[Struct
                 assert {name: member.get(name) for name in bounds} == bounds, field.name
 
 
-def test_start_form_shows_the_defined_defaults() -> None:
-    """The numbers that the start form fills in are the defaults of the definition."""
-    template = START_FORM.read_text()
-    request = TrainingRequest(dataset_id=1, target="y")
-    assert f"form.get('max_trials', '{request.budget.max_trials}')" in template
-    assert f"form.get('seed', '{request.seed}')" in template
+def test_start_form_has_a_field_for_every_option() -> None:
+    """Every option of a training can be set on the form, whose fields are read by `read_training_options`."""
+    form_source = START_FORM.read_text()
+    field_names = {"features": "exclude", "sensitive_features": "sensitive", "algorithms": "algorithm"}
+    field_names |= {"split": "strategy", "budget": "max_trials", "threshold": "threshold_metric"}
+    for field in msgspec.structs.fields(TrainingRequest):
+        field_name = field_names.get(field.name, field.name)
+        written_names = (f'name="{field_name}"', f"select('{field_name}'", f"number('{field_name}'")
+        assert any(name in form_source for name in written_names), field.name

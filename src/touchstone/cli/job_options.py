@@ -18,6 +18,8 @@ TRAIN_PATHS: Final[Mapping[str, tuple[str, ...]]] = {
     "folds": ("split", "folds"),
     "test_size": ("split", "test_size"),
     "time_column": ("split", "time_column"),
+    "group_column": ("split", "group_column"),
+    "duplicates": ("split", "duplicates"),
     "trials": ("budget", "max_trials"),
     "seconds": ("budget", "max_runtime_seconds"),
     "project": ("project_id",),
@@ -52,12 +54,12 @@ def _build_request_body(options: Mapping[str, Any], paths: Mapping[str, tuple[st
 
 
 def training_request(given_options: dict[str, Any]) -> dict[str, Any]:
-    """Return the body of a training request; a number of folds or a time column implies how the rows are split."""
+    """Return the body of a training request; folds, a time or a group column imply how the rows are split."""
     options = dict(given_options)
-    if "folds" in options:
-        options.setdefault("split", "kfold")
-    if "time_column" in options:
-        options.setdefault("split", "time")
+    implied_strategies = {"folds": "kfold", "time_column": "time", "group_column": "group"}
+    for option_name, strategy in implied_strategies.items():
+        if option_name in options:
+            options.setdefault("split", strategy)
     return _build_request_body(options, TRAIN_PATHS)
 
 
@@ -85,10 +87,13 @@ TRAINING: Final = OptionGroup(
         Option("sensitive", str, "Report quality for each group of this column; may be repeated.", is_repeatable=True),
         Option("algorithm", str, "Try this algorithm; may be repeated (default: a selection).", is_repeatable=True),
         Option("metric", str, "What to be good at, such as balanced_accuracy or r2."),
-        Option("split", str, "How to measure: holdout, kfold or time."),
+        Option("split", str, "How to measure: auto (the default), holdout, kfold, time or group."),
         Option("folds", int, "Number of folds (kfold)."),
-        Option("test_size", float, "Share of the rows kept for measuring (holdout, time)."),
+        Option("test_size", float, "Share of the rows kept for measuring (all but kfold)."),
         Option("time_column", str, "The column that orders the rows (time)."),
+        Option("group_column", str, "Rows with the same value in this column stay together (group)."),
+        Option("duplicates", str, "Identical rows: auto (the default), together or keep."),
+        Option("refit", bool, "Let the delivered model learn from all rows, once its quality is measured."),
         Option("trials", int, "How many settings to try."),
         Option("seconds", int, "Stop trying after this many seconds."),
         Option("seed", int, "The same seed gives the same result."),

@@ -85,7 +85,7 @@ JOB_PAGES: Final[Mapping[str, Text]] = {
     ),
     "split": ("Lignes réservées à l’évaluation", "Rows set aside for evaluation"),
     "split_holdout": ("un cinquième, au hasard", "one fifth, at random"),
-    "split_kfold": ("toutes, à tour de rôle, en cinq plis", "each in turn, in five folds"),
+    "split_kfold": ("toutes, à tour de rôle", "each in turn"),
     "split_time": ("les plus récentes", "the most recent ones"),
     "time_column": ("Colonne de date (pour les lignes les plus récentes)", "Date column (for the most recent rows)"),
     # Results of a training
@@ -100,7 +100,7 @@ JOB_PAGES: Final[Mapping[str, Text]] = {
     "stopped_by": ("Fin de la recherche", "Search ended"),
     "stopped_trials": ("tous les essais effectués", "all trials completed"),
     "stopped_time": (
-        "temps écoulé : un autre lancement peut donner un autre résultat",
+        "temps écoulé : un autre lancement peut donner un autre résultat",
         "time limit reached: another run may give a different result",
     ),
     "files": ("Fichiers", "Files"),

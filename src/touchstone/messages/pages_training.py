@@ -6,6 +6,45 @@ from typing import Final
 from touchstone.messages.locales import Text
 
 TRAINING_PAGES: Final[Mapping[str, Text]] = {
+    # Options of the training form: where rows are set aside
+    "split_auto": ("comme les données l’exigent", "as the data require"),
+    "split_auto_hint": (
+        "Les lignes identiques ou d’un même groupe restent ensemble, et le passé prédit l’avenir, si le tableau a de "
+        "tels groupes ou des dates. Le résultat dit ce qui a été fait.",
+        "Identical rows and rows of one group stay together, and the past predicts the future, if the table has such "
+        "groups or dates. The result says what was done.",
+    ),
+    "split_group": ("des groupes entiers", "whole groups"),
+    "group_column": ("Colonne de groupe", "Group column"),
+    "group_column_hint": (
+        "Les lignes d’une même personne, d’un même foyer ou d’un même lieu ne servent jamais à la fois à apprendre "
+        "et à évaluer.",
+        "Rows of the same person, household or place are never used both to learn and to evaluate.",
+    ),
+    "folds": ("Nombre de plis", "Number of folds"),
+    "folds_hint": ("Seulement à tour de rôle.", "Only for each in turn."),
+    "duplicates": ("Lignes identiques", "Identical rows"),
+    "duplicates_hint": (
+        "Une ligne répétée des deux côtés ferait passer le souvenir pour un savoir.",
+        "A row that is repeated on both sides would make memory look like knowledge.",
+    ),
+    "duplicates_auto": ("d’après les données", "as the data require"),
+    "duplicates_together": ("ensemble", "together"),
+    "duplicates_keep": ("sans précaution", "no precaution"),
+    "advanced": ("Réglages avancés", "Advanced settings"),
+    # Learning and measuring
+    "measuring": ("Mesure et budget", "Measuring and budget"),
+    "learning": ("Apprentissage", "Learning"),
+    "max_seconds": ("Temps de recherche (secondes)", "Search time (seconds)"),
+    "max_seconds_hint": (
+        "Une sécurité : si elle arrête la recherche, le résultat n’est plus reproductible.",
+        "A safety stop: if it ends the search, the result is no longer reproducible.",
+    ),
+    "refit": ("Réapprendre sur toutes les lignes", "Learn again from all rows"),
+    "refit_hint": (
+        "Le modèle livré apprend aussi des lignes d’évaluation, une fois sa qualité mesurée.",
+        "The delivered model also learns from the evaluation rows, once its quality has been measured.",
+    ),
     # The headline of a result
     "result": ("Ce que vaut le modèle", "How good the model is"),
     "result_interval": ("intervalle à 95 % : {low} à {high}", "95% interval: {low} to {high}"),

@@ -1,20 +1,15 @@
 """Migrations of the database schema (Alembic), and the check that the code never runs on another schema."""
 
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import sqlalchemy as sa
-from alembic.config import Config
-from alembic.runtime.environment import EnvironmentContext
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from alembic.util import CommandError
 
 from touchstone.database.engine import Database
-from touchstone.database.tables import metadata
+from touchstone.database.migrations.alembic_runner import FOLDER, UnknownRevision, run_pending_migrations
 
-FOLDER: Final = Path(__file__).parent
 UPGRADE_COMMAND: Final = "touchstone db upgrade"
+# The table in which Alembic keeps the revision of the database.
+_VERSION_TABLE: Final = sa.table("alembic_version", sa.column("version_num", sa.String))
 
 
 class SchemaError(Exception):
@@ -23,9 +18,7 @@ class SchemaError(Exception):
 
 def required_revision() -> str:
     """Return the revision that this code needs."""
-    revision = ScriptDirectory.from_config(_alembic_config()).get_current_head()
-    assert revision is not None
-    return revision
+    return _known_revisions()[-1]
 
 
 async def current_revision(database: Database) -> str | None:
@@ -74,32 +67,19 @@ async def check_schema(database: Database) -> str:
     return revision
 
 
-def _alembic_config() -> Config:
-    """Return a configuration of Alembic without a file: it only says where the migrations are."""
-    config = Config()
-    config.set_main_option("script_location", str(FOLDER))
-    return config
-
-
 def _read_revision(connection: sa.Connection) -> str | None:
     """Return the revision that the database was last upgraded to; None if the database is empty."""
-    return MigrationContext.configure(connection).get_current_revision()
+    if not sa.inspect(connection).has_table(_VERSION_TABLE.name):
+        return None
+    return connection.scalar(sa.select(_VERSION_TABLE.c.version_num))
 
 
 def _run_migrations(connection: sa.Connection) -> None:
     """Run the migrations that the database still lacks; raise `SchemaError` if it is newer than this code."""
-    config = _alembic_config()
-    scripts = ScriptDirectory.from_config(config)
-
-    def pending_migrations(revision: Any, _context: Any) -> Any:
-        try:
-            return scripts._upgrade_revs("head", revision)  # as the upgrade command of Alembic does
-        except CommandError as problem:
-            raise SchemaError(_mismatch_message(str(revision))) from problem
-
-    with EnvironmentContext(config, scripts, fn=pending_migrations) as environment:
-        environment.configure(connection=connection, target_metadata=metadata)
-        environment.run_migrations()
+    try:
+        run_pending_migrations(connection)
+    except UnknownRevision as problem:
+        raise SchemaError(_mismatch_message(problem.revision)) from problem
 
 
 def _mismatch_message(revision: str) -> str:
@@ -116,7 +96,10 @@ def _mismatch_message(revision: str) -> str:
 
 def _is_known(revision: str) -> bool:
     """Return whether this code has the migration to a revision; a newer version of the code may have further ones."""
-    try:
-        return ScriptDirectory.from_config(_alembic_config()).get_revision(revision) is not None
-    except CommandError:
-        return False
+    return revision in _known_revisions()
+
+
+def _known_revisions() -> list[str]:
+    """Return the revisions of this code, in the order of their migrations; the names of the files begin with them."""
+    files = (FOLDER / "versions").glob("[0-9]*.py")
+    return sorted(file.name.partition("_")[0] for file in files)

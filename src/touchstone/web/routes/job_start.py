@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import uuid4
 
-import msgspec
 from starlette.datastructures import FormData
 from starlette.responses import Response
 from starlette.routing import Route
@@ -27,7 +26,9 @@ from touchstone.web.forms import (
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.routes.jobs import job_address
+from touchstone.web.training_options import parse_class, read_training_options, without_empty
 from touchstone.web.views import dataset_view
+from touchstone.web.views.training_choices import CHOICES, DEFAULTS
 
 _MAX_DATASETS: Final = 500  # offered in the training form
 _FORM_ERRORS: Final = (Invalid.status, IdempotencyConflict.status)
@@ -112,23 +113,7 @@ async def start_training(ctx: PageContext, form: FormData) -> Job:
         TouchstoneError: A field is invalid, or the service refuses the training.
     """
     dataset_id = id_field(form, "dataset_id", ctx.text("choose_which"))
-    max_trials = integer_field(form, "max_trials", ctx.text("not_whole", name=ctx.text("trials")))
-    seed = integer_field(form, "seed", ctx.text("not_whole", name=ctx.text("seed")))
-
-    options: Any = _without_empty(
-        {
-            "task": text_field(form, "task"),
-            "features": {"exclude": list_field(form, "exclude")},
-            "sensitive_features": list_field(form, "sensitive"),
-            "algorithms": list_field(form, "algorithm"),
-            "metric": text_field(form, "metric"),
-            "split": _read_split(form),
-            "budget": None if max_trials is None else {"max_trials": max_trials},
-            "seed": seed,
-            "project_id": text_field(form, "project_id"),
-            "name": text_field(form, "name"),
-        }
-    )
+    options: Any = read_training_options(ctx, form)
     target = text_field(form, "target")
     idempotency_key = text_field(form, "key") or None
     return await ctx.api.train(dataset_id, target, idempotency_key=idempotency_key, **options)
@@ -144,7 +129,7 @@ async def start_comparison(ctx: PageContext, form: FormData, project_id: str) ->
     """
     limit = integer_field(form, "limit", ctx.text("not_whole", name=ctx.text("models_limit")))
     max_trials = integer_field(form, "max_trials", ctx.text("not_whole", name=ctx.text("trials")))
-    options: Any = _without_empty(
+    options: Any = without_empty(
         {
             "target": text_field(form, "target"),
             "limit": limit,
@@ -155,14 +140,6 @@ async def start_comparison(ctx: PageContext, form: FormData, project_id: str) ->
         }
     )
     await ctx.api.compare_trainings(idempotency_key=text_field(form, "key") or None, **options)
-
-
-def _read_split(form: FormData) -> dict[str, str | None]:
-    """Return how the rows are split for the evaluation; only a split by time has a column of its own."""
-    strategy = text_field(form, "strategy") or "holdout"
-    if strategy != "time":
-        return {"strategy": strategy}
-    return {"strategy": strategy, "time_column": text_field(form, "time_column") or None}
 
 
 async def load_training_choices(ctx: PageContext, form: FormData) -> Variables:
@@ -180,6 +157,8 @@ async def load_training_choices(ctx: PageContext, form: FormData) -> Variables:
         "suggested": {},
         "algorithms": ALGORITHM_LABELS,
         "metrics": METRIC_LABELS,
+        "choices": CHOICES,
+        "defaults": DEFAULTS,
     }
 
     if dataset is None:
@@ -202,11 +181,11 @@ async def start_explanation(ctx: PageContext, form: FormData) -> Job:
     dataset_id_text = text_field(form, "dataset_id")
     dataset_id = int(dataset_id_text) if is_integer(dataset_id_text) else None
     target_class_text = text_field(form, "target_class")
-    target_class = _parse_class(target_class_text) if target_class_text else None
+    target_class = parse_class(target_class_text) if target_class_text else None
     row_texts = split_at_commas(text_field(form, "rows"))
     rows = parse_integers(row_texts, ctx.text("not_whole", name=ctx.text("rows")), "rows")
 
-    options: Any = _without_empty(
+    options: Any = without_empty(
         {
             "job_id": text_field(form, "job_id"),
             "dataset_id": dataset_id,
@@ -270,24 +249,6 @@ async def _list_trainable_datasets(ctx: PageContext) -> list[Dataset]:
     file_types = list(dataset_view.TABLE_FILE_TYPES)
     page = await ctx.api.page_datasets(file_type=file_types, page_size=_MAX_DATASETS, sort_by="name")
     return [dataset for dataset in page.datasets if dataset_view.is_trainable(dataset)]
-
-
-def _without_empty(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields that have a value; False and 0 are values."""
-    return {name: value for name, value in fields.items() if value not in (None, "", [])}
-
-
-def _parse_class(text: str) -> str | int | float | bool:
-    """Return the class that a text stands for.
-
-    A text such as `3` or `true` stands for a number or a truth value, because that is how the data file holds it. Any
-    other text is the class itself.
-    """
-    try:
-        value = msgspec.json.decode(text)
-    except msgspec.DecodeError:
-        return text
-    return value if isinstance(value, int | float | bool) else text
 
 
 TRAINING: Final = StartForm(

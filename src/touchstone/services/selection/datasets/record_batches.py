@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 from uuid import UUID
 
-import duckdb
 import msgspec
 import numpy as np
 import pyarrow as pa
@@ -56,6 +55,8 @@ class RowConverter:
 
     def __init__(self, thread_count: int | None = None) -> None:
         """Prepare to read the members of `metadata` with so many threads, by default one for each processor."""
+        import duckdb  # noqa: PLC0415 - takes long to import, and only a process that reads all rows needs it
+
         # DuckDB must not download extensions.
         config: dict[str, Any] = {"autoinstall_known_extensions": False}
         if thread_count is not None:

@@ -1,0 +1,75 @@
+"""The options of a training, as the training form and the form on the page of a project send them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from starlette.datastructures import FormData
+
+from touchstone.web.forms import integer_field, list_field, text_field
+from touchstone.web.page_context import PageContext
+
+JsonObject = dict[str, Any]
+
+
+def read_training_options(ctx: PageContext, form: FormData) -> JsonObject:
+    """Return the options of the training that a form describes, besides its dataset and its target.
+
+    Fields that are left empty are not sent, so that the service chooses their values.
+
+    Raises:
+        TouchstoneError: A field does not hold a number where one is needed.
+    """
+    return without_empty(
+        {
+            "task": text_field(form, "task"),
+            "features": {"exclude": list_field(form, "exclude")},
+            "sensitive_features": list_field(form, "sensitive"),
+            "algorithms": list_field(form, "algorithm"),
+            "metric": text_field(form, "metric"),
+            "split": _read_split(ctx, form),
+            "budget": _read_budget(ctx, form),
+            "refit": True if text_field(form, "refit") else None,
+            "seed": integer_field(form, "seed", ctx.text("not_whole", name=ctx.text("seed"))),
+            "project_id": text_field(form, "project_id"),
+            "name": text_field(form, "name"),
+        }
+    )
+
+
+def _read_split(ctx: PageContext, form: FormData) -> JsonObject:
+    """Return how the rows are divided for the evaluation."""
+    return without_empty(
+        {
+            "strategy": text_field(form, "strategy"),
+            "time_column": text_field(form, "time_column"),
+            "group_column": text_field(form, "group_column"),
+            "duplicates": text_field(form, "duplicates"),
+            "folds": integer_field(form, "folds", ctx.text("not_whole", name=ctx.text("folds"))),
+        }
+    )
+
+
+def _read_budget(ctx: PageContext, form: FormData) -> JsonObject:
+    """Return how much may be tried, and for how long."""
+    max_trials = integer_field(form, "max_trials", ctx.text("not_whole", name=ctx.text("trials")))
+    max_seconds = integer_field(form, "max_seconds", ctx.text("not_whole", name=ctx.text("max_seconds")))
+    return without_empty({"max_trials": max_trials, "max_runtime_seconds": max_seconds})
+
+
+def parse_class(text: str) -> str | int | float | bool:
+    """Return the class that a text stands for.
+
+    A text such as `3` or `true` stands for a number or a truth value, because that is how the data file holds it. Any
+    other text is the class itself.
+    """
+    try:
+        value = msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return text
+    return value if isinstance(value, int | float | bool) else text
+
+
+def without_empty(fields: Mapping[str, Any]) -> JsonObject:
+    """Return the fields that have a value; False and 0 are values, empty texts, lists and objects are not."""
+    return {name: value for name, value in fields.items() if value not in (None, "", [], {})}
