@@ -45,6 +45,21 @@ TRAINING_PAGES: Final[Mapping[str, Text]] = {
         "Le modèle livré apprend aussi des lignes d’évaluation, une fois sa qualité mesurée.",
         "The delivered model also learns from the evaluation rows, once its quality has been measured.",
     ),
+    # A preview of a training
+    "preview_show": ("Voir d’abord le découpage", "See the split first"),
+    "preview": ("Comment les lignes seraient réparties", "How the rows would be divided"),
+    "preview_rows": (
+        "{training} lignes pour apprendre, {test} pour évaluer.",
+        "{training} rows to learn from, {test} to evaluate on.",
+    ),
+    "preview_proposals": (
+        "Ces colonnes semblent former des groupes ; choisissez-en une comme colonne de groupe si ses valeurs désignent "
+        "la même personne, le même foyer ou le même lieu :",
+        "These columns seem to form groups; choose one as the group column if its values stand for the same person, "
+        "household or place:",
+    ),
+    "preview_groups": ("{count} groupes", "{count} groups"),
+    "preview_groups_one": ("{count} groupe", "{count} group"),
     # The headline of a result
     "result": ("Ce que vaut le modèle", "How good the model is"),
     "result_interval": ("intervalle à 95 % : {low} à {high}", "95% interval: {low} to {high}"),

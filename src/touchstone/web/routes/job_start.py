@@ -28,6 +28,7 @@ from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.routes.jobs import job_address
 from touchstone.web.training_options import parse_class, read_training_options, without_empty
 from touchstone.web.views import dataset_view
+from touchstone.web.views.job_view import localized_text
 from touchstone.web.views.training_choices import CHOICES, DEFAULTS
 
 _MAX_DATASETS: Final = 500  # offered in the training form
@@ -46,6 +47,7 @@ class StartForm:
         address_fields: The fields that the address of the page may hold.
         start: Starts the job that the form describes.
         load_choices: Returns the variables of the template that do not depend on the outcome of the form.
+        preview: Returns what the job would do, if the form has a button that asks for it.
     """
 
     template: str
@@ -53,19 +55,24 @@ class StartForm:
     address_fields: tuple[str, ...]
     start: Callable[[PageContext, FormData], Awaitable[Job]]
     load_choices: Callable[[PageContext, FormData], Awaitable[Variables]]
+    preview: Callable[[PageContext, FormData], Awaitable[Variables]] | None = None
 
 
 async def start_page(ctx: PageContext, start_form: StartForm) -> Response:
     """Show a form that starts a job; on POST, start the job and redirect to its page.
 
     Links on other pages fill in some of the fields through the address, for example the dataset to train on. If the
-    form has errors, it is shown again with what was entered.
+    form has errors, or the reader has only asked for a preview, it is shown again with what was entered.
     """
     if not ctx.is_post:
         return await _render_start_form(ctx, start_form, FormData(dict(ctx.query_pairs)))
 
     form = await ctx.form()
     try:
+        if start_form.preview is not None and text_field(form, "action") == "preview":
+            preview = await start_form.preview(ctx, form)
+            return await _render_start_form(ctx, start_form, form, preview=preview)
+
         await ctx.require_new_form()
         job = await start_form.start(ctx, form)
     except TouchstoneError as error:
@@ -77,7 +84,11 @@ async def start_page(ctx: PageContext, start_form: StartForm) -> Response:
 
 
 async def _render_start_form(
-    ctx: PageContext, start_form: StartForm, form: FormData, error: TouchstoneError | None = None
+    ctx: PageContext,
+    start_form: StartForm,
+    form: FormData,
+    error: TouchstoneError | None = None,
+    preview: Variables | None = None,
 ) -> Response:
     """Return the page with a form that starts a job.
 
@@ -86,6 +97,7 @@ async def _render_start_form(
         start_form: Which of the two forms to show.
         form: The fields with which it is filled in.
         error: What was wrong with the fields, if they have been submitted.
+        preview: What the job would do, if the reader has asked for that.
     """
     # After a switch of language or theme, the form is still about the same dataset or training.
     address_fields = {name: text_field(form, name) or None for name in start_form.address_fields}
@@ -97,6 +109,7 @@ async def _render_start_form(
     return await ctx.render(
         start_form.template,
         error=error,
+        preview=preview,
         form=form,
         key=idempotency_key,
         projects=await ctx.api.list_projects(),
@@ -117,6 +130,17 @@ async def start_training(ctx: PageContext, form: FormData) -> Job:
     target = text_field(form, "target")
     idempotency_key = text_field(form, "key") or None
     return await ctx.api.train(dataset_id, target, idempotency_key=idempotency_key, **options)
+
+
+async def preview_training(ctx: PageContext, form: FormData) -> Variables:
+    """Return the table and the division of its rows for the training that the form describes, without starting it.
+
+    Raises:
+        TouchstoneError: A field is invalid, or the service would refuse the training.
+    """
+    dataset_id = id_field(form, "dataset_id", ctx.text("choose_which"))
+    options: Any = read_training_options(ctx, form)
+    return await ctx.api.preview_training(dataset_id, text_field(form, "target"), **options)
 
 
 async def start_comparison(ctx: PageContext, form: FormData, project_id: str) -> None:
@@ -157,6 +181,7 @@ async def load_training_choices(ctx: PageContext, form: FormData) -> Variables:
         "suggested": {},
         "algorithms": ALGORITHM_LABELS,
         "metrics": METRIC_LABELS,
+        "localized_text": localized_text,
         "choices": CHOICES,
         "defaults": DEFAULTS,
     }
@@ -257,6 +282,7 @@ TRAINING: Final = StartForm(
     address_fields=("dataset_id", "project_id", "target"),
     start=start_training,
     load_choices=load_training_choices,
+    preview=preview_training,
 )
 EXPLANATION: Final = StartForm(
     template="explain.html",
