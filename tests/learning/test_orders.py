@@ -122,6 +122,7 @@ def test_features_are_the_included_less_the_excluded_less_the_target() -> None:
         ({"job_id": "a", "method": "counterfactual", "scope": "global"}, "method_scope_mismatch"),
         ({"job_id": "a", "method": "data_profile"}, "option_without_effect"),
         ({"job_id": "a", "target": "y"}, "option_without_effect"),
+        ({"job_id": "a", "immutable": ["a"]}, "option_without_effect"),
         ({"job_id": "a", "sensitive_features": ["a"]}, "option_without_effect"),
         ({"dataset_id": 1, "scope": "local"}, "option_without_effect"),
         ({"dataset_id": 1, "instances": {"rows": [1]}}, "option_without_effect"),
@@ -148,13 +149,12 @@ def test_rows_and_classes_that_do_not_exist_are_refused() -> None:
 @pytest.mark.parametrize(
     ("body", "option"),
     [
-        ({"method": "counterfactual"}, "method=counterfactual"),
         ({"target_class": 3}, "target_class"),
         ({"output": "log_odds"}, "output=log_odds"),
     ],
 )
 def test_what_only_classes_have_is_not_asked_of_numbers(body: dict[str, Any], option: str) -> None:
-    """A regression model has no classes, odds or counterfactuals; requests before the type is known are accepted."""
+    """A regression model has neither classes nor odds; requests before the type is known are accepted."""
     order = asked(job_id="a", **body)
     with pytest.raises(LearningError) as refused:
         check_explanation_request(order, COLUMNS, rows=9, classes=())

@@ -115,6 +115,7 @@ def _model_record(experiment: Experiment, search: SearchResult, result: Json) ->
         "other_columns": [name for name in experiment.table.columns if name not in data.frame],
         "sensitive_features": list(request.sensitive_features),
         "split": msgspec.to_builtins(experiment.split.plan),
+        "fitted_on": result["model"]["fitted_on"],
         "seed": request.seed,
         "sha256": experiment.table.sha256,
         "versions": versions,

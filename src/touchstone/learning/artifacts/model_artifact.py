@@ -20,7 +20,7 @@ from sklearn.pipeline import Pipeline
 from skops.io.exceptions import UntrustedTypesFoundException
 
 from touchstone.learning.artifacts.example import TRUSTED_TYPES
-from touchstone.learning.choices import Task
+from touchstone.learning.choices import Strategy, Task
 from touchstone.learning.column_types import ColumnSchema, schema_from_dict
 from touchstone.learning.decisions.decision_rule import DEFAULT_RULE, DecisionRule
 from touchstone.learning.interfaces import Json, ModelFile
@@ -115,6 +115,14 @@ class LoadedModel:
     def split(self) -> SplitPlan:
         """How training and test rows were separated."""
         return plan_from_record(self.record["split"])
+
+    @property
+    def has_learned_from_all_rows(self) -> bool:
+        """Whether the model was finally fitted on all rows, so that there are none that it has not seen."""
+        fitted_on = self.record.get("fitted_on")
+        if fitted_on is None:  # a model of an earlier release
+            return self.split.strategy is Strategy.KFOLD
+        return bool(fitted_on == "all_rows")
 
     @property
     def seed(self) -> int:

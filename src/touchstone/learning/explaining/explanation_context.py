@@ -1,8 +1,8 @@
 """The rows by which a trained model is explained: background rows, rows to measure on, and the rows asked for.
 
 Training and test rows are separated exactly as in the training, so importance is measured on rows that the model has
-not seen. After k folds the stored model has seen all rows. Importance is then measured on the test rows of the first
-fold, with a copy of the model that has learned from its training rows.
+not seen. If the stored model has finally learned from all rows, as after k folds, importance is measured on the test
+rows of the first fold, with a copy of the model that has learned from its training rows.
 """
 
 from dataclasses import dataclass, field, replace
@@ -14,7 +14,6 @@ import pandas as pd
 from msgspec import UNSET
 
 from touchstone.learning.artifacts.model_artifact import LoadedModel
-from touchstone.learning.choices import Strategy
 from touchstone.learning.explaining.explained_model import ExplainedModel, build_explained_model
 from touchstone.learning.explaining.held_out_copy import fit_held_out_copy
 from touchstone.learning.explaining.permutation_importance import MAX_ROWS
@@ -58,8 +57,8 @@ class ExplanationContext:
 
     @property
     def is_measured_by_copy(self) -> bool:
-        """Whether the model has seen the test rows, as it has after k folds, so that a copy has to be measured."""
-        return self.model.split.strategy is Strategy.KFOLD
+        """Whether the model has seen the test rows, so that a copy has to be measured."""
+        return self.model.has_learned_from_all_rows
 
     def model_to_measure(self) -> ExplainedModel:
         """Return the model whose importances are measured: the stored one, or a copy that has not seen the test rows.
@@ -97,7 +96,7 @@ def prepare_explanation(request: ExplanationRequest, table: Table, model: Loaded
     fold = _fold_of_training(model, table, target)
 
     rng = np.random.default_rng(request.seed)
-    learned_rows = np.arange(len(target.rows)) if model.split.strategy is Strategy.KFOLD else fold.train
+    learned_rows = np.arange(len(target.rows)) if model.has_learned_from_all_rows else fold.train
     background_rows = sample_rows(learned_rows, request.background.size, rng)
     test_rows = sample_rows(fold.test, MAX_ROWS, rng)
 
