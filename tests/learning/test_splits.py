@@ -27,7 +27,7 @@ def repeated_noise(rows: int = 200, copies: int = 4) -> pd.DataFrame:
     rng = np.random.default_rng(3)
     noise = pd.DataFrame(rng.normal(size=(rows, 5)), columns=list("abcde")).assign(y=rng.choice(["no", "yes"], rows))
     repeated = pd.concat([noise] * copies).sample(frac=1, random_state=0).reset_index(drop=True)
-    return repeated.assign(number=rng.permutation(10 * len(repeated))[: len(repeated)])
+    return repeated.assign(number=rng.random(len(repeated)))
 
 
 def patients(count: int = 80, visits: int = 10) -> pd.DataFrame:
@@ -146,6 +146,15 @@ def test_equal_rows_join_groups() -> None:
     assert rule.units is not None
     assert rule.units[0] == rule.units[799]
     assert len(np.unique(rule.units)) == 79
+
+
+def test_what_rows_share_makes_no_copies() -> None:
+    """Cars of one model have different prices, so a mileage that never repeats does not make them copies."""
+    rng = np.random.default_rng(0)
+    model = rng.integers(0, 12, 300)
+    frame = pd.DataFrame({"make": model // 4, "model": model, "mileage": rng.permutation(50_000)[:300]}).astype(str)
+    experiment = prepared(frame.assign(price=model * 900 + rng.normal(scale=500, size=300)), "price")
+    assert experiment.split.duplicates.rows == 0
 
 
 def test_year_month_and_day_order_the_rows(tmp_path: Path) -> None:

@@ -44,6 +44,11 @@ class CheckSample:
     truth: npt.NDArray[Any] = field(repr=False)
     halves: Fold = field(repr=False)
 
+    @property
+    def measured_rows(self) -> int:
+        """On how many rows scores are measured."""
+        return len(self.halves.test)
+
     def score_tree(self, features: Floats) -> float:
         """Return how well a shallow tree predicts the target from some features, by the default metric of the task."""
         tree_class = DecisionTreeClassifier if self.target.is_classification else DecisionTreeRegressor

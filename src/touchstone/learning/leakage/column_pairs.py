@@ -36,7 +36,8 @@ def find_leaking_pair(sample: CheckSample, scores: list[ColumnScore]) -> PairSco
     best = max(pairs, key=_score_of_pair, default=None)
     if best is None or best.score < PAIR_SCORE:
         return None
-    return best if is_far_better(best.score, sample.score_without(best.names)) else None
+    rest_score = sample.score_without(best.names)
+    return best if is_far_better(best.score, rest_score, sample.measured_rows) else None
 
 
 def _score_of_pair(pair: PairScore) -> float:

@@ -3,6 +3,7 @@
 Such a column is often a consequence of the target, and then not yet known when a prediction is needed.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,7 +15,8 @@ from touchstone.learning.target import Floats
 
 CERTAIN_SCORE: Final = 0.98
 SUSPICIOUS_SCORE: Final = 0.93
-ERROR_RATIO: Final = 2.5  # A column is suspicious if all others together make this many times as many errors.
+ERROR_RATIO: Final = 2.5  # A column is suspicious if all others together make this many times as many errors,
+STANDARD_ERRORS: Final = 3.0  # and if the difference is as many standard errors.
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +47,23 @@ def find_leaking_columns(sample: CheckSample, scores: list[ColumnScore]) -> list
         return certain
 
     # Where several columns predict the target well, it is simply easy to predict.
-    return [column for column in suspects if is_far_better(column.score, sample.score_without([column.name]))]
+    return [column for column in suspects if _is_far_better_than_the_rest(sample, column)]
 
 
-def is_far_better(score: float, rest_score: float) -> bool:
-    """Return whether a score leaves far fewer errors than the score of all other columns."""
-    return 1 - rest_score >= ERROR_RATIO * (1 - score)
+def _is_far_better_than_the_rest(sample: CheckSample, column: ColumnScore) -> bool:
+    """Return whether a column alone leaves far fewer errors than all other columns together."""
+    return is_far_better(column.score, sample.score_without([column.name]), sample.measured_rows)
+
+
+def is_far_better(score: float, rest_score: float, measured_rows: int) -> bool:
+    """Return whether a score leaves far fewer errors than the score of all other columns, beyond chance.
+
+    Chance is judged as for two error rates that were measured on as many rows.
+    """
+    errors, rest_errors = 1 - score, 1 - rest_score
+    variance = (errors * score + rest_errors * max(rest_score, 0.0)) / measured_rows
+    is_beyond_chance = rest_errors - errors >= STANDARD_ERRORS * math.sqrt(max(variance, 0.0))
+    return is_beyond_chance and rest_errors >= ERROR_RATIO * errors
 
 
 def _score_column(sample: CheckSample, numbers: Floats) -> float:

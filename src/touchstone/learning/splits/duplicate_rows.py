@@ -13,12 +13,14 @@ import pandas as pd
 
 from touchstone.learning.column_types import ColumnKind, ColumnSchema
 from touchstone.learning.row_hashes import row_hashes
+from touchstone.learning.splits.likeness import likeness_within
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Indices, Target
 
 # Equal rows are a coincidence if they are frequent, and at least this share of them is expected by chance.
 FREQUENT_SHARE: Final = 0.2
 EXPECTED_SHARE: Final = 0.5
+COPIED_LIKENESS: Final = 0.95  # Copies have the same target, too, except where chance gives it to different rows.
 MAX_SAMPLED_ROWS: Final = 20_000
 
 
@@ -51,8 +53,8 @@ class DuplicateRows:
 def find_equal_rows(table: Table, target: Target, feature_names: Sequence[str]) -> EqualRows:
     """Find out which of the rows that have a target are equal in the columns that are learned from.
 
-    A column of whole numbers that never repeat may number the rows, which would make copies look different. It is
-    ignored if rows are often equal without it, unless chance explains that.
+    A column of numbers that never repeat may merely number the rows, which would make copies look different. It is
+    ignored if the rows are copies without it.
     """
     equal_rows = _compare_rows(table, target, feature_names)
     row_count = len(table.frame)
@@ -61,8 +63,7 @@ def find_equal_rows(table: Table, target: Target, feature_names: Sequence[str]) 
         return equal_rows
 
     equal_otherwise = _compare_rows(table, target, telling_names)
-    are_copies = equal_otherwise.are_frequent and not _are_expected_by_chance(table, target, equal_otherwise)
-    return equal_otherwise if are_copies else equal_rows
+    return equal_otherwise if _are_copies(table, target, equal_otherwise) else equal_rows
 
 
 def judge_equal_rows(table: Table, target: Target, equal_rows: EqualRows) -> DuplicateRows:
@@ -83,8 +84,19 @@ def _compare_rows(table: Table, target: Target, names: Sequence[str]) -> EqualRo
 
 
 def _may_number_rows(column: ColumnSchema, row_count: int) -> bool:
-    """Return whether a column holds a different whole number in each row."""
-    return column.kind is ColumnKind.NUMBER and column.integral and column.distinct == row_count
+    """Return whether a column holds a different number in each row."""
+    return column.kind is ColumnKind.NUMBER and column.distinct == row_count
+
+
+def _are_copies(table: Table, target: Target, equal_rows: EqualRows) -> bool:
+    """Return whether rows are often equal, more often than by chance, and then also have the same target.
+
+    Rows that only share some properties, such as the make and the model of a car, still differ in the target.
+    """
+    if not equal_rows.are_frequent or _are_expected_by_chance(table, target, equal_rows):
+        return False
+    _values, target_codes = np.unique(target.values, return_inverse=True)
+    return likeness_within(equal_rows.numbers, target_codes.astype(np.intp)) >= COPIED_LIKENESS
 
 
 def _are_expected_by_chance(table: Table, target: Target, equal_rows: EqualRows) -> bool:

@@ -20,7 +20,7 @@ def likeness_of_target(target: Target, sample: Indices, groups: Indices) -> floa
 
     `sample` holds positions into the target's values, and `groups` the group of each of them.
     """
-    return _likeness(groups, _divide_into_bins(target.values[sample].astype(np.float64)))
+    return likeness_within(groups, _divide_into_bins(target.values[sample].astype(np.float64)))
 
 
 def greatest_likeness(table: Table, target: Target, sample: Indices, groups: Indices, *, left_out: str) -> float:
@@ -37,7 +37,7 @@ def greatest_likeness(table: Table, target: Target, sample: Indices, groups: Ind
     values_by_column = [_divide_into_bins(column_as_numbers(column, frame[column.name])) for column in columns]
     values_by_column.append(_divide_into_bins(target.values[sample].astype(np.float64)))
 
-    greatest = max(_likeness(groups, values) for values in values_by_column)
+    greatest = max(likeness_within(groups, values) for values in values_by_column)
     by_chance = _greatest_likeness_by_chance(groups, values_by_column)
     return greatest if greatest > 2 * by_chance else 0.0
 
@@ -48,11 +48,11 @@ def _greatest_likeness_by_chance(groups: Indices, values_by_column: list[Indices
     greatest = 0.0
     for _ in range(SHUFFLES):
         shuffled_groups = rng.permutation(groups)
-        greatest = max(greatest, *(_likeness(shuffled_groups, values) for values in values_by_column))
+        greatest = max(greatest, *(likeness_within(shuffled_groups, values) for values in values_by_column))
     return greatest
 
 
-def _likeness(groups: Indices, values: Indices) -> float:
+def likeness_within(groups: Indices, values: Indices) -> float:
     """Return how much more often two rows of a group have the same value than any two rows.
 
     The excess is divided by the greatest one that is possible, as in Cohen's kappa.

@@ -7,9 +7,10 @@ from typing import Final
 import numpy as np
 from msgspec.structs import replace as replace_in_plan
 
+from touchstone.learning.algorithms import search_space
 from touchstone.learning.choices import METRIC_BY_NAME, Duplicates, Strategy
-from touchstone.learning.ensembles import Ensemble, fit_ensemble_alone
-from touchstone.learning.evaluation import compute_metric
+from touchstone.learning.ensembles import Ensemble, EnsembleMember, fit_ensemble_alone
+from touchstone.learning.evaluation import compute_metric, metric_sign
 from touchstone.learning.experiment import Experiment
 from touchstone.learning.interfaces import Json
 from touchstone.learning.learning_errors import LearningError
@@ -21,6 +22,7 @@ from touchstone.learning.splits.split_rule import build_split_rule
 from touchstone.messages.splits import SPLIT_EFFECTS
 
 MAX_TRAINING_ROWS: Final = 20_000
+FLEXIBLE_ALGORITHM: Final = "random_forest"  # It learns single rows by heart if that pays.
 
 
 class KeptApart(StrEnum):
@@ -61,7 +63,7 @@ class SplitEffect:
 
 
 def measure_split_effect(experiment: Experiment, ensemble: Ensemble, score: float | None) -> SplitEffect | None:
-    """Fit a model once with another split, and set its score beside `score`, which was measured with the split itself.
+    """Fit a model with another split, and set its score beside `score`, which was measured with the split itself.
 
     If the split keeps something apart, the other one shuffles all rows. If it shuffles the rows although something was
     detected, the other one keeps that apart. Returns None if there is nothing to compare.
@@ -72,7 +74,7 @@ def measure_split_effect(experiment: Experiment, ensemble: Ensemble, score: floa
     plan = experiment.split.plan
     kind = _what_is_kept_apart(experiment, plan)
     if kind is not None:
-        shuffled = _score_with_plan(experiment, ensemble, _shuffling(plan))
+        shuffled = _promised_score(experiment, ensemble, _shuffling(plan))
         return _effect(experiment, kind, plan, shuffled=shuffled, kept_apart=score)
 
     careful_plan = _careful_plan(experiment)
@@ -122,6 +124,21 @@ def _careful_plan(experiment: Experiment) -> SplitPlan | None:
     if split.duplicates.rows and not split.duplicates.is_coincidence:
         return replace_in_plan(shuffling, duplicates=Duplicates.TOGETHER)
     return None
+
+
+def _promised_score(experiment: Experiment, ensemble: Ensemble, plan: SplitPlan) -> float | None:
+    """Return the score that shuffled rows would have promised: that of the chosen model, or a better one of a forest.
+
+    Where honest folds show that there is nothing to learn, a cautious model is chosen. With shuffled rows the choice
+    would have fallen on one that recognises single rows, as a forest does.
+    """
+    forest = search_space(FLEXIBLE_ALGORITHM, experiment.data.options)[0]
+    flexible_model = Ensemble((EnsembleMember(position=0, trial=forest, weight=1.0),))
+    scores = [_score_with_plan(experiment, model, plan) for model in (ensemble, flexible_model)]
+    defined_scores = [score for score in scores if score is not None]
+    if not defined_scores:
+        return None
+    return max(defined_scores) if metric_sign(experiment.data.metric) > 0 else min(defined_scores)
 
 
 def _score_with_plan(experiment: Experiment, ensemble: Ensemble, plan: SplitPlan) -> float | None:
