@@ -265,6 +265,7 @@ class TrainOptions(TypedDict, total=False):
     positive_class: str | int | float | bool | None
     threshold: Mapping[Literal["metric", "cost"], Any]
     calibration: Literal["auto", "none", "sigmoid", "isotonic"]
+    mitigation: Literal["none", "thresholds", "reweighing"]
     sample_weight: str
     seed: int
     project_id: str

@@ -38,6 +38,14 @@ class Duplicates(StrEnum):
     KEEP = "keep"  # divided like all other rows
 
 
+class Mitigation(StrEnum):
+    """What is done so that predictions depend less on the groups of sensitive columns."""
+
+    NONE = "none"
+    THRESHOLDS = "thresholds"  # a threshold for each group, so that all are selected at the same rate
+    REWEIGHING = "reweighing"  # weights in training, as if group and class were independent
+
+
 class Calibration(StrEnum):
     """How the probabilities of a classifier are corrected on rows that it did not learn from."""
 

@@ -13,6 +13,7 @@ from touchstone.learning.decisions.learned_decisions import DecisionOptions, Lea
 from touchstone.learning.decisions.request_fit import check_decision_options
 from touchstone.learning.ensembles import Ensemble, combine_ensembles
 from touchstone.learning.evaluation import Predictions, concatenate
+from touchstone.learning.fairness.group_thresholds import GroupThresholds
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.model_search import TrainingData, select_features
 from touchstone.learning.preparation import exclusion_reason
@@ -100,6 +101,7 @@ class FoldResult:
     training_rows: int
     seconds_per_row: float  # How long a fit of the winner took by training row when trials were compared.
     pipeline: Pipeline = field(repr=False)
+    unmitigated_predictions: Predictions | None = field(repr=False, default=None)  # If a mitigation has changed them.
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,7 @@ class SearchResult:
     ensemble: Ensemble
     is_complete: bool  # False if the time ran out, so that a repetition may yield something else.
     decisions: LearnedDecisions = field(repr=False)
+    group_thresholds: GroupThresholds | None = None  # If the model decides with a threshold for each group.
 
     @classmethod
     def from_folds(cls, experiment: Experiment, folds: Sequence[FoldResult]) -> "SearchResult":

@@ -33,6 +33,7 @@ REASONS: Final[tuple[Reason, ...]] = (
     Reason("threshold_objective_count", Phase.CHECKING),
     Reason("threshold_metric_unsuitable", Phase.CHECKING, ("name",)),
     Reason("sample_weight_conflict", Phase.CHECKING, ("name",)),
+    Reason("mitigation_without_groups", Phase.CHECKING),
     Reason("time_column_missing", Phase.CHECKING),
     Reason("time_column_unexpected", Phase.CHECKING, ("strategy",)),
     Reason("group_column_missing", Phase.CHECKING),

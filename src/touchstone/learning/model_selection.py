@@ -10,6 +10,7 @@ from touchstone.learning.decisions.learned_decisions import learn_decisions
 from touchstone.learning.ensembles import ChosenModel, choose_best_trial, choose_ensemble, fit_ensemble
 from touchstone.learning.evaluation import compute_metric
 from touchstone.learning.experiment import Experiment, FoldResult, SearchResult
+from touchstone.learning.fairness.reweighing import training_data
 from touchstone.learning.fitting_pool import FittingPool
 from touchstone.learning.interfaces import Phase, Report, StepwiseProgress
 from touchstone.learning.model_search import encode_fold, fit_trial, predict_fold, predict_rows
@@ -82,7 +83,7 @@ def _measure_winner(
     winner = _choose_model(experiment, comparison)
     seconds_per_row = _seconds_per_row(winner, comparison)
     affordable_rows = max(MIN_FITTED_ROWS, int(max(0.0, seconds) * pool.thread_count / seconds_per_row))
-    affordable_fold = _limit_rows(fold, affordable_rows, seed=experiment.request.seed)
+    affordable_fold = limit_rows(fold, affordable_rows, seed=experiment.request.seed)
 
     encoded = encode_fold(data, affordable_fold)
     model = fit_ensemble(data, winner.ensemble, encoded, pool)
@@ -126,7 +127,7 @@ def _seconds_per_row(winner: ChosenModel, comparison: ComparisonResult) -> float
     return sum(trial.seconds_per_row for trial in comparison.finalists if trial.position in positions)
 
 
-def _limit_rows(fold: Fold, row_count: int, seed: int) -> Fold:
+def limit_rows(fold: Fold, row_count: int, seed: int) -> Fold:
     """Return a fold that has at most so many training rows, drawn at random."""
     if len(fold.train) <= row_count:
         return fold
@@ -146,6 +147,7 @@ def fit_stored_model(experiment: Experiment, search: SearchResult, pool: Fitting
 
     every_row = np.arange(len(experiment.target.values))
     first_row = every_row[:1]  # Nothing is tested here, but the encoder does not accept an empty fold.
-    encoded = encode_fold(experiment.data, Fold(train=every_row, test=first_row))
-    model = fit_ensemble(experiment.data, search.ensemble, encoded, pool)
+    data = training_data(experiment, every_row)
+    encoded = encode_fold(data, Fold(train=every_row, test=first_row))
+    model = fit_ensemble(data, search.ensemble, encoded, pool)
     return Pipeline([("prepare", encoded.preparation), ("model", search.decisions.calibrate_model(model))])

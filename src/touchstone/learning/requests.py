@@ -25,6 +25,7 @@ from touchstone.learning.choices import (
     Algorithm,
     Calibration,
     Duplicates,
+    Mitigation,
     Output,
     Scope,
     Strategy,
@@ -147,6 +148,7 @@ class TrainingOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     positive_class: Cell = None  # of two classes; by default the rarer one
     threshold: Threshold | None = None
     calibration: Calibration = Calibration.AUTO
+    mitigation: Mitigation = Mitigation.NONE  # of unequal treatment of the groups of sensitive columns
     sample_weight: ColumnName | None = None
     seed: Seed = 0
     project_id: ForeignId | None = None
@@ -155,8 +157,8 @@ class TrainingOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     def __post_init__(self) -> None:
         """Check the request as far as this is possible without its table.
 
-        Raises `LearningError` for unknown and repeated names, for an algorithm whose package is not installed, and for
-        a metric that does not suit the task.
+        Raises `LearningError` for unknown and repeated names, for an algorithm whose package is not installed, for a
+        metric that does not suit the task, and for a mitigation without groups.
         """
         _require_distinct(self.algorithms, field="algorithms")
         _require_distinct(self.sensitive_features, field="sensitive_features")
@@ -174,6 +176,8 @@ class TrainingOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
         if self.task is Task.REGRESSION:
             reject_options_without_effect(self, DECISION_OPTIONS, subject="task=regression")
+        if self.mitigation is not Mitigation.NONE and not self.sensitive_features:
+            raise LearningError("mitigation_without_groups", field="mitigation")
         if self.sample_weight in self.features.include:
             raise LearningError("sample_weight_conflict", field="sample_weight", name=self.sample_weight)
 
@@ -310,6 +314,7 @@ DECISION_OPTIONS: Final = (
     ConditionalOption(
         "calibration", lambda options: options.calibration in (Calibration.SIGMOID, Calibration.ISOTONIC)
     ),
+    ConditionalOption("mitigation", lambda options: options.mitigation is not Mitigation.NONE),
 )
 DATASET_OPTIONS: Final = (
     ConditionalOption("method", lambda request: request.method == "data_profile"),

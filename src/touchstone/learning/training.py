@@ -21,6 +21,7 @@ from touchstone.learning.algorithms import load_libraries
 from touchstone.learning.artifacts.artifact_writer import FinishedTraining
 from touchstone.learning.column_types import schema_to_dict
 from touchstone.learning.experiment import Experiment, SearchResult, prepare_experiment
+from touchstone.learning.fairness.mitigation import mitigate
 from touchstone.learning.fitting_pool import open_fitting_pool
 from touchstone.learning.interfaces import DataFile, Json, Outcome, Phase, Report, to_builtins
 from touchstone.learning.learning_curve import learning_curve
@@ -52,7 +53,7 @@ def run_training(request: TrainingRequest, file: DataFile, *, scratch: Path, rep
         load_libraries(experiment.trials)
 
         with open_fitting_pool() as pool:
-            search = search_models(experiment, pool, budget, report)
+            search = mitigate(experiment, search_models(experiment, pool, budget, report), pool)
 
             report(PERCENT_AFTER_SEARCH, Phase.EVALUATING, step=0, total_steps=1, message="measuring_model")
             curve = learning_curve(experiment, search, pool, budget)
@@ -103,6 +104,7 @@ def _model_record(experiment: Experiment, search: SearchResult, result: Json) ->
         "classes": list(data.target.classes),
         "positive_class": data.target.positive_class,
         "decision": search.decisions.rule.to_record(),
+        "group_thresholds": search.group_thresholds.to_record() if search.group_thresholds else None,
         "calibration": str(search.decisions.calibrator.method),
         "sample_weight": request.sample_weight,
         "metric": data.metric,

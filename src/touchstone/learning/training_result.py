@@ -1,6 +1,7 @@
 """The result of a training: the chosen model, its metrics, the leaderboard, charts and warnings."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -26,8 +27,7 @@ from touchstone.learning.evaluation import (
     summarize_folds,
 )
 from touchstone.learning.experiment import Experiment, SearchResult
-from touchstone.learning.fairness.group_metrics import GroupMeasurer
-from touchstone.learning.fairness.groups import define_groups
+from touchstone.learning.fairness.mitigation_report import measure_groups, report_mitigation
 from touchstone.learning.interfaces import Json
 from touchstone.learning.leakage.leakage_warnings import leakage_warnings
 from touchstone.learning.localized_text import LocalizedText, localize
@@ -59,7 +59,7 @@ def build_training_result(
     # Measure the model on the test rows of all folds.
     predictions = concatenate([fold.predictions for fold in search.folds])
     metrics = _metrics(experiment, search)
-    groups = _group_metrics(experiment, predictions)
+    groups = measure_groups(experiment, search)
 
     # Describe how the model was chosen, and from which columns.
     leaderboard = _leaderboard(experiment, search)
@@ -72,8 +72,11 @@ def build_training_result(
     effect = measure_split_effect(experiment, search.ensemble, _main_score(metrics)) if has_time else None
     split = report_split(experiment.request.split, experiment.split, effect)
 
-    # Say how the model decides.
+    # Say how the model decides, and what a mitigation has changed.
     decisions = decision_results(experiment, search)
+    mitigation = report_mitigation(
+        experiment, search, {"metrics": metrics, "group_metrics": groups}, partial(_metrics, experiment)
+    )
 
     # Illustrate these numbers, and warn of what makes them doubtful.
     quality_charts = _quality_charts(experiment, search, curve, predictions)
@@ -98,6 +101,7 @@ def build_training_result(
         "metrics": metrics,
         "leaderboard": leaderboard,
         "group_metrics": groups,
+        "mitigation": mitigation,
         "profile": profile,
         "charts": quality_charts | comparison_charts,
         "warnings": warnings,
@@ -233,17 +237,6 @@ def _score_range(scores: npt.NDArray[np.float64]) -> Json:
         "low": finite_or_none(float(scores.min())),
         "high": finite_or_none(float(scores.max())),
     }
-
-
-def _group_metrics(experiment: Experiment, predictions: Predictions) -> list[Json]:
-    """Return the metrics of every group of the sensitive columns, measured on the test rows of all folds."""
-    table = experiment.table
-    names = list(experiment.request.sensitive_features)
-    sensitive_columns = [define_groups(table.columns[name], table.frame[name]) for name in names]
-
-    test_rows = experiment.target.rows[held_out_positions(experiment.folds)]
-    measurer = GroupMeasurer(predictions, experiment.target.classes)
-    return measurer.measure(table.frame[names].iloc[test_rows], sensitive_columns)
 
 
 def _column_roles(experiment: Experiment) -> dict[str, Json]:

@@ -36,4 +36,16 @@ FAIRNESS: Final[Mapping[str, Text]] = {
         "{metric}: {low} ({lowest}) against {high} ({highest})",
     ),
     "rate_of_class": ("{metric} de « {name} »", "{metric} of “{name}”"),
+    "mitigation_thresholds": (
+        "Un seuil par groupe : tous les groupes sont prédits positifs à peu près au même taux. Le modèle a donc besoin "
+        "des colonnes sensibles pour décider.",
+        "A threshold for each group: all groups are predicted to be positive at about the same rate. The model "
+        "therefore needs the sensitive columns to decide.",
+    ),
+    "mitigation_reweighing": (
+        "Les lignes sont pondérées à l’apprentissage, comme si le groupe et la classe étaient indépendants (Kamiran et "
+        "Calders 2012). Le modèle n’a pas besoin des colonnes sensibles pour décider.",
+        "Rows are weighted in training, as if group and class were independent (Kamiran and Calders 2012). The model "
+        "does not need the sensitive columns to decide.",
+    ),
 }

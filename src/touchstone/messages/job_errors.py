@@ -51,6 +51,10 @@ JOB_ERROR_TEXTS: Final[Mapping[str, Text]] = {
         "La métrique « {name} » ne dépend pas d’un seuil de décision",
         "The metric “{name}” does not depend on a decision threshold",
     ),
+    "mitigation_without_groups": (
+        "Il faut nommer au moins une colonne sensible, dont les groupes sont à traiter également",
+        "At least one sensitive column has to be named, whose groups are to be treated alike",
+    ),
     "sample_weight_conflict": (
         "La colonne de poids « {name} » ne peut être ni la cible ni une colonne d’apprentissage",
         "The column of weights “{name}” can be neither the target nor a feature",

@@ -45,6 +45,12 @@ GROUP_METRIC_LABELS: Final[Mapping[str, Text]] = {
     "mean_error": ("Erreur moyenne (prédit − réel)", "Mean error (predicted − actual)"),
 }
 
+MITIGATION_LABELS: Final[Mapping[str, Text]] = {
+    "none": ("Aucune", "None"),
+    "thresholds": ("Un seuil par groupe", "A threshold for each group"),
+    "reweighing": ("Pondération des lignes", "Reweighed rows"),
+}
+
 METHOD_LABELS: Final[Mapping[str, Text]] = {
     "auto": ("Automatique", "Automatic"),
     "permutation_importance": ("Importance par permutation", "Permutation importance"),

@@ -173,6 +173,12 @@ LIMITS: Final[Mapping[str, Text]] = {
         "Une association n’est pas une cause ; l’absence d’association simple n’exclut pas un lien plus complexe.",
         "An association in the data is not a cause; the lack of a simple one does not exclude a more complex link.",
     ),
+    "group_thresholds": (
+        "Le modèle décide avec un seuil par groupe ; les explications portent sur ses probabilités et sur le seuil "
+        "commun.",
+        "The model decides with a threshold for each group; the explanations are about its probabilities and the "
+        "common threshold.",
+    ),
     "counterfactual_not_advice": (
         "Un contrefactuel montre ce qui changerait la prédiction, pas ce qu’une personne peut ou doit changer.",
         "A counterfactual shows what would change the model's prediction, not what a person can or should change.",

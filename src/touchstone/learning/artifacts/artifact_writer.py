@@ -67,8 +67,16 @@ class FinishedTraining:
     def _examples(self) -> list[Json]:
         """Return some test rows with the predictions of the delivered model."""
         positions = self.experiment.folds[0].test[:EXAMPLE_ROWS]
-        frame = self.experiment.data.frame.iloc[positions]
-        rows = rows_as_json(frame)
+        names = [*self.experiment.data.frame, *self._deciding_columns()]
+        table_rows = self.experiment.target.rows[positions]
+        rows = rows_as_json(self.experiment.table.frame[names].iloc[table_rows])
 
         model = LoadedModel(self.pipeline, self.record)
         return pair_with_answers(rows, predict(model, rows)["predictions"], model.classes)
+
+    def _deciding_columns(self) -> list[str]:
+        """Return the sensitive columns that are no features, but by which the model decides."""
+        thresholds = self.search.group_thresholds
+        if thresholds is None:
+            return []
+        return [column.name for column in thresholds.columns if column.name not in self.experiment.data.frame]

@@ -67,25 +67,51 @@ def predict(pipeline: Any, record: Json, rows: Sequence[Json]) -> list[Json]:
     # A model only knows the classes of its training rows; all others have the probability 0.
     probabilities = np.zeros((len(rows), len(classes)))
     probabilities[:, model.classes_] = model.predict_proba(matrix)
-    predicted_codes = decide(probabilities, record["decision"])
+    predicted_codes = decide(record, rows, probabilities)
     return [
         {"prediction": classes[code], "probabilities": dict(zip(map(str, classes), shares, strict=True))}
         for code, shares in zip(predicted_codes, probabilities.tolist(), strict=True)
     ]
 
 
-def decide(probabilities: npt.NDArray[np.float64], decision: Json) -> npt.NDArray[Any]:
+def decide(record: Json, rows: Sequence[Json], probabilities: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
     """Return the predicted class of each row as its position in the list of classes.
 
-    Of two classes, the second is the positive one, which is predicted from a threshold on. With more, the probabilities
-    may be multiplied by weights of the classes.
+    Of two classes, the second is the positive one, which is predicted from a threshold on; each group of people may
+    have its own. With more classes, the probabilities may be multiplied by weights of the classes.
     """
+    decision = record["decision"]
     class_count = probabilities.shape[1]
-    if class_count == 2:
-        return np.where(probabilities[:, 1] >= decision["threshold"], 1, 0)
+    if class_count > 2:
+        weights = decision["class_weights"] or [1.0] * class_count
+        return np.asarray((probabilities * weights).argmax(axis=1))
 
-    weights = decision["class_weights"] or [1.0] * class_count
-    return np.asarray((probabilities * weights).argmax(axis=1))
+    by_group = record["group_thresholds"]
+    thresholds = [group_threshold(by_group, row) if by_group else decision["threshold"] for row in rows]
+    return np.where(probabilities[:, 1] >= np.array(thresholds), 1, 0)
+
+
+def group_threshold(by_group: Json, row: Json) -> float:
+    """Return the probability from which on the positive class is predicted for the group that a row belongs to."""
+    names = [group_name(column, row) for column in by_group["columns"]]
+    threshold: float = by_group["by_group"].get(" × ".join(names), by_group["default"])
+    return threshold
+
+
+def group_name(column: Json, row: Json) -> str:
+    """Return the group of a row that one sensitive column distinguishes: a category, a range of numbers, or a year."""
+    schema, groups, borders = column["schema"], column["groups"], column["borders"]
+    cell = build_frame([schema], [row])[schema["name"]].iloc[0]
+    if cell == "" or pd.isna(cell):
+        return "–"
+
+    if schema["kind"] == "date":
+        return str(cell.year)
+    if schema["kind"] != "number":
+        return cell if cell in groups else "…"
+    if len(groups) == len(borders) + 1:
+        return str(groups[np.searchsorted(borders, cell, side="right")])
+    return f"{cell:g}"
 
 
 def build_frame(columns: Sequence[Json], rows: Sequence[Json]) -> pd.DataFrame:

@@ -23,6 +23,7 @@ from touchstone.learning.artifacts.example import TRUSTED_TYPES
 from touchstone.learning.choices import Strategy, Task
 from touchstone.learning.column_types import ColumnSchema, schema_from_dict
 from touchstone.learning.decisions.decision_rule import DEFAULT_RULE, DecisionRule
+from touchstone.learning.fairness.group_thresholds import GroupThresholds
 from touchstone.learning.interfaces import Json, ModelFile
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.requests import Cell
@@ -89,6 +90,12 @@ class LoadedModel:
         """The rule by which classes are predicted; models from before such rules predict the most probable class."""
         record = self.record.get("decision")
         return DEFAULT_RULE if record is None else DecisionRule.from_record(record)
+
+    @property
+    def group_thresholds(self) -> GroupThresholds | None:
+        """The thresholds by group; None for a model that decides alike for all groups."""
+        record = self.record.get("group_thresholds")
+        return None if record is None else GroupThresholds.from_record(record)
 
     @property
     def is_balanced(self) -> bool:

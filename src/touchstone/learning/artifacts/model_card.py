@@ -4,7 +4,7 @@ The sections follow Mitchell et al., Model Cards for Model Reporting (2019). The
 programs, and as Markdown for readers.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -19,7 +19,7 @@ from touchstone.messages.model_card import MODEL_CARD
 from touchstone.messages.pages_evidence import EVIDENCE_PAGES
 
 FORMAT: Final = 1
-COPIED_RESULTS: Final = ("metrics", "task_choice", "decision", "calibration", "group_metrics", "warnings")
+COPIED_RESULTS: Final = ("metrics", "task_choice", "decision", "calibration", "group_metrics", "mitigation", "warnings")
 
 
 def build_model_card(result: Json, record: Json, dataset: Mapping[str, Any]) -> Json:
@@ -74,7 +74,7 @@ class _MarkdownCard:
     def render(self) -> str:
         """Return the whole card: a title, and a section for each question that a reader should ask of a model.
 
-        The section about groups is left out if no sensitive column was named.
+        The sections about groups and mitigation are left out if no sensitive column was named.
         """
         title = f"# {self.text('title', target=self.card['target'])}\n"
         measured_quality = f"{self.split()}\n\n{self.metrics()}"
@@ -88,6 +88,8 @@ class _MarkdownCard:
         ]
         if self.card["group_metrics"]:
             sections.append(self.section("groups", self.groups()))
+        if self.card.get("mitigation"):
+            sections.append(self.section("mitigation", self.mitigation()))
         sections.append(self.section("limits", self.warnings()))
         sections.append(self.section("versions", self.versions()))
         return "\n".join([title, *sections])
@@ -189,6 +191,31 @@ class _MarkdownCard:
     def group_name(self, name: str | None) -> str:
         """Return the name of a group; the rows without a value form one, too."""
         return self.choose(MISSING_VALUE) if name is None else name
+
+    def mitigation(self) -> str:
+        """Return how unequal treatment was mitigated, and the gaps before and after."""
+        mitigation = self.card["mitigation"]
+        lines = [
+            mitigation["text"][self.locale],
+            "",
+            self.text("mitigation_columns"),
+            "|---|---|---|---|",
+        ]
+        lines += [_table_line(cells) for cells in self.mitigation_rows(mitigation)]
+        return "\n".join(lines)
+
+    def mitigation_rows(self, mitigation: Json) -> Iterator[list[str]]:
+        """Yield the value of the main metric, and the gaps of every sensitive column, before and after."""
+        before, after = mitigation["before"], mitigation["after"]
+        metric = before["metrics"]["metric"]
+        values = [self.value(_measured(state["metrics"])[metric]) for state in (before, after)]
+        yield ["", self.choose(METRIC_BY_NAME[metric].label), *values]
+
+        for entry_before, entry_after in zip(before["group_metrics"], after["group_metrics"], strict=True):
+            for name, gap in entry_before["gaps"].items():
+                differences = [self.number(state["difference"]) for state in (gap, entry_after["gaps"][name])]
+                label = self.text("gap_of", metric=localize(GROUP_METRIC_LABELS[name]))
+                yield [entry_before["column"], label, *differences]
 
     def warnings(self) -> str:
         """Return the warnings as a list, or a sentence that there is none."""

@@ -1,5 +1,6 @@
 """Checks of what a request says about decisions against the target that it is about."""
 
+from touchstone.learning.choices import Mitigation
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.requests import DECISION_OPTIONS, TrainingOptions, reject_options_without_effect
 from touchstone.learning.target import Target
@@ -14,7 +15,16 @@ def check_decision_options(options: TrainingOptions, target: Target) -> None:
         reject_options_without_effect(options, DECISION_OPTIONS, subject="task=regression")
         return
 
-    if options.threshold is not None and target.positive_code is None:
-        raise LearningError(
-            "two_classes_needed", field="threshold", option="threshold", name=target.name, classes=len(target.classes)
-        )
+    if target.positive_code is not None:
+        return
+    if options.threshold is not None:
+        raise _two_classes_needed("threshold", target)
+    if options.mitigation is Mitigation.THRESHOLDS:
+        raise _two_classes_needed("mitigation", target)
+
+
+def _two_classes_needed(option: str, target: Target) -> LearningError:
+    """Return the error for an option that needs two classes, for a target that has more."""
+    return LearningError(
+        "two_classes_needed", field=option, option=option, name=target.name, classes=len(target.classes)
+    )

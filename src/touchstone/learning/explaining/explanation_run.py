@@ -284,6 +284,8 @@ def _limits(
     limits.append("background")
     if context.model.classes and context.model.is_balanced:
         limits.append("rounded_probability")
+    if context.model.group_thresholds is not None:
+        limits.append("group_thresholds")
     if request.method == "counterfactual":
         limits.append("counterfactual_not_advice")
 

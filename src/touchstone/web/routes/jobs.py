@@ -20,6 +20,7 @@ from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.readable_errors import localize_error
 from touchstone.web.views import job_view, training_headline
+from touchstone.web.views.mitigation_view import mitigation_table
 from touchstone.web.views.what_if import Feature, WhatIfResult, WhatIfRows
 
 _JOBS: Final = "/app/jobs"
@@ -141,6 +142,7 @@ def _training_variables(ctx: PageContext, job: Job) -> dict[str, Any]:
         "notes": training_headline.evaluation_notes(result, ctx.localizer),
         "scores": job_view.metric_rows(result, ctx.localizer),
         "groups": job_view.group_tables(result, ctx.localizer),
+        "mitigation": mitigation_table(result, ctx.localizer),
         "files": job_view.job_files(job, ctx.localizer),
     }
 

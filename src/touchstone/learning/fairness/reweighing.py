@@ -1,0 +1,46 @@
+"""Weights by which a model learns from rows as if group and class were independent (Kamiran and Calders 2012)."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from touchstone.learning.choices import Mitigation
+from touchstone.learning.experiment import Experiment
+from touchstone.learning.fairness.group_thresholds import name_groups
+from touchstone.learning.fairness.groups import Labels
+from touchstone.learning.fairness.sensitive_columns import sensitive_columns, sensitive_frame
+from touchstone.learning.model_search import TrainingData
+from touchstone.learning.target import Floats, Indices
+
+
+def training_data(experiment: Experiment, rows: Indices) -> TrainingData:
+    """Return the data for a model that learns from these rows: with weights, if the request asks for reweighing.
+
+    The weights follow from these rows alone, since no other rows may influence the model.
+    """
+    if experiment.request.mitigation is not Mitigation.REWEIGHING:
+        return experiment.data
+
+    data = experiment.data
+    own_weights = np.ones(len(data.target.values)) if data.weights is None else data.weights
+    groups = name_groups(sensitive_columns(experiment), sensitive_frame(experiment, rows))
+    factors = independence_factors(groups, data.target.values[rows], own_weights[rows])
+
+    weights = np.zeros(len(own_weights))
+    weights[rows] = own_weights[rows] * factors
+    return replace(data, weights=weights)
+
+
+def independence_factors(groups: Labels, classes: Indices, weights: Floats) -> Floats:
+    """Return the factor of each row: how often its group and class would meet by chance, divided by how often they do.
+
+    With these factors every group contains the classes in the same proportion, and no group and no class gains or
+    loses weight.
+    """
+    table = pd.DataFrame({"group": groups, "class": classes, "weight": weights})
+    weight_of_group = table.groupby("group")["weight"].transform("sum")
+    weight_of_class = table.groupby("class")["weight"].transform("sum")
+    weight_of_both = table.groupby(["group", "class"])["weight"].transform("sum")
+    factors = weight_of_group * weight_of_class / (weight_of_both * weights.sum())
+    return np.asarray(factors, dtype=np.float64)

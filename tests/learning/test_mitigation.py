@@ -1,0 +1,145 @@
+"""Mitigation makes predictions depend less on the group, at a price that is stated, wherever rows are predicted."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from fairlearn.postprocessing import ThresholdOptimizer
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import balanced_accuracy_score
+
+from tests.learning.small_tables import model_of, train
+from touchstone.learning.artifacts import example, model_artifact
+from touchstone.learning.column_types import from_texts
+from touchstone.learning.decisions.threshold import Objective
+from touchstone.learning.evaluation import Predictions
+from touchstone.learning.fairness.group_thresholds import choose_group_thresholds
+from touchstone.learning.fairness.groups import define_groups
+from touchstone.learning.fairness.reweighing import independence_factors
+from touchstone.learning.interfaces import Json
+from touchstone.learning.learning_errors import LearningError
+from touchstone.learning.prediction import predict
+
+SHORT = {"algorithms": ["linear"], "budget": {"max_trials": 1}}
+
+
+def unequal(rows: int = 600) -> pd.DataFrame:
+    """Return a table in which group b is hired less often, which `points` give away."""
+    rng = np.random.default_rng(0)
+    group = np.where(rng.random(rows) < 0.5, "a", "b")
+    points = rng.normal(size=rows) + 1.5 * (group == "a")
+    hired = np.where(points + rng.normal(scale=0.8, size=rows) > 1, "yes", "no")
+    return pd.DataFrame({"points": points.round(3), "group": group, "hired": hired})
+
+
+def selection_gap(state: Json) -> float:
+    """Return the difference between the selection rates of the groups."""
+    difference: float = state["group_metrics"][0]["gaps"]["selection_rate"]["difference"]
+    return difference
+
+
+@pytest.mark.parametrize("mitigation", ["thresholds", "reweighing"])
+@pytest.mark.parametrize("split", [{"strategy": "holdout", "test_size": 0.5}, {"strategy": "kfold", "folds": 3}])
+def test_mitigation_narrows_the_gap_and_says_before_and_after(
+    tmp_path: Path, mitigation: str, split: dict[str, Any]
+) -> None:
+    """The result holds quality and gaps before and after, and its own figures are those after."""
+    body = {"sensitive_features": ["group"], "mitigation": mitigation, "split": split, **SHORT}
+    result = train(unequal(), "hired", tmp_path, **body).result
+    effect = result["mitigation"]
+    assert selection_gap(effect["after"]) < 0.6 * selection_gap(effect["before"])
+    assert effect["after"]["metrics"] == result["metrics"]
+    assert effect["after"]["group_metrics"] == result["group_metrics"]
+
+    plain = train(unequal(), "hired", tmp_path, **{**body, "mitigation": "none"}).result
+    assert plain["mitigation"] is None
+    assert effect["before"]["group_metrics"] == plain["group_metrics"]
+    assert effect["before"]["metrics"] == plain["metrics"]
+
+
+def test_thresholds_by_group_apply_to_predictions_and_to_the_example(tmp_path: Path) -> None:
+    """The same points lead to different decisions, also for rows of another group, and without Touchstone."""
+    body = {"sensitive_features": ["group"], "features": {"exclude": ["group"]}, "mitigation": "thresholds", **SHORT}
+    outcome = train(unequal(), "hired", tmp_path, **body)
+    thresholds = {entry["group"]: entry["threshold"] for entry in outcome.result["mitigation"]["thresholds"]}
+    assert thresholds["a"] > thresholds["b"]
+
+    rows = [{"points": points / 10, "group": group} for points in range(-10, 30) for group in ("a", "b", "c", None)]
+    answers = predict(model_artifact.load(model_of(outcome)), rows)["predictions"]
+    for row, answer in zip(rows, answers, strict=True):
+        threshold = thresholds.get(str(row["group"]), thresholds[None])
+        assert answer["prediction"] == ("yes" if answer["probabilities"][1] >= threshold else "no")
+
+    pipeline, record = example.load_model(tmp_path / "model.skops")
+    assert [answer["prediction"] for answer in example.predict(pipeline, record, rows)] == [
+        answer["prediction"] for answer in answers
+    ]
+    assert "group" in json.loads(json.dumps(record))["examples"][0]["row"]
+
+
+def test_thresholds_are_as_good_as_those_of_fairlearn() -> None:
+    """Fairlearn equalises the same rate by tossing coins; without coins, the same balanced accuracy is reached."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat(["a", "b"], 1_000)
+    truth = (rng.random(2_000) < np.where(groups == "a", 0.6, 0.3)).astype(int)
+    scores = np.clip(0.3 * truth + 0.25 * (groups == "a") + 0.4 * rng.random(2_000), 0, 1)
+    probabilities = np.column_stack([1 - scores, scores])
+
+    cells = pd.Series(groups, dtype=object)
+    column = define_groups(from_texts("group", cells).column, cells)
+    predictions = Predictions(truth, (scores >= 0.5).astype(int), 2, probabilities)
+    frame = pd.DataFrame({"group": cells})
+    thresholds = choose_group_thresholds([column], frame, predictions, Objective(metric="balanced_accuracy"))
+    decided = thresholds.decide(frame, probabilities)
+
+    class Scores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+        def fit(self, features: Any, classes: Any) -> "Scores":
+            self.classes_ = np.array([0, 1])
+            return self
+
+        def predict_proba(self, features: Any) -> Any:
+            return np.column_stack([1 - features[:, 0], features[:, 0]])
+
+    optimizer = ThresholdOptimizer(
+        estimator=Scores().fit(None, None),
+        constraints="demographic_parity",
+        objective="balanced_accuracy_score",
+        prefit=True,
+        predict_method="predict_proba",
+    ).fit(scores[:, None], truth, sensitive_features=groups)
+    tossed = optimizer.predict(scores[:, None], sensitive_features=groups, random_state=0)
+
+    rates = [decided[groups == group].mean() for group in ("a", "b")]
+    assert abs(rates[0] - rates[1]) < 0.01
+    expected = balanced_accuracy_score(truth, tossed)
+    assert balanced_accuracy_score(truth, decided) == pytest.approx(expected, abs=0.01)
+
+
+def test_weights_make_group_and_class_independent() -> None:
+    """With the weights, every group contains the classes in the same proportion; the total stays the same."""
+    groups = np.array(["a"] * 6 + ["b"] * 4, dtype=object)
+    classes = np.array([1, 1, 1, 1, 0, 0, 1, 0, 0, 0])
+    factors = independence_factors(groups, classes, np.ones(10))
+    shares = [factors[(groups == group) & (classes == 1)].sum() / factors[groups == group].sum() for group in "ab"]
+    assert shares == pytest.approx([0.5, 0.5])
+    assert factors.sum() == pytest.approx(10)
+
+
+@pytest.mark.parametrize(
+    ("target", "body", "code"),
+    [
+        ("hired", {"mitigation": "thresholds"}, "mitigation_without_groups"),
+        ("points", {"mitigation": "reweighing", "sensitive_features": ["group"]}, "option_without_effect"),
+        ("rank", {"mitigation": "thresholds", "sensitive_features": ["group"]}, "two_classes_needed"),
+    ],
+)
+def test_mitigation_that_makes_no_sense_is_refused(
+    tmp_path: Path, target: str, body: dict[str, Any], code: str
+) -> None:
+    """Without groups, without classes, or by thresholds among three classes, there is nothing to mitigate."""
+    frame = unequal().assign(rank=np.arange(600) % 3)
+    with pytest.raises(LearningError, match=code):
+        train(frame, target, tmp_path, **SHORT, **body)
