@@ -12,11 +12,14 @@ from structlog.testing import capture_logs
 from tests.ranking.catalogs import position_of
 from tests.ranking.test_ranking_snapshot import change_byte
 from tests.selection.seeded import draft_of, random_rows
+from touchstone.core.errors import IndexBuilding
 from touchstone.database.engine import Database
 from touchstone.database.tables import catalog_snapshots
 from touchstone.ranking.catalog.catalog import Layout
+from touchstone.ranking.index import text_builder
 from touchstone.ranking.query.predicates import Contains, FullText, Visible
 from touchstone.services.selection.catalog import versioned_catalog
+from touchstone.services.selection.catalog.list_ids import SortOrder
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.datasets.dataset_record import DatasetDraft
 
@@ -166,6 +169,33 @@ async def test_processes_that_start_at_once_share_one_file(database: Database, s
     assert sum(catalog._verification is None for catalog in catalogs) == 1
     for catalog in catalogs:
         await catalog.close()
+
+
+async def test_texts_are_indexed_after_the_first_start(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What needs the order of long texts, or words, is refused until these are indexed; everything else is answered."""
+    monkeypatch.setattr(text_builder, "_FEW_TEXTS", 1)
+    layout = LAYOUT._replace(is_searchable=True)
+    async with LiveCatalog(database, layout).writing() as writer:
+        for id_ in range(1, 61):
+            await writer.insert(replace(draft(id_), description=f"Text {60 - id_:02}"))
+
+    catalog = LiveCatalog(database, layout, tmp_path / "catalog.index")
+    await catalog.load()
+    with pytest.raises(IndexBuilding):
+        await catalog.list_ids(EVERYBODY, SortOrder("description"))
+    with pytest.raises(IndexBuilding):
+        await catalog.list_ids((FullText("text"),), SortOrder("id"))
+    by_name = await catalog.list_ids(EVERYBODY, SortOrder("dataset_name"))
+    assert by_name.total_count == 60
+
+    following = asyncio.create_task(catalog.follow())
+    while catalog.is_renewing_index:
+        await asyncio.sleep(0.02)
+    by_description = await catalog.list_ids(EVERYBODY, SortOrder("description"))
+    assert list(by_description.ids) == list(range(60, 0, -1))
+    following.cancel()
 
 
 async def test_one_process_renews_the_index_for_all(database: Database, tmp_path: Path) -> None:
