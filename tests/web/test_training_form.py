@@ -27,6 +27,9 @@ def test_the_split_is_shown_before_the_training_starts(visit: Visit, api: httpx2
     page.get_by_text("Advanced settings").click()
     page.get_by_label("Trials").fill("1")
     page.get_by_label("Learn again from all rows").check()
+    page.get_by_label("Positive class").fill("1")
+    page.get_by_label("Cost of a false alarm").fill("1")
+    page.get_by_label("Cost of a miss").fill("2,5")
     page.get_by_role("button", name="See the split first").click()
 
     preview = page.get_by_role("status", name="How the rows would be divided")
@@ -40,4 +43,5 @@ def test_the_split_is_shown_before_the_training_starts(visit: Visit, api: httpx2
     [job] = api.get("/api/v1/ml/jobs").json()
     request = job["request"]
     assert (request["split"]["strategy"], request["split"]["group_column"]) == ("group", "patient")
-    assert (request["budget"]["max_trials"], request["refit"]) == (1, True)
+    assert (request["budget"]["max_trials"], request["refit"], request["positive_class"]) == (1, True, 1)
+    assert request["threshold"]["cost"] == {"fp": 1, "fn": 2.5}

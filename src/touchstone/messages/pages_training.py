@@ -31,7 +31,40 @@ TRAINING_PAGES: Final[Mapping[str, Text]] = {
     "duplicates_auto": ("d’après les données", "as the data require"),
     "duplicates_together": ("ensemble", "together"),
     "duplicates_keep": ("sans précaution", "no precaution"),
+    # Decisions
     "advanced": ("Réglages avancés", "Advanced settings"),
+    "decisions": ("Décisions", "Decisions"),
+    "positive_class": ("Classe positive", "Positive class"),
+    "positive_class_hint": (
+        "La classe dont on mesure la probabilité, la précision et les erreurs. Vide : la plus rare.",
+        "The class whose probability, precision and errors are reported. Empty: the rarer one.",
+    ),
+    "threshold_metric": ("Seuil qui maximise", "Threshold that maximises"),
+    "threshold_default": ("rien : seuil de 0,5", "nothing: threshold of 0.5"),
+    "threshold_hint": (
+        "À partir de quelle probabilité la classe positive est prédite.",
+        "From which probability on the positive class is predicted.",
+    ),
+    "cost_fp": ("Coût d’une fausse alerte", "Cost of a false alarm"),
+    "cost_fn": ("Coût d’un oubli", "Cost of a miss"),
+    "cost_hint": (
+        "À la place de la métrique : le seuil qui coûte le moins.",
+        "Instead of the metric: the threshold that costs least.",
+    ),
+    "threshold_both": (
+        "Choisissez le seuil d’après une métrique ou d’après les coûts, pas les deux.",
+        "Choose the threshold by a metric or by costs, not by both.",
+    ),
+    "threshold_one_cost": ("Indiquez les deux coûts.", "Give both costs."),
+    "calibration": ("Calibrage", "Calibration"),
+    "calibration_hint": (
+        "Corrige les probabilités pour que 30 % veuille dire 30 fois sur 100.",
+        "Corrects probabilities so that 30% means 30 times out of 100.",
+    ),
+    "calibration_auto": ("le meilleur", "the best one"),
+    "calibration_none": ("aucun", "none"),
+    "calibration_sigmoid": ("sigmoïde", "sigmoid"),
+    "calibration_isotonic": ("isotone", "isotonic"),
     # Learning and measuring
     "measuring": ("Mesure et budget", "Measuring and budget"),
     "learning": ("Apprentissage", "Learning"),
@@ -39,6 +72,11 @@ TRAINING_PAGES: Final[Mapping[str, Text]] = {
     "max_seconds_hint": (
         "Une sécurité : si elle arrête la recherche, le résultat n’est plus reproductible.",
         "A safety stop: if it ends the search, the result is no longer reproducible.",
+    ),
+    "sample_weight": ("Colonne de poids", "Weight column"),
+    "sample_weight_hint": (
+        "Combien chaque ligne compte dans l’apprentissage.",
+        "How much each row counts in learning.",
     ),
     "refit": ("Réapprendre sur toutes les lignes", "Learn again from all rows"),
     "refit_hint": (

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from starlette.datastructures import FormData
 
-from touchstone.web.forms import integer_field, list_field, text_field
+from touchstone.web.forms import integer_field, invalid_field, list_field, parse_number, text_field
 from touchstone.web.page_context import PageContext
 
 JsonObject = dict[str, Any]
@@ -18,8 +18,9 @@ def read_training_options(ctx: PageContext, form: FormData) -> JsonObject:
     Fields that are left empty are not sent, so that the service chooses their values.
 
     Raises:
-        TouchstoneError: A field does not hold a number where one is needed.
+        TouchstoneError: A field does not hold a number where one is needed, or two fields contradict each other.
     """
+    positive_class_text = text_field(form, "positive_class")
     return without_empty(
         {
             "task": text_field(form, "task"),
@@ -29,6 +30,10 @@ def read_training_options(ctx: PageContext, form: FormData) -> JsonObject:
             "metric": text_field(form, "metric"),
             "split": _read_split(ctx, form),
             "budget": _read_budget(ctx, form),
+            "positive_class": parse_class(positive_class_text) if positive_class_text else None,
+            "threshold": _read_threshold(ctx, form),
+            "calibration": text_field(form, "calibration"),
+            "sample_weight": text_field(form, "sample_weight"),
             "refit": True if text_field(form, "refit") else None,
             "seed": integer_field(form, "seed", ctx.text("not_whole", name=ctx.text("seed"))),
             "project_id": text_field(form, "project_id"),
@@ -55,6 +60,41 @@ def _read_budget(ctx: PageContext, form: FormData) -> JsonObject:
     max_trials = integer_field(form, "max_trials", ctx.text("not_whole", name=ctx.text("trials")))
     max_seconds = integer_field(form, "max_seconds", ctx.text("not_whole", name=ctx.text("max_seconds")))
     return without_empty({"max_trials": max_trials, "max_runtime_seconds": max_seconds})
+
+
+def _read_threshold(ctx: PageContext, form: FormData) -> JsonObject | None:
+    """Return by what the threshold is chosen: a metric, or the costs of both kinds of errors; None if by neither.
+
+    Raises:
+        TouchstoneError: The form has both, or the cost of one kind of error only.
+    """
+    metric = text_field(form, "threshold_metric")
+    costs = {name: _read_cost(ctx, form, f"cost_{name}") for name in ("fp", "fn")}
+    given_costs = without_empty(costs)
+
+    if metric and given_costs:
+        raise invalid_field(ctx.text("threshold_both"), "threshold_metric")
+    if len(given_costs) == 1:
+        missing_field = "cost_fn" if "fp" in given_costs else "cost_fp"
+        raise invalid_field(ctx.text("threshold_one_cost"), missing_field)
+    if given_costs:
+        return {"cost": given_costs}
+    return {"metric": metric} if metric else None
+
+
+def _read_cost(ctx: PageContext, form: FormData, name: str) -> int | float | None:
+    """Return the cost of one kind of error; None if the field is empty.
+
+    Raises:
+        TouchstoneError: The field holds something other than a number.
+    """
+    text = text_field(form, name)
+    if not text:
+        return None
+    try:
+        return parse_number(text)
+    except ValueError as error:
+        raise invalid_field(ctx.text("not_a_number"), name) from error
 
 
 def parse_class(text: str) -> str | int | float | bool:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from touchstone.learning.choices import Duplicates, Strategy
+from touchstone.learning.choices import METRICS, Calibration, Duplicates, Strategy, Task
 from touchstone.learning.requests import TrainingRequest
 
 
@@ -14,14 +14,22 @@ class TrainingChoices:
     Attributes:
         strategies: How rows are set aside for the evaluation.
         duplicates: What becomes of identical rows.
+        calibrations: How probabilities are corrected.
+        threshold_metrics: The metrics that depend on the threshold.
     """
 
     strategies: tuple[str, ...]
     duplicates: tuple[str, ...]
+    calibrations: tuple[str, ...]
+    threshold_metrics: tuple[str, ...]
 
 
 CHOICES: Final = TrainingChoices(
     strategies=tuple(Strategy),
     duplicates=tuple(Duplicates),
+    calibrations=tuple(Calibration),
+    threshold_metrics=tuple(
+        metric.name for metric in METRICS if metric.task is Task.CLASSIFICATION and not metric.probabilistic
+    ),
 )
 DEFAULTS: Final = TrainingRequest(dataset_id=1, target="target")

@@ -1,6 +1,7 @@
 """The submission of comparisons: every training is checked against its data before any of them is queued."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -98,21 +99,35 @@ async def _check_ranked(ctx: JobRequestContext, subject: _Subject) -> list[NewCo
         ProjectNotFound: the caller has no such project.
     """
     assert subject.project_id is not None
+    tables = iterate_ranked_tables(ctx, subject.request, subject.project_id)
     datasets: list[NewComparedDataset] = []
-    accepted_count = 0
 
-    async for candidate in iterate_ranked_tables(ctx, subject.request, subject.project_id):
-        dataset = await _check_candidate(ctx, subject, candidate)
-        datasets.append(dataset)
-        accepted_count += dataset.training is not None
-        if accepted_count == subject.request.dataset_count or len(datasets) == MAX_CHECKED_TABLES:
+    # Check as many tables at once as are still missing, until there are enough or the ranking has no more.
+    missing_count = subject.request.dataset_count
+    while missing_count > 0 and len(datasets) < MAX_CHECKED_TABLES:
+        candidates = await _take(tables, min(missing_count, MAX_CHECKED_TABLES - len(datasets)))
+        if not candidates:
             break
+        checked = await asyncio.gather(*(_check_candidate(ctx, subject, candidate) for candidate in candidates))
+        datasets += checked
+        missing_count -= sum(1 for dataset in checked if dataset.training is not None)
 
-    if accepted_count == 0:
+    if missing_count == subject.request.dataset_count:
         refusal = datasets[0].refusal if datasets else None
         refusal = refusal or Refusal(code="ranking_without_tables")
         raise InvalidJobRequest(refusal.code, field="project_id", facts=refusal.facts)
     return datasets
+
+
+async def _take(candidates: AsyncIterator[Candidate], count: int) -> list[Candidate]:
+    """Return the next candidates, at most `count` of them."""
+    taken: list[Candidate] = []
+    while len(taken) < count:
+        candidate = await anext(candidates, None)
+        if candidate is None:
+            break
+        taken.append(candidate)
+    return taken
 
 
 async def _check_candidate(ctx: JobRequestContext, subject: _Subject, candidate: Candidate) -> NewComparedDataset:
