@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from touchstone.learning.algorithms import MODEL_FAMILIES
-from touchstone.learning.choices import ALGORITHMS, METHODS, METRICS
+from touchstone.learning.choices import ALGORITHMS, ENSEMBLE, METHODS, METRICS
 from touchstone.learning.evaluation import METRIC_FUNCTIONS
 from touchstone.learning.learning_errors import REASON_BY_CODE, LearningError
 from touchstone.learning.request_checks import check_explanation_request, check_training_request
@@ -166,7 +166,7 @@ def test_what_only_classes_have_is_not_asked_of_numbers(body: dict[str, Any], op
 
 def test_tables_agree() -> None:
     """Every algorithm can be created, every metric computed, and every row has its label."""
-    assert {row.name for row in ALGORITHMS} == set(MODEL_FAMILIES) == set(ALGORITHM_LABELS)
+    assert {row.name for row in ALGORITHMS} == {*MODEL_FAMILIES, ENSEMBLE} == set(ALGORITHM_LABELS)
     assert {row.name for row in METRICS} == set(METRIC_FUNCTIONS) == set(METRIC_LABELS)
     assert {row.name for row in METHODS} == set(METHOD_LABELS)
     labels = [row.label for row in ALGORITHMS] + [row.label for row in METRICS] + [row.label for row in METHODS]

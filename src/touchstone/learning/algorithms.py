@@ -23,6 +23,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from touchstone.learning.boosting import (
+    ROUNDS,
     EarlyStoppingFit,
     build_histogram_boosting,
     build_lightgbm,
@@ -32,6 +33,8 @@ from touchstone.learning.boosting import (
 from touchstone.learning.target import Target
 
 FOREST_SAMPLE: Final = 50_000  # Each tree of a forest sees at most this many rows, which bounds the size of the model.
+MANY_ROWS: Final = 100_000  # With more rows, models are neither combined nor of a kind that learns slowly.
+MAX_ROUNDS: Final = 500
 CLASS_WEIGHT: Final = "class_weight"  # The setting that is not the model's own: how rows are weighted by their class.
 BALANCED: Final = "balanced"
 Settings = Mapping[str, Any]
@@ -49,6 +52,11 @@ class ModelOptions:
     target: Target
     balances_classes: bool
     seed: int
+
+    @property
+    def max_rounds(self) -> int:
+        """The largest number of rounds of boosting; of many rows each round takes long, but also teaches more."""
+        return ROUNDS if len(self.target.values) > MANY_ROWS else MAX_ROUNDS
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from touchstone.learning.target import Floats, Values
 
 ROUNDS: Final = 100  # If nothing says how many are best.
-MAX_ROUNDS: Final = 500
 PATIENCE: Final = 20  # Rounds without improvement after which a model is complete.
 
 
@@ -29,7 +28,9 @@ class WeightedRows:
 class EarlyStoppingFit(Protocol):
     """A function that fits a model until validation rows are not predicted any better."""
 
-    def __call__(self, model: Any, training: WeightedRows, validation: WeightedRows) -> dict[str, int]:
+    def __call__(
+        self, model: Any, training: WeightedRows, validation: WeightedRows, *, max_rounds: int
+    ) -> dict[str, int]:
         """Fit the model, and return the setting with which a fit without validation rows makes as many rounds."""
 
 
@@ -39,9 +40,11 @@ def build_histogram_boosting(settings: Mapping[str, Any], *, is_classification: 
     return model_class(random_state=seed, early_stopping=False, **{"max_iter": ROUNDS, **settings})
 
 
-def fit_histogram_boosting_early(model: Any, training: WeightedRows, validation: WeightedRows) -> dict[str, int]:
+def fit_histogram_boosting_early(
+    model: Any, training: WeightedRows, validation: WeightedRows, *, max_rounds: int
+) -> dict[str, int]:
     """Fit a model of scikit-learn until the validation rows are not predicted any better."""
-    model.set_params(early_stopping=True, max_iter=MAX_ROUNDS, n_iter_no_change=PATIENCE)
+    model.set_params(early_stopping=True, max_iter=max_rounds, n_iter_no_change=PATIENCE)
     model.fit(
         training.matrix,
         training.values,
@@ -51,7 +54,7 @@ def fit_histogram_boosting_early(model: Any, training: WeightedRows, validation:
         sample_weight_val=validation.weights,
     )
     # The last rounds, which brought no improvement, are left out when the model is fitted again.
-    rounds = model.n_iter_ - PATIENCE if model.n_iter_ < MAX_ROUNDS else MAX_ROUNDS
+    rounds = model.n_iter_ - PATIENCE if model.n_iter_ < max_rounds else max_rounds
     return {"max_iter": max(1, int(rounds))}
 
 
@@ -66,10 +69,12 @@ def build_lightgbm(settings: Mapping[str, Any], *, is_classification: bool, seed
     return model_class(random_state=seed, verbose=-1, **reproducibility, **{"n_estimators": ROUNDS, **settings})
 
 
-def fit_lightgbm_early(model: Any, training: WeightedRows, validation: WeightedRows) -> dict[str, int]:
+def fit_lightgbm_early(
+    model: Any, training: WeightedRows, validation: WeightedRows, *, max_rounds: int
+) -> dict[str, int]:
     """Fit a LightGBM model until the validation rows are not predicted any better."""
     lightgbm = importlib.import_module("lightgbm")
-    model.set_params(n_estimators=MAX_ROUNDS)
+    model.set_params(n_estimators=max_rounds)
     model.fit(
         training.matrix,
         training.values,

@@ -72,11 +72,19 @@ class Output(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Algorithm:
-    """A family of models; `extra` names the optional package that it needs."""
+    """A family of models.
+
+    Attributes:
+        name: how requests name it.
+        extra: the optional package that it needs.
+        default: whether it is tried if a request names no algorithms.
+        faster_twin: an algorithm of the same kind that is tried instead by default, where it is installed.
+    """
 
     name: str
     extra: str | None = None
     default: bool = True
+    faster_twin: str | None = None
 
     @property
     def label(self) -> Text:
@@ -127,7 +135,7 @@ ENSEMBLE: Final = "ensemble"  # The average of the best trials of the other algo
 
 ALGORITHMS: Final[tuple[Algorithm, ...]] = (
     Algorithm("linear"),
-    Algorithm("hist_gradient_boosting"),
+    Algorithm("hist_gradient_boosting", faster_twin="lightgbm"),
     Algorithm("lightgbm", extra="lightgbm"),
     Algorithm("random_forest"),
     Algorithm("extra_trees"),

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from touchstone.learning.algorithms import MODEL_FAMILIES, ModelOptions, Trial, plan_trials
+from touchstone.learning.algorithms import MANY_ROWS, MODEL_FAMILIES, ModelOptions, Trial, plan_trials
 from touchstone.learning.choices import DEFAULT_METRIC, METRIC_BY_NAME, Strategy
 from touchstone.learning.decisions.learned_decisions import DecisionOptions, LearnedDecisions, learn_decisions
 from touchstone.learning.decisions.request_fit import check_decision_options
@@ -27,7 +27,6 @@ from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Floats, Indices, Target, read_target
 from touchstone.learning.trial_comparison import ComparisonResult
 
-MANY_ROWS: Final = 100_000  # With more rows, models are neither combined nor of a kind that learns slowly.
 DECISION_ROWS: Final = 50_000  # After a cross-validation, decisions are learned from at most so many rows.
 
 

@@ -111,6 +111,7 @@ def fit_until_no_better(data: TrainingData, trial: Trial, encoded: EncodedFold) 
         model,
         weighted_rows(data, trial, encoded.train, encoded.fold.train),
         weighted_rows(data, trial, encoded.test, encoded.fold.test),
+        max_rounds=data.options.max_rounds,
     )
     return model, Trial(trial.algorithm, {**trial.settings, **rounds})
 

@@ -192,9 +192,7 @@ class TrainingOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         single_algorithms = [algorithm for algorithm in ALGORITHMS if algorithm.name != ENSEMBLE]
         if self.names_algorithms:
             return tuple(algorithm.name for algorithm in single_algorithms if algorithm.name in self.algorithms)
-        return tuple(
-            algorithm.name for algorithm in single_algorithms if algorithm.default and _is_installed(algorithm)
-        )
+        return tuple(algorithm.name for algorithm in single_algorithms if _is_tried_by_default(algorithm))
 
     @property
     def combines_models(self) -> bool:
@@ -370,6 +368,13 @@ def _require_known(name: str, known: Mapping[str, Any], *, error_code: str, fiel
 def _is_installed(algorithm: Algorithm) -> bool:
     """Return whether the optional package that an algorithm may need is installed."""
     return algorithm.extra is None or importlib.util.find_spec(algorithm.extra) is not None
+
+
+def _is_tried_by_default(algorithm: Algorithm) -> bool:
+    """Return whether an algorithm is tried if a request names none."""
+    twin = algorithm.faster_twin
+    has_faster_twin = twin is not None and _is_installed(ALGORITHM_BY_NAME[twin])
+    return algorithm.default and _is_installed(algorithm) and not has_faster_twin
 
 
 def _require_installed(algorithm: Algorithm, *, field: str) -> None:

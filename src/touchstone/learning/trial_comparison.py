@@ -33,9 +33,9 @@ from touchstone.learning.target import Indices
 FEW_ROWS: Final = 600  # Up to this many rows, a part of them says too little to give a trial up.
 FIRST_SAMPLE: Final = 5_000
 SECOND_SAMPLE: Final = 20_000
-LAST_SAMPLE: Final = 100_000  # With more rows than this, the best trials are compared on so many.
+LAST_SAMPLE: Final = 50_000
 SURVIVING_SHARE: Final = 1 / 3
-MIN_SURVIVORS: Final = 4
+MIN_SURVIVORS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
