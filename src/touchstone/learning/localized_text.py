@@ -38,8 +38,17 @@ def join_texts(sentences: Sequence[LocalizedText], *, separator: str = " ") -> L
 
 def format_percentage(share: float) -> LocalizedText:
     """Write a share in percent, as probabilities are read."""
-    percent = 100 * share
-    return {"fr": f"{format_fact(percent, 'fr')}\u00a0%", "en": f"{format_fact(percent, 'en')}%"}
+    percent = format_tenths(100 * share)
+    return {"fr": f"{percent['fr']}\u00a0%", "en": f"{percent['en']}%"}
+
+
+def format_tenths(number: float) -> LocalizedText:
+    """Write a number with one decimal, or with three significant digits if it is smaller than one."""
+    if abs(number) < 1:
+        return {locale: format_fact(float(number), locale) for locale in LOCALES}
+
+    english = f"{number:,.1f}".replace("-", _MINUS)
+    return {"fr": english.translate(_FRENCH_MARKS), "en": english}
 
 
 def format_signed(number: float) -> LocalizedText:

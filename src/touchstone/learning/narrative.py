@@ -55,8 +55,12 @@ def importance_sentences(columns: Sequence[Json], metric_label: LocalizedText) -
 
 
 def direction_sentences(columns: Sequence[Json]) -> Iterator[LocalizedText]:
-    """Yield the direction in which high values of the strongest columns push the prediction, where it is clear."""
-    for column in columns[:STRONGEST_COLUMNS]:
+    """Yield the direction in which high values of the strongest columns push the prediction, where it is clear.
+
+    Columns that do not matter beyond chance are left out, if this was measured.
+    """
+    relevant_columns = [column for column in columns if column["importance"] is None or column["importance"]["matters"]]
+    for column in relevant_columns[:STRONGEST_COLUMNS]:
         summary = column["shap"]
         if summary is not None and summary["direction"] in ("up", "down"):
             yield sentence(f"direction_{summary['direction']}", name=column["column"])

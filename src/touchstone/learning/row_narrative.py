@@ -6,7 +6,14 @@ from typing import Final
 
 from touchstone.learning.choices import Output
 from touchstone.learning.interfaces import Json
-from touchstone.learning.localized_text import LocalizedText, format_cell, format_percentage, format_signed, join_texts
+from touchstone.learning.localized_text import (
+    LocalizedText,
+    format_cell,
+    format_percentage,
+    format_signed,
+    format_tenths,
+    join_texts,
+)
 from touchstone.learning.narrative import sentence
 
 STRONGEST_COLUMNS: Final = 3
@@ -43,14 +50,16 @@ class ExplainedNumber:
         """Write the size of a difference between two explained numbers with its unit."""
         if self.is_probability:
             points = 100 * abs(number)
-            return sentence("points", number=sentence("number", number=points), count=points)
+            return sentence("points", number=format_tenths(points), count=points)
         return sentence("number", number=abs(number))
 
     def format_contribution(self, number: float) -> LocalizedText:
         """Write a contribution with its sign and its unit."""
         if self.is_probability:
             points = 100 * number
-            return sentence("points", number=format_signed(points), count=points)
+            sign = "+" if points > 0 else ""
+            signed = {locale: sign + text for locale, text in format_tenths(points).items()}
+            return sentence("points", number=signed, count=points)
         return format_signed(number)
 
 

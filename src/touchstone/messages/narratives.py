@@ -41,11 +41,11 @@ NARRATIVE: Final[Mapping[str, Text]] = {
     ),
     "row_above": (
         "Ligne {row} : {prediction}, soit {difference} de plus que la référence ({base}), {reasons}.",
-        "Row {row}: {prediction}, {difference} above the base value of {base}, {reasons}.",
+        "Row {row}: {prediction}, which is {difference} above the base value of {base}, {reasons}.",
     ),
     "row_below": (
         "Ligne {row} : {prediction}, soit {difference} de moins que la référence ({base}), {reasons}.",
-        "Row {row}: {prediction}, {difference} below the base value of {base}, {reasons}.",
+        "Row {row}: {prediction}, which is {difference} below the base value of {base}, {reasons}.",
     ),
     "row_equal": (
         "Ligne {row} : {prediction}, comme la référence, {reasons}.",

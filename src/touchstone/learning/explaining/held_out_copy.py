@@ -13,11 +13,13 @@ from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import VotingClassifier, VotingRegressor
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.pipeline import Pipeline
 
+from touchstone.learning.choices import Calibration
+from touchstone.learning.decisions.calibration import Calibrator
+
 MAX_TRAINING_ROWS: Final = 20_000
-_WRAPPERS: Final = (CalibratedClassifierCV, FixedThresholdClassifier, FrozenEstimator)
+_WRAPPERS: Final = (CalibratedClassifierCV, FrozenEstimator)
 _ENSEMBLES: Final = (VotingClassifier, VotingRegressor)
 
 
@@ -26,20 +28,23 @@ def fit_held_out_copy(
 ) -> Pipeline:
     """Return a copy of a fitted pipeline that has learned from these rows only, with the same settings.
 
-    At most `MAX_TRAINING_ROWS` of the rows are used. Adjustments of its probabilities and its threshold are left out,
-    because they were fitted to the predictions of the original.
+    At most `MAX_TRAINING_ROWS` of the rows are used. If the probabilities of the original are calibrated, those of the
+    copy are corrected by the same curves, so that the same rule decides between classes.
     """
     if len(frame) > MAX_TRAINING_ROWS:
         rows = np.sort(rng.choice(len(frame), MAX_TRAINING_ROWS, replace=False))
         frame, truth = frame.iloc[rows], truth[rows]
 
+    original = pipeline.named_steps["model"]
     prepare = clone(pipeline.named_steps["prepare"])
-    model = _unfitted_copy(pipeline.named_steps["model"])
-    return Pipeline([("prepare", prepare), ("model", model)]).fit(frame, truth)
+    model = _unfitted_copy(original).fit(prepare.fit_transform(frame, truth), truth)
+    if isinstance(original, CalibratedClassifierCV):
+        model = Calibrator(Calibration(original.method), original).calibrate_model(model)
+    return Pipeline([("prepare", prepare), ("model", model)])
 
 
 def _unfitted_copy(model: Any) -> Any:
-    """Return a copy of a model that can be fitted, without what adjusts its probabilities or its threshold."""
+    """Return a copy of a model that can be fitted, without the calibration of its probabilities."""
     if isinstance(model, _WRAPPERS):
         return _unfitted_copy(model.estimator)
 
