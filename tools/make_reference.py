@@ -5,9 +5,13 @@
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import Final, get_args
+
+import msgspec
+from msgspec import Struct
 
 from touchstone.core.attributes import ATTRIBUTES, Attribute
 from touchstone.core.environment_variable_names import CLIENT_VARIABLES, PREFIX
@@ -15,6 +19,7 @@ from touchstone.core.errors import ERRORS
 from touchstone.core.settings import Settings
 from touchstone.jobs.states import FINAL_STATES, MOVES
 from touchstone.learning.choices import ALGORITHMS, METHODS, METRICS
+from touchstone.learning.requests import TrainingRequest
 from touchstone.messages import MESSAGES
 from touchstone.messages.codebook import GENERAL_RULES
 from touchstone.messages.report import REPORT_TEXTS
@@ -226,6 +231,24 @@ def routes_page() -> str:
     )
 
 
+def request_fields(definition: type[Struct], prefix: str = "") -> Iterator[tuple[str, str, str]]:
+    """Yield the dotted name, the possible values and the default of each field of a request, nested ones included."""
+    for field in msgspec.structs.fields(definition):
+        name = prefix + field.name
+        field_type = field.type
+        members = [field_type, *get_args(field_type)]
+        nested = next((member for member in members if isinstance(member, type) and issubclass(member, Struct)), None)
+        if nested is not None:
+            yield from request_fields(nested, f"{name}.")
+            continue
+
+        choices = [member for member in members if isinstance(member, type) and issubclass(member, StrEnum)]
+        default = "" if field.required or field.default in (None, ()) else f"`{str(field.default).lower()}`"
+        if field.required and not prefix:
+            default = "required"
+        yield f"`{name}`", code_list(list(choices[0])) if choices else "", default
+
+
 def jobs_page() -> str:
     """Return the page of the states of a job, and of the algorithms, metrics and methods that a request may name."""
     states = [
@@ -242,6 +265,10 @@ def jobs_page() -> str:
     sections = (
         "# Jobs\n\nTraining jobs and explanation jobs work in the same way. The code itself reads these tables.\n",
         format_table(("State", "May become", "Final"), states),
+        "A training has these fields. See [how rows are divided](splits.md), [decisions](decisions-of-models.md), "
+        "[fairness](fairness.md), [the files of a model](model-files.md) and [comparing datasets by training on "
+        "them](model-comparisons.md).\n",
+        format_table(("Field", "Values", "Default"), list(request_fields(TrainingRequest))),
         format_table(("Algorithm", "Label", "Needs the extra"), algorithms),
         format_table(("Metric", "Label", "Task"), metrics),
         format_table(("Method", "Label", "Scope", "Needs"), methods),

@@ -102,6 +102,7 @@ TRAINING: Final = OptionGroup(
         Option("cost_fn", float, "Choose the threshold by costs: of a false negative."),
         Option("calibration", str, "Correct the probabilities: auto (the default), none, sigmoid or isotonic."),
         Option("sample_weight", str, "A column that says how much each row counts in learning."),
+        Option("mitigation", str, "Reduce gaps between groups: none (the default), thresholds or reweighing."),
         Option("refit", bool, "Let the delivered model learn from all rows, once its quality is measured."),
         Option("trials", int, "How many settings to try."),
         Option("seconds", int, "Stop trying after this many seconds."),

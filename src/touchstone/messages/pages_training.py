@@ -83,6 +83,10 @@ TRAINING_PAGES: Final[Mapping[str, Text]] = {
         "Le modèle livré apprend aussi des lignes d’évaluation, une fois sa qualité mesurée.",
         "The delivered model also learns from the evaluation rows, once its quality has been measured.",
     ),
+    "mitigation_hint": (
+        "Réduit les écarts entre les groupes des colonnes sensibles ; le résultat montre l’avant et l’après.",
+        "Reduces the gaps between the groups of the sensitive columns; the result shows before and after.",
+    ),
     # A preview of a training
     "preview_show": ("Voir d’abord le découpage", "See the split first"),
     "preview": ("Comment les lignes seraient réparties", "How the rows would be divided"),

@@ -34,6 +34,7 @@ def read_training_options(ctx: PageContext, form: FormData) -> JsonObject:
             "threshold": _read_threshold(ctx, form),
             "calibration": text_field(form, "calibration"),
             "sample_weight": text_field(form, "sample_weight"),
+            "mitigation": text_field(form, "mitigation"),
             "refit": True if text_field(form, "refit") else None,
             "seed": integer_field(form, "seed", ctx.text("not_whole", name=ctx.text("seed"))),
             "project_id": text_field(form, "project_id"),

@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from touchstone.client import Dataset, Job, TouchstoneError
 from touchstone.core.errors import IdempotencyConflict, Invalid
-from touchstone.messages.labels import ALGORITHM_LABELS, METHOD_LABELS, METRIC_LABELS
+from touchstone.messages.labels import ALGORITHM_LABELS, METHOD_LABELS, METRIC_LABELS, MITIGATION_LABELS
 from touchstone.web.addresses import build_address
 from touchstone.web.api_queries import list_recent_jobs
 from touchstone.web.forms import (
@@ -182,6 +182,7 @@ async def load_training_choices(ctx: PageContext, form: FormData) -> Variables:
         "algorithms": ALGORITHM_LABELS,
         "metrics": METRIC_LABELS,
         "localized_text": localized_text,
+        "mitigations": MITIGATION_LABELS,
         "choices": CHOICES,
         "defaults": DEFAULTS,
     }
