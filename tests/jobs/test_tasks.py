@@ -34,9 +34,11 @@ def create_context(tmp_path: Path, sha256: str | None = None) -> TaskContext:
 
 
 def test_preflight_describes_the_table(tmp_path: Path) -> None:
-    """The preflight task returns the rows, the columns and the digest of the table as a training would read it."""
+    """The preflight task returns rows, columns and digest of the table as a training would read it, and the split."""
     facts = task_functions.preflight_train(create_context(tmp_path)).result
-    assert facts == {"rows": 60, "columns": 2, "sha256": hashlib.sha256(CSV.encode()).hexdigest()}
+    assert (facts["rows"], facts["columns"]) == (60, 2)
+    assert facts["sha256"] == hashlib.sha256(CSV.encode()).hexdigest()
+    assert facts["split"]["strategy"] == "holdout"
 
 
 def test_file_that_was_replaced_is_not_trained_on(tmp_path: Path) -> None:

@@ -115,6 +115,7 @@ JOB_PAGES: Final[Mapping[str, Text]] = {
     "gap_ratio": ("rapport {ratio}", "ratio {ratio}"),
     "gap_of_metric": ("{metric}, plus grand écart", "{metric}, largest gap"),
     "mitigation": ("Atténuation des inégalités", "Mitigation of unequal treatment"),
+    "sensitive_column": ("Colonne sensible", "Sensitive column"),
     "measure": ("Mesure", "Measure"),
     "before_mitigation": ("Avant", "Before"),
     "after_mitigation": ("Après", "After"),

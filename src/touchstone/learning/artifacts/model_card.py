@@ -109,13 +109,20 @@ class _MarkdownCard:
     def model(self) -> str:
         """Return the sentences about the algorithm, its settings, the task, and how the model decides."""
         model = self.card["model"]
-        settings = ", ".join(f"{name} = {value}" for name, value in model["settings"].items())
+        settings = self.members(model) or ", ".join(f"{name} = {value}" for name, value in model["settings"].items())
         task = localize(MODEL_CARD[model["task"]])
         sentence = self.text("model", algorithm=model["label"], settings=settings or "–", task=task)
 
         parts = (self.card["task_choice"], self.card["decision"], self.card["calibration"])
         decisions = [part["text"][self.locale] for part in parts if part is not None]
         return " ".join([sentence, *decisions])
+
+    def members(self, model: Json) -> str:
+        """Return the models that an average consists of, with their weights; empty for a single model."""
+        members = model["members"]
+        if len(members) < 2:
+            return ""
+        return ", ".join(f"{member['label'][self.locale]} ({self.number(member['weight'])})" for member in members)
 
     def data(self) -> str:
         """Return what the catalog says about the dataset, and a table of its ethical record."""
