@@ -112,6 +112,17 @@ def test_an_ordinary_category_is_no_group() -> None:
     assert experiment.split.group_columns == ()
 
 
+@pytest.mark.parametrize("seed", [113, 123])
+def test_an_age_is_no_group(seed: int) -> None:
+    """A number that decides the target is learned from, even if the other columns seem to say something by chance."""
+    rng = np.random.default_rng(seed)
+    age = rng.integers(18, 60, 160)
+    city = rng.choice(["a", "b", "c"], 160)
+    is_adult = (age > 40) ^ (rng.random(160) < 0.1)
+    frame = pd.DataFrame({"city": city, "age": age, "y": np.where(is_adult, "yes", "no")})
+    assert prepared(frame, "y").split.plan.group_column is None
+
+
 def test_an_explicit_strategy_is_followed_with_a_warning(tmp_path: Path) -> None:
     """Shuffled visits of patients are what was asked for, and the result says what they hide."""
     result = train(patients(), "ill", tmp_path, **QUICK, split={"strategy": "holdout"}).result

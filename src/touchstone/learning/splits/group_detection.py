@@ -117,8 +117,12 @@ def _explains_the_score(table: Table, target: Target, feature_names: Sequence[st
     It learns from the other columns, because a column that merely predicts the target is an ordinary category. Rows
     of a group share more than that if the other columns let a model recognise the group. Of equal rows only the first
     is used, so that copies are not taken for groups.
+
+    From a column of numbers it learns too: an ordinary number, such as an age, also predicts the target for numbers
+    between those that it has learned from, and the number of a patient does not.
     """
-    names = [name for name in feature_names if name != group.name]
+    is_number = table.columns[group.name].kind is ColumnKind.NUMBER
+    names = [name for name in feature_names if is_number or name != group.name]
     if not names:
         return False
 
