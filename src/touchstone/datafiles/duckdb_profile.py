@@ -6,29 +6,28 @@ read, and no name or value from the file reaches a query unquoted (hence the `no
 A missing mark is a word such as `N/A` or `?` that stands for a missing value. The type of a text column is decided by
 all its other values, so that a number column with ` ?` in it stays a number column.
 
-The columns are profiled in batches, each in three passes of streaming aggregates, so that memory stays flat. No
-aggregate has a FILTER clause: DuckDB would keep a copy of the whole batch for each of them.
+The columns are profiled in three passes of streaming aggregates, so that memory stays flat. No aggregate has a FILTER
+clause: DuckDB would keep a copy of all values for each of them.
 """
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from msgspec.structs import replace
 
 from touchstone.datafiles.byte_scan import scan_bytes
+from touchstone.datafiles.column_queries import aggregate_stack, stacks
 from touchstone.datafiles.duckdb_table import DuckDbTable, load_into_memory, open_table
 from touchstone.datafiles.file_profile import (
-    MISSING_MARKS,
     ColumnProfile,
     ColumnType,
     FileProfile,
     ProfilingLimits,
 )
 from touchstone.datafiles.source_columns import (
-    FLOAT_TYPES,
     INTERPRETATION_BY_DUCKDB_TYPE,
     SourceColumn,
     choose_text_interpretation,
@@ -38,11 +37,18 @@ from touchstone.datafiles.source_columns import (
 BIN_COUNT: Final = 20
 TOP_COUNT: Final = 10
 MAX_LISTED_VALUES: Final = 200  # a column with more different values has no `top`
-_BATCH_SIZE: Final = 8  # columns in one query, because planning time grows faster than their number
-_MAX_IN_MEMORY_BYTES: Final = 64 * 2**20
+_MAX_IN_MEMORY_BYTES: Final = 256 * 2**20
 _SHOWN_CHARACTERS: Final = 80  # of a value in `top`
+_NO_COUNTS: Final[Mapping[str, Any]] = {
+    "present_count": 0,
+    "distinct_count": 0,
+    "mark_counts": {},
+    "readable_counts": (),
+}
 _MAX_MODERATE_NUMBER: Final = "1e150"  # the square of a larger number may not fit into a double
-_MISSING_MARK_LITERALS: Final = ", ".join(f"'{mark}'" for mark in MISSING_MARKS)
+
+
+Results = dict[int, dict[str, Any]]  # The results of a query for each column, by its index in the file.
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +56,7 @@ class InterpretedColumn:
     """A column whose type has been decided, with what was counted on the way.
 
     Attributes:
-        converted_value: the SQL of a value of this type.
+        converted_value: the SQL that turns a `value` into one of this type.
         present_count: the number of values that are not missing.
         distinct_count: an estimate of the number of different values.
         mark_counts: the number of cells that contain each missing mark, such as `N/A`; nulls are not included.
@@ -95,10 +101,8 @@ def profile_descriptor(descriptor: int, file_type: str, *, limits: ProfilingLimi
         table = load_into_memory(table)
 
     source_columns = list_columns(table, limits)
-    (row_count,) = table.aggregate(["count(*)"])
-    columns: list[MeasuredColumn] = []
-    for batch in _batches(source_columns):
-        columns += _measure_columns(table, batch, row_count)
+    row_count = table.count_rows()
+    columns = _measure_columns(table, source_columns, row_count)
 
     cell_count = row_count * len(columns)
     missing_count = sum(column.profile.missing for column in columns)
@@ -122,12 +126,6 @@ def _decode_texts(profile: ColumnProfile, table: DuckDbTable) -> ColumnProfile:
     return replace(profile, name=table.decode(profile.name), top=top)
 
 
-def _batches(columns: Sequence[SourceColumn]) -> Iterator[Sequence[SourceColumn]]:
-    """Yield the columns in groups that are small enough for one query."""
-    for start in range(0, len(columns), _BATCH_SIZE):
-        yield columns[start : start + _BATCH_SIZE]
-
-
 def _sum_mark_counts(columns: Iterable[MeasuredColumn]) -> dict[str, int]:
     """Return how many cells of the whole file contain each missing mark, in alphabetical order of the marks."""
     totals: Counter[str] = Counter()
@@ -137,69 +135,73 @@ def _sum_mark_counts(columns: Iterable[MeasuredColumn]) -> dict[str, int]:
 
 
 def _measure_columns(table: DuckDbTable, columns: Sequence[SourceColumn], row_count: int) -> list[MeasuredColumn]:
-    """Profile a batch of columns in three passes over the table, each of which needs the results of the one before."""
-    cleaned_table = _separate_missing_marks(table, columns)
-
+    """Profile the columns in three passes over the table, each of which needs the results of the one before."""
     # The first pass counts values, which decides the type of each column.
-    counts = cleaned_table.aggregate(map(_counts_sql, columns))
-    interpreted_columns = list(map(_decide_type, columns, counts))
+    counts_sql = {column.index: _counts_sql(column) for column in columns}
+    counts: Results = {}
+    for stack in stacks(columns, counts_sql):
+        counts |= aggregate_stack(table, stack, counts_sql[stack[0].index])
+    interpreted_columns = [_decide_type(column, counts.get(column.index, _NO_COUNTS)) for column in columns]
 
-    # The second pass finds the minimum and maximum of numbers and dates.
-    extremes = cleaned_table.aggregate(map(_extremes_sql, interpreted_columns))
-
-    # The third pass counts values for histograms and for the lists of the most frequent ones.
-    distributions = cleaned_table.aggregate(map(_distribution_sql, interpreted_columns, extremes))
+    # The second pass finds the minimum and maximum of numbers and dates, the third one counts values for histograms
+    # and for the lists of the most frequent ones.
+    extremes = _find_extremes(table, interpreted_columns)
+    histograms = _count_bins(table, interpreted_columns, extremes)
+    value_counts = _count_values(table, interpreted_columns)
 
     measured_columns = []
-    for column, column_extremes, distribution in zip(interpreted_columns, extremes, distributions, strict=True):
-        profile = _build_profile(column, row_count, column_extremes, distribution)
-        mark_counts = _count_missing_marks(column, row_count)
-        measured_columns.append(MeasuredColumn(profile, mark_counts))
+    for column in interpreted_columns:
+        index = column.source.index
+        distribution = {**histograms.get(index, {}), **value_counts.get(index, {})}
+        profile = _build_profile(column, row_count, extremes.get(index, {}), distribution)
+        measured_columns.append(MeasuredColumn(profile, _count_missing_marks(column, row_count)))
     return measured_columns
 
 
-def _separate_missing_marks(table: DuckDbTable, columns: Sequence[SourceColumn]) -> DuckDbTable:
-    """Return a table with two columns for each column of the file: its values, and its missing marks.
+def _find_extremes(table: DuckDbTable, columns: Sequence[InterpretedColumn]) -> Results:
+    """Return the extremes of the columns of numbers and dates, by their index in the file."""
+    ordered_columns = [column for column in columns if column.is_numeric or column.type is ColumnType.DATE]
+    extremes_sql = {column.source.index: _extremes_sql(column) for column in ordered_columns}
 
-    A missing mark is a word such as `N/A` that stands for a missing value. For example, the cells `5` and `N/A` become
-    the values `5` and NULL, and the missing marks NULL and `N/A`.
+    extremes: Results = {}
+    for stack in stacks(ordered_columns, extremes_sql):
+        extremes |= aggregate_stack(table, stack, extremes_sql[stack[0].source.index])
+    return extremes
+
+
+def _count_bins(table: DuckDbTable, columns: Sequence[InterpretedColumn], extremes: Results) -> Results:
+    """Return the numbers of values in the bins of the histograms, of columns with different numbers, by their index."""
+    columns_with_range = [
+        column for column in columns if column.is_numeric and _has_finite_range(extremes.get(column.source.index, {}))
+    ]
+    conversions = {column.source.index: column.converted_value for column in columns_with_range}
+
+    bins: Results = {}
+    for stack in stacks(columns_with_range, conversions):
+        stack_extremes = [extremes[column.source.index] for column in stack]
+        bin_number = _bin_number_sql(stack[0].converted_value, stack_extremes)
+        bins |= aggregate_stack(table, stack, _struct_sql(bin_counts=f"histogram({bin_number})"))
+    return bins
+
+
+def _count_values(table: DuckDbTable, columns: Sequence[InterpretedColumn]) -> Results:
+    """Return how often each value occurs, of columns with few different ones, by their index in the file.
+
+    Numbers with decimals are left out, because they rarely repeat.
     """
-    # The cells first get names of our own, so that the names in the file cannot collide with those of the new columns.
-    cells = [f"{_cell_sql(column)} AS {column.cell}" for column in columns]
-    cell_query = f"SELECT {', '.join(cells)} FROM {table.expression}"  # noqa: S608
+    columns_with_few_values = [
+        column
+        for column in columns
+        if 0 < column.distinct_count <= MAX_LISTED_VALUES and column.type is not ColumnType.NUMBER
+    ]
+    shown_value = f"left(CAST(value AS VARCHAR), {_SHOWN_CHARACTERS})"
+    counts_sql = _struct_sql(value_counts=f"histogram({shown_value})")
+    sql_of_column = {column.source.index: counts_sql for column in columns_with_few_values}
 
-    new_columns: list[str] = []
-    for column in columns:
-        new_columns.append(f"{_value_sql(column)} AS {column.value}")
-        new_columns.append(f"{_missing_mark_sql(column)} AS {column.missing_mark}")
-    separating_query = f"SELECT {', '.join(new_columns)} FROM ({cell_query})"  # noqa: S608
-
-    return DuckDbTable(table.connection, f"({separating_query})")
-
-
-def _cell_sql(column: SourceColumn) -> str:
-    """Return the SQL of a cell: a text without surrounding white space, or an unchanged boolean, number or date."""
-    if not column.is_read_as_text:
-        return column.identifier
-    return f"trim(CAST({column.identifier} AS VARCHAR), e' \\t\\r\\n')"
-
-
-def _value_sql(column: SourceColumn) -> str:
-    """Return the SQL of the value in a cell, which is NULL for a word such as `N/A` that says that it is missing."""
-    if column.is_read_as_text:
-        return f"CASE WHEN NOT ({column.cell} IN ({_MISSING_MARK_LITERALS})) THEN {column.cell} END"
-    if column.duckdb_type in FLOAT_TYPES:
-        return f"CASE WHEN NOT isnan(CAST({column.cell} AS DOUBLE)) THEN {column.cell} END"
-    return column.cell
-
-
-def _missing_mark_sql(column: SourceColumn) -> str:
-    """Return the SQL of a word in a cell that stands for a missing value, such as `N/A`, or NULL if there is none."""
-    if column.is_read_as_text:
-        return f"CASE WHEN {column.cell} IN ({_MISSING_MARK_LITERALS}) THEN {column.cell} END"
-    if column.duckdb_type in FLOAT_TYPES:
-        return f"CASE WHEN isnan(CAST({column.cell} AS DOUBLE)) THEN 'NaN' END"
-    return "CAST(NULL AS VARCHAR)"
+    value_counts: Results = {}
+    for stack in stacks(columns_with_few_values, sql_of_column):
+        value_counts |= aggregate_stack(table, stack, counts_sql)
+    return value_counts
 
 
 def _struct_sql(**members: str) -> str:
@@ -219,14 +221,14 @@ def _counts_sql(column: SourceColumn) -> str:
     readable_counts: list[str] = []
     if column.is_read_as_text:
         for interpretation in column.interpretations:
-            converted_value = interpretation.conversion_of(column.value)
+            converted_value = interpretation.conversion_of("value")
             readable_counts.append(f"count({converted_value})")
 
     return _struct_sql(
-        present_count=f"count({column.value})",
-        distinct_count=f"approx_count_distinct({column.value})",
+        present_count="count(value)",
+        distinct_count="approx_count_distinct(value)",
         readable_counts=f"[{', '.join(readable_counts)}]::BIGINT[]",
-        mark_counts=f"histogram({column.missing_mark})",
+        mark_counts="histogram(missing_mark)",
     )
 
 
@@ -241,7 +243,7 @@ def _decide_type(column: SourceColumn, counts: Mapping[str, Any]) -> Interpreted
     return InterpretedColumn(
         source=column,
         type=interpretation.type,
-        converted_value=interpretation.conversion_of(column.value),
+        converted_value=interpretation.conversion_of("value"),
         present_count=present_count,
         distinct_count=min(counts["distinct_count"], present_count),  # the estimate can be too high
         mark_counts=counts["mark_counts"] or {},
@@ -249,16 +251,13 @@ def _decide_type(column: SourceColumn, counts: Mapping[str, Any]) -> Interpreted
 
 
 def _extremes_sql(column: InterpretedColumn) -> str:
-    """Return the SQL of the minimum and maximum of a column, and of the mean and deviation of numbers.
+    """Return the SQL of the minimum and maximum of dates or numbers, and of the mean and deviation of numbers.
 
-    Columns that are neither numbers nor dates have no minimum. Infinite numbers are counted and otherwise ignored.
+    Infinite numbers are counted and otherwise ignored.
     """
     value = column.converted_value
-
     if column.type is ColumnType.DATE:
         return _struct_sql(minimum=f"CAST(min({value}) AS VARCHAR)", maximum=f"CAST(max({value}) AS VARCHAR)")
-    if not column.is_numeric:
-        return _struct_sql(minimum="NULL")
 
     finite_value = f"CASE WHEN isfinite({value}) THEN {value} END"
     # The square of a larger number, which the deviation needs, does not fit into a double.
@@ -272,41 +271,25 @@ def _extremes_sql(column: InterpretedColumn) -> str:
     )
 
 
-def _distribution_sql(column: InterpretedColumn, extremes: Mapping[str, Any]) -> str:
-    """Return the SQL that counts the numbers in each bin of a histogram, and how often each value occurs.
-
-    The histogram is NULL for a column without different numbers. The values are counted only if few of them differ, and
-    never for numbers with decimals, which rarely repeat.
-    """
-    bin_counts = "NULL"
-    if column.is_numeric and _has_finite_range(extremes):
-        bin_number = _bin_number_sql(column.converted_value, extremes["minimum"], extremes["maximum"])
-        bin_counts = f"histogram({bin_number})"
-
-    value_counts = "NULL"
-    has_few_values = 0 < column.distinct_count <= MAX_LISTED_VALUES
-    if has_few_values and column.type is not ColumnType.NUMBER:
-        shown_value = f"left(CAST({column.source.value} AS VARCHAR), {_SHOWN_CHARACTERS})"
-        value_counts = f"histogram({shown_value})"
-
-    return _struct_sql(bin_counts=bin_counts, value_counts=value_counts)
-
-
 def _has_finite_range(extremes: Mapping[str, Any]) -> bool:
     """Return whether numbers have a minimum below their maximum, and a difference that fits into a double."""
-    if extremes["minimum"] is None:
+    if extremes.get("minimum") is None:
         return False
 
     difference: float = extremes["maximum"] - extremes["minimum"]
     return 0 < difference < math.inf
 
 
-def _bin_number_sql(value: str, minimum: float, maximum: float) -> str:
+def _bin_number_sql(value: str, stack_extremes: Sequence[Mapping[str, Any]]) -> str:
     """Return the SQL of the histogram bin that a number is in, from 0 to `BIN_COUNT - 1`, or NULL if it is infinite.
 
-    The bins divide the range from `minimum` to `maximum` into equal parts.
+    The bins of each column of a stack divide the range from its minimum to its maximum into equal parts.
     """
-    position = f"floor(({value} - {minimum!r}::DOUBLE) / {maximum - minimum!r}::DOUBLE * {BIN_COUNT})"
+    minima = ", ".join(repr(extremes["minimum"]) for extremes in stack_extremes)
+    ranges = ", ".join(repr(extremes["maximum"] - extremes["minimum"]) for extremes in stack_extremes)
+    minimum = f"list_extract([{minima}]::DOUBLE[], place)"
+    width = f"list_extract([{ranges}]::DOUBLE[], place)"
+    position = f"floor(({value} - {minimum}) / {width} * {BIN_COUNT})"
     # Without `least`, the maximum itself would begin a further bin.
     bin_number = f"CAST(least({position}, {BIN_COUNT - 1}) AS INTEGER)"
     return f"CASE WHEN isfinite({value}) THEN {bin_number} END"
@@ -315,14 +298,17 @@ def _bin_number_sql(value: str, minimum: float, maximum: float) -> str:
 def _build_profile(
     column: InterpretedColumn, row_count: int, extremes: Mapping[str, Any], distribution: Mapping[str, Any]
 ) -> ColumnProfile:
-    """Return the profile of a column from the results of the queries for its extremes and its distribution."""
-    bin_counts: Mapping[int, int] = distribution["bin_counts"] or {}
+    """Return the profile of a column from the results of the queries for its extremes and its distribution.
+
+    Both are empty if the column has none.
+    """
+    bin_counts: Mapping[int, int] = distribution.get("bin_counts") or {}
     histogram: list[int] = []
     if bin_counts:
         histogram = [bin_counts.get(bin_number, 0) for bin_number in range(BIN_COUNT)]
 
     # Values that are equally frequent stay in alphabetical order.
-    value_counts: Mapping[str, int] = distribution["value_counts"] or {}
+    value_counts: Mapping[str, int] = distribution.get("value_counts") or {}
     alphabetical = sorted(value_counts.items())
     most_frequent_first = sorted(alphabetical, key=lambda value_and_count: value_and_count[1], reverse=True)
 
@@ -331,7 +317,7 @@ def _build_profile(
         type=column.type,
         missing=row_count - column.present_count,
         distinct=len(value_counts) or column.distinct_count,  # a count of all values is more exact than the estimate
-        minimum=extremes["minimum"],
+        minimum=extremes.get("minimum"),
         maximum=extremes.get("maximum"),
         mean=extremes.get("mean"),
         deviation=extremes.get("deviation"),

@@ -1,7 +1,6 @@
 """Opening of a data file as a table of DuckDB, which can read that file and nothing else."""
 
 import csv
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -33,13 +32,11 @@ class DuckDbTable:
     warnings: tuple[str, ...] = ()
     encoding: str = _LATIN_1
 
-    def aggregate(self, expressions: Iterable[str]) -> tuple[Any, ...]:
-        """Return the results of SQL aggregates, such as `min(price)`, over the whole table in one pass."""
-        # If all expressions were constants, the query would give a row for each row of the table; with a count it
-        # always gives a single one.
-        query = f"SELECT count(*), {', '.join(expressions)} FROM {self.expression}"  # noqa: S608
-        _row_count, *results = self.connection.execute(query).fetchone()
-        return tuple(results)
+    def count_rows(self) -> int:
+        """Return the number of rows of the table."""
+        query = f"SELECT count(*) FROM {self.expression}"  # noqa: S608
+        (row_count,) = self.connection.execute(query).fetchone()
+        return int(row_count)
 
     def decode(self, text: str) -> str:
         """Return a text from the file as it is meant, for a file whose encoding DuckDB does not know."""
@@ -66,8 +63,14 @@ def open_table(path: str, file_type: str, scan: ByteScan, limits: ProfilingLimit
 
 
 def load_into_memory(table: DuckDbTable) -> DuckDbTable:
-    """Copy a table into memory, so that the file is parsed once and not for every query."""
-    table.connection.execute(f"CREATE TEMP TABLE kept AS SELECT * FROM {table.expression}")  # noqa: S608
+    """Copy a table into memory, so that the file is parsed once and not for every query.
+
+    A table that needs too much memory is returned as it is.
+    """
+    try:
+        table.connection.execute(f"CREATE TEMP TABLE kept AS SELECT * FROM {table.expression}")  # noqa: S608
+    except duckdb.OutOfMemoryException:
+        return table
     return replace(table, expression="kept")
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Self
 
 from touchstone.datafiles.duckdb_table import DuckDbTable
 from touchstone.datafiles.file_profile import (
@@ -85,7 +85,7 @@ class SourceColumn:
     Attributes:
         name: its name in the file.
         duckdb_type: its DuckDB type without parameters, such as DECIMAL for DECIMAL(18,3).
-        index: its position in the file, from which the columns derived from it in queries get their names.
+        index: its position in the file.
         interpretations: the ways in which all of its first values may be read, if the file does not declare its type.
     """
 
@@ -100,19 +100,9 @@ class SourceColumn:
         return '"' + self.name.replace('"', '""') + '"'
 
     @property
-    def cell(self) -> str:
-        """The derived column of all cells, in which texts are trimmed."""
-        return f"cell_{self.index}"
-
-    @property
-    def value(self) -> str:
-        """The derived column of values, which is NULL where a value is missing."""
-        return f"value_{self.index}"
-
-    @property
-    def missing_mark(self) -> str:
-        """The derived column of missing marks, such as `N/A`, which is NULL wherever there is none."""
-        return f"mark_{self.index}"
+    def source(self) -> Self:
+        """The column itself, like the source of a column about which more is known."""
+        return self
 
     @property
     def is_read_as_text(self) -> bool:

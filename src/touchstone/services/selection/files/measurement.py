@@ -6,7 +6,7 @@ A measurement never makes the creation of a record fail: if the file cannot be m
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 from uuid import UUID
 
 import msgspec
@@ -14,7 +14,7 @@ import msgspec
 from touchstone.core.errors import DataFileUnreadable
 from touchstone.core.evidence import ClaimValue
 from touchstone.core.settings import Settings
-from touchstone.datafiles.file_profile import ProfilingError, ProfilingLimits
+from touchstone.datafiles.file_profile import FileProfile, ProfilingError, ProfilingLimits
 from touchstone.datafiles.profiler import profile_file
 from touchstone.services.selection.files.data_files import DataFiles
 
@@ -107,11 +107,9 @@ class FileMeasurer:
         except DataFileUnreadable:
             return Measurement()
 
-        normalized_type = file_type.strip().lower()
         with file:
             try:
-                async with asyncio.timeout(self._timeout_seconds), self._slots:
-                    file_profile = await profile_file(file, normalized_type, limits=self._limits)
+                file_profile = await self._profile(file, file_type.strip().lower())
             except ProfilingError as error:
                 return Measurement(failure=str(error.reason))
             except (TimeoutError, OSError):
@@ -120,3 +118,16 @@ class FileMeasurer:
         profile_json: dict[str, Any] = msgspec.to_builtins(file_profile)
         profile_json["column_profiles"] = profile_json["column_profiles"][:MAX_COLUMN_PROFILES]
         return Measurement(profile=profile_json)
+
+    async def _profile(self, file: BinaryIO, file_type: str) -> FileProfile:
+        """Profile a file as soon as there is a free slot. Waiting for it does not shorten the time for profiling.
+
+        Raises:
+            ProfilingError: the file cannot be profiled, or not in time.
+            TimeoutError: no slot has become free in time.
+        """
+        await asyncio.wait_for(self._slots.acquire(), self._timeout_seconds)
+        try:
+            return await profile_file(file, file_type, limits=self._limits)
+        finally:
+            self._slots.release()

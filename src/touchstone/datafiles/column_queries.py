@@ -1,0 +1,90 @@
+"""Queries that measure many columns at once, by putting the columns that are read alike one below the other.
+
+With an expression for each column, planning a query would take longer than running it: a table of 1,700 columns would
+need a minute. Stacked columns need the same few expressions however many there are.
+"""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Protocol, TypeVar
+
+from touchstone.datafiles.duckdb_table import DuckDbTable
+from touchstone.datafiles.file_profile import MISSING_MARKS
+from touchstone.datafiles.source_columns import FLOAT_TYPES, SourceColumn
+
+_COLUMNS_AT_ONCE: Final = 256  # A block of 2,048 rows of so many columns is in memory at a time.
+_MISSING_MARK_LITERALS: Final = ", ".join(f"'{mark}'" for mark in MISSING_MARKS)
+
+
+class _HasSource(Protocol):
+    """A column of the file, with whatever is known about it."""
+
+    @property
+    def source(self) -> SourceColumn: ...
+
+
+Column = TypeVar("Column", bound=_HasSource)
+
+
+def stacks(columns: Iterable[Column], sql_of_column: Mapping[int, str]) -> Iterator[Sequence[Column]]:
+    """Yield the columns in stacks: those with the same declared type and the same SQL, a limited number at a time.
+
+    `sql_of_column` contains, by the index of each column in the file, the SQL that will be applied to its values.
+    """
+    columns_by_key: defaultdict[Hashable, list[Column]] = defaultdict(list)
+    for column in columns:
+        source = column.source
+        columns_by_key[source.duckdb_type, sql_of_column[source.index]].append(column)
+
+    for alike_columns in columns_by_key.values():
+        for start in range(0, len(alike_columns), _COLUMNS_AT_ONCE):
+            yield alike_columns[start : start + _COLUMNS_AT_ONCE]
+
+
+def aggregate_stack(table: DuckDbTable, stack: Sequence[_HasSource], aggregates: str) -> dict[int, dict[str, Any]]:
+    """Return a struct of SQL aggregates for each column of a stack, by the index of the column in the file.
+
+    The aggregates may use `value`, which is NULL where it is missing, `missing_mark`, and `place`, which is the number
+    of the column in the stack, from 1. A table without rows has no aggregates.
+    """
+    sources = [column.source for column in stack]
+    places = ", ".join(str(place) for place in range(1, len(sources) + 1))
+    cells = ", ".join(_cell_sql(source) for source in sources)
+    stacked_cells = f"SELECT unnest([{places}]) AS place, unnest([{cells}]) AS cell FROM {table.expression}"  # noqa: S608
+
+    value = _value_sql(sources[0])
+    missing_mark = _missing_mark_sql(sources[0])
+    stacked_values = f"SELECT place, {value} AS value, {missing_mark} AS missing_mark FROM ({stacked_cells})"  # noqa: S608
+
+    query = f"SELECT place, {aggregates} FROM ({stacked_values}) GROUP BY place"  # noqa: S608
+    results = table.connection.execute(query).fetchall()
+    return {sources[place - 1].index: struct for place, struct in results}
+
+
+def _cell_sql(column: SourceColumn) -> str:
+    """Return the SQL of a cell: a text without surrounding white space, or an unchanged boolean, number or date."""
+    if not column.is_read_as_text:
+        return column.identifier
+
+    # Trimming is slow. White space comes before all other characters, so that a comparison shows where it is needed.
+    text = f"CAST({column.identifier} AS VARCHAR)"
+    has_white_space = f"{text} < '!' OR right({text}, 1) < '!'"
+    return f"CASE WHEN {has_white_space} THEN trim({text}, e' \\t\\r\\n') ELSE {text} END"
+
+
+def _value_sql(column: SourceColumn) -> str:
+    """Return the SQL of the value in a `cell`, which is NULL for a word such as `N/A` that says that it is missing."""
+    if column.is_read_as_text:
+        return f"CASE WHEN NOT (cell IN ({_MISSING_MARK_LITERALS})) THEN cell END"
+    if column.duckdb_type in FLOAT_TYPES:
+        return "CASE WHEN NOT isnan(CAST(cell AS DOUBLE)) THEN cell END"
+    return "cell"
+
+
+def _missing_mark_sql(column: SourceColumn) -> str:
+    """Return the SQL of a word in a `cell` that stands for a missing value, such as `N/A`, or NULL if it is none."""
+    if column.is_read_as_text:
+        return f"CASE WHEN cell IN ({_MISSING_MARK_LITERALS}) THEN cell END"
+    if column.duckdb_type in FLOAT_TYPES:
+        return "CASE WHEN isnan(CAST(cell AS DOUBLE)) THEN 'NaN' END"
+    return "CAST(NULL AS VARCHAR)"
