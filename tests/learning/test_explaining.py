@@ -332,6 +332,19 @@ def test_sentences_are_right_in_both_directions(tmp_path: Path, value: float, wo
         assert "“b”" in despite
 
 
+def test_sentences_state_the_units_of_the_file(tmp_path: Path) -> None:
+    """Numbers have the unit that the file writes beside them: the prediction, its contributions, and the values."""
+    frame = line().drop(columns="b")
+    frame["a"] = [f"{100 * a:.1f}%" for a in frame["a"]]
+    frame["y"] = [f"{y:.2f} kg" for y in frame["y"]]
+    outcome = train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1})
+    rows = {"values": [{"a": "250%", "colour": "red"}]}
+    sentence = explain(frame, model_of(outcome), tmp_path, scope="local", instances=rows)["local"][0]["sentence"]
+    assert "“a” = 250% (+" in sentence["en"]
+    assert "«\u00a0a\u00a0» = 250\u00a0% (+" in sentence["fr"]
+    assert sentence["en"].count("\u00a0kg") >= 4
+
+
 def test_rows_unlike_the_training_have_warnings(tmp_path: Path) -> None:
     """Explained rows say which of their values the model has not seen, like predicted ones."""
     frame = line()

@@ -36,10 +36,17 @@ def join_texts(sentences: Sequence[LocalizedText], *, separator: str = " ") -> L
     return {locale: separator.join(sentence[locale] for sentence in sentences) for locale in LOCALES}
 
 
+def with_unit(number: LocalizedText, unit: str) -> LocalizedText:
+    """Write a number with its unit, which may be empty."""
+    if not unit:
+        return number
+    english_space = "" if unit == "%" else "\u00a0"
+    return {"fr": f"{number['fr']}\u00a0{unit}", "en": f"{number['en']}{english_space}{unit}"}
+
+
 def format_percentage(share: float) -> LocalizedText:
     """Write a share in percent, as probabilities are read."""
-    percent = format_tenths(100 * share)
-    return {"fr": f"{percent['fr']}\u00a0%", "en": f"{percent['en']}%"}
+    return with_unit(format_tenths(100 * share), "%")
 
 
 def format_tenths(number: float) -> LocalizedText:

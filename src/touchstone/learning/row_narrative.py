@@ -1,7 +1,7 @@
 """Explanations of single predictions in sentences, in French and English."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from touchstone.learning.choices import Output
@@ -13,6 +13,7 @@ from touchstone.learning.localized_text import (
     format_signed,
     format_tenths,
     join_texts,
+    with_unit,
 )
 from touchstone.learning.narrative import sentence
 
@@ -22,11 +23,20 @@ EQUAL_SHARE: Final = 1e-3  # A smaller share of all contributions is no differen
 
 @dataclass(frozen=True, slots=True)
 class ExplainedNumber:
-    """What is explained for each row: a probability or the log-odds of a class, or the number that is predicted."""
+    """What is explained for each row: a probability or the log-odds of a class, or the number that is predicted.
+
+    `units` are those that the file writes beside the numbers of a column, by column.
+    """
 
     target: str
     class_name: str | None
     output: Output
+    units: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def unit(self) -> str:
+        """The unit of a number that is predicted; empty if there is none."""
+        return self.units.get(self.target, "") if self.class_name is None else ""
 
     @property
     def is_probability(self) -> bool:
@@ -44,14 +54,16 @@ class ExplainedNumber:
 
     def format_value(self, number: float) -> LocalizedText:
         """Write the explained number with its unit."""
-        return format_percentage(number) if self.is_probability else sentence("number", number=number)
+        if self.is_probability:
+            return format_percentage(number)
+        return with_unit(sentence("number", number=number), self.unit)
 
     def format_difference(self, number: float) -> LocalizedText:
         """Write the size of a difference between two explained numbers with its unit."""
         if self.is_probability:
             points = 100 * abs(number)
             return sentence("points", number=format_tenths(points), count=points)
-        return sentence("number", number=abs(number))
+        return with_unit(sentence("number", number=abs(number)), self.unit)
 
     def format_contribution(self, number: float) -> LocalizedText:
         """Write a contribution with its sign and its unit."""
@@ -60,7 +72,13 @@ class ExplainedNumber:
             sign = "+" if points > 0 else ""
             signed = {locale: sign + text for locale, text in format_tenths(points).items()}
             return sentence("points", number=signed, count=points)
-        return format_signed(number)
+        return with_unit(format_signed(number), self.unit)
+
+    def format_cell_of_column(self, column: str, value: str) -> LocalizedText:
+        """Write the value of a column with its unit; the value may be missing."""
+        if not value:
+            return sentence("missing_value")
+        return with_unit(format_cell(value), self.units.get(column, ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +122,7 @@ def row_sentence(row: Json, number: ExplainedNumber) -> LocalizedText:
     )
 
 
-def counterfactual_sentences(row: Json, immutable: Sequence[str]) -> list[LocalizedText]:
+def counterfactual_sentences(row: Json, number: ExplainedNumber, immutable: Sequence[str]) -> list[LocalizedText]:
     """Return a sentence for each counterfactual of a row, or one that says that there is none.
 
     Returns nothing for a row for which no counterfactuals were asked. `immutable` are the columns that had to stay.
@@ -122,13 +140,13 @@ def counterfactual_sentences(row: Json, immutable: Sequence[str]) -> list[Locali
     sentences = []
     for counterfactual in row["counterfactuals"]:
         changes = [
-            sentence("change", name=change["column"], value=_format_value(change["to"]))
+            sentence(
+                "change", name=change["column"], value=number.format_cell_of_column(change["column"], change["to"])
+            )
             for change in counterfactual["changes"]
         ]
         prediction = counterfactual["prediction"]
-        shown_prediction = (
-            format_cell(prediction) if isinstance(prediction, str) else sentence("number", number=prediction)
-        )
+        shown_prediction = format_cell(prediction) if number.class_name is not None else number.format_value(prediction)
         sentences.append(sentence("counterfactual", row=row_number, prediction=shown_prediction, changes=changes))
     return sentences
 
@@ -152,15 +170,10 @@ def _reason(
         sentence(
             "contribution",
             name=contribution.column,
-            value=_format_value(contribution.value),
+            value=number.format_cell_of_column(contribution.column, contribution.value),
             points=number.format_contribution(contribution.points),
         )
         for contribution in contributions
         if contribution.points * sign > 0
     ]
     return sentence(key, names=phrases[:STRONGEST_COLUMNS]) if phrases else None
-
-
-def _format_value(value: str) -> LocalizedText:
-    """Write the value of a column, which may be missing."""
-    return format_cell(value) if value else sentence("missing_value")

@@ -125,11 +125,7 @@ def _explain_model(context: ExplanationContext, report: Report) -> Json:
     """
     global_explanation = explain_globally(context, report)
     rows = explain_rows(context, report)
-    explained_number = ExplainedNumber(
-        target=context.model.target,
-        class_name=str(_explained_class(context)) if context.model.classes else None,
-        output=context.request.output,
-    )
+    explained_number = _explained_number(context)
     for row in rows:
         row.entry["sentence"] = row_sentence(row.entry, explained_number)
 
@@ -153,6 +149,16 @@ def _explain_model(context: ExplanationContext, report: Report) -> Json:
         "narrative": _narrative(context, columns, rows),
         "limits": _limits(context, rows, correlated),
     }
+
+
+def _explained_number(context: ExplanationContext) -> ExplainedNumber:
+    """Return what is explained for each row, and the units in which the table states its numbers."""
+    return ExplainedNumber(
+        target=context.model.target,
+        class_name=str(_explained_class(context)) if context.model.classes else None,
+        output=context.request.output,
+        units={name: column.unit for name, column in context.table.columns.items()},
+    )
 
 
 def _explained_class(context: ExplanationContext) -> Cell:
@@ -260,8 +266,10 @@ def _narrative(context: ExplanationContext, columns: Sequence[Json], rows: Seque
         sentences += narrative.importance_sentences(columns, _metric_label(context))
 
     sentences += narrative.direction_sentences(columns)
+    explained_number = _explained_number(context)
     for row in rows[:NARRATED_ROWS]:
-        sentences += [row.entry["sentence"], *counterfactual_sentences(row.entry, context.request.immutable)]
+        sentences.append(row.entry["sentence"])
+        sentences += counterfactual_sentences(row.entry, explained_number, context.request.immutable)
     return join_texts(sentences)
 
 
