@@ -17,6 +17,7 @@ from touchstone.learning.localized_text import LocalizedText, join_texts, locali
 from touchstone.learning.target import Target
 from touchstone.messages.decisions import CALIBRATION_SENTENCES, DECISION_SENTENCES, TASK_SENTENCES
 
+SMALL_SHARE: Final = 0.1  # Smaller shares are stated with a decimal.
 PROBABILITY_METRICS: Final = ("log_loss", "brier")
 
 
@@ -106,7 +107,8 @@ def _decision_text(decision: Json) -> LocalizedText:
         return localize(DECISION_SENTENCES[key])
 
     positive_sentence = DECISION_SENTENCES[f"positive_{decision['positive_class_reason']}"]
-    percent = round(100 * decision["positive_share"], 1)
+    share = decision["positive_share"]
+    percent = round(100 * share) if share >= SMALL_SHARE else round(100 * share, 1)
     sentences = [
         localize(positive_sentence, name=str(decision["positive_class"]), percent=percent),
         localize(DECISION_SENTENCES["threshold"], threshold=decision["threshold"]),
@@ -127,7 +129,8 @@ def _objective_sentence(decision: Json) -> LocalizedText:
     if "metric" in requested:
         metric_label = localize(METRIC_BY_NAME[requested["metric"]].label)
         return localize(DECISION_SENTENCES["threshold_metric"], metric=metric_label, **facts)
-    return localize(DECISION_SENTENCES["threshold_cost"], **requested["cost"], **facts)
+    costs = {name: int(cost) if cost.is_integer() else cost for name, cost in requested["cost"].items()}
+    return localize(DECISION_SENTENCES["threshold_cost"], **costs, **facts)
 
 
 def _calibration(experiment: Experiment, search: SearchResult) -> Json:
