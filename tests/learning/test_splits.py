@@ -187,6 +187,7 @@ def test_year_month_and_day_order_the_rows(tmp_path: Path) -> None:
         {"year_built": 1900 + np.arange(200) % 100},
         {"year": [1999, 2008] * 100},
         {"day": np.arange(200) % 31 + 1},
+        {"year": [2020] * 200, "day": np.arange(200) % 31 + 1},
     ],
 )
 def test_not_every_date_orders_the_rows(columns: dict[str, Any]) -> None:

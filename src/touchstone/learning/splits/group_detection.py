@@ -26,6 +26,8 @@ from touchstone.learning.target import Indices, Target
 MIN_GROUPS: Final = 10
 MIN_ROWS_PER_GROUP: Final = 1.02  # On average, so that at least some groups have several rows.
 MIN_ROWS_PER_UNNAMED_GROUP: Final = 2.0
+MIN_UNNAMED_ROWS: Final = 200
+MAX_UNNAMED_SHARE: Final = 0.25  # The largest share of the rows that a single group may have.
 MAX_UNNAMED_CANDIDATES: Final = 3
 GROUP_KINDS: Final = (ColumnKind.CATEGORY, ColumnKind.NUMBER, ColumnKind.TEXT)
 MAX_SAMPLED_ROWS: Final = 2_000
@@ -94,7 +96,15 @@ def _examine(table: Table, target: Target, column: ColumnSchema) -> Iterator[Gro
 
 
 def _explains_target(table: Table, target: Target, column: ColumnSchema) -> bool:
-    """Return whether the rows of a group are alike in the target; if not, recognising the group gains nothing."""
+    """Return whether the rows of a group are alike in the target; if not, recognising the group gains nothing.
+
+    A short table, or one in which most rows form a single group, is not enough to tell.
+    """
+    rows_per_group = np.bincount(number_groups(table.frame[column.name].iloc[target.rows]))
+    row_count = len(target.rows)
+    if row_count < MIN_UNNAMED_ROWS or rows_per_group.max() > MAX_UNNAMED_SHARE * row_count:
+        return False
+
     sample = _sample_whole_groups(table, target, column.name)
     return likeness_of_target(target, sample.rows, sample.groups) >= MIN_LIKENESS
 

@@ -1,6 +1,6 @@
 """Detection of the columns that order the rows in time: a date, or a year with its months and days."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import numpy as np
@@ -22,7 +22,7 @@ MIN_MOMENTS: Final = 5  # With fewer moments, the latest rows would be a group r
 MIN_COUNTED_MOMENTS: Final = 32  # A column of days with fewer values may be the day of a month.
 MAX_MISSING_SHARE: Final = 0.05
 FIRST_YEAR, LAST_YEAR = 1_500, 2_200
-FINER_UNITS: Final = (MONTH_WORDS, DAY_WORDS, HOUR_WORDS, MINUTE_WORDS)
+UNITS_WITHIN_DAY: Final = (HOUR_WORDS, MINUTE_WORDS)
 
 
 def find_time_columns(table: Table, target_name: str) -> tuple[str, ...]:
@@ -55,13 +55,41 @@ def _find_year(table: Table, candidates: Iterable[ColumnSchema]) -> tuple[str, .
         if event is None or not _holds_years(table, column):
             continue
 
-        names = [column.name]
-        for unit_words in FINER_UNITS:
-            finer_names = [other.name for other in whole_numbers if time_unit_of_name(other.name, unit_words) == event]
-            names.extend(finer_names[:1])
+        names = [column.name, *_finer_units(whole_numbers, event)]
         if _count_moments(table, names) >= MIN_MOMENTS:
             return tuple(names)
     return ()
+
+
+def _finer_units(whole_numbers: Iterable[ColumnSchema], event: frozenset[str]) -> Iterator[str]:
+    """Yield the columns of the month, the day and the time of day of an event, down to the first unit that is missing.
+
+    A day without a month has to be a day of the year.
+    """
+    month = _find_unit(whole_numbers, MONTH_WORDS, event)
+    if month is not None:
+        yield month.name
+
+    day = _find_unit(whole_numbers, DAY_WORDS, event)
+    if day is None or (month is None and day.distinct < MIN_COUNTED_MOMENTS):
+        return
+    yield day.name
+
+    for unit_words in UNITS_WITHIN_DAY:
+        column = _find_unit(whole_numbers, unit_words, event)
+        if column is None:
+            return
+        yield column.name
+
+
+def _find_unit(
+    whole_numbers: Iterable[ColumnSchema], unit_words: frozenset[str], event: frozenset[str]
+) -> ColumnSchema | None:
+    """Return the first column that measures the time of an event in a unit, or None if there is none."""
+    for column in whole_numbers:
+        if time_unit_of_name(column.name, unit_words) == event:
+            return column
+    return None
 
 
 def _find_counter(candidates: Iterable[ColumnSchema]) -> tuple[str, ...]:
