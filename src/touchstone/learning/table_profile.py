@@ -9,6 +9,7 @@ import pandas as pd
 
 from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema
 from touchstone.learning.interfaces import Json
+from touchstone.learning.row_hashes import row_hashes
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Floats
 
@@ -30,7 +31,7 @@ def profile_table(table: Table, roles: Mapping[str, Json], declared: Mapping[str
         "rows": rows,
         "columns": columns,
         "missing_percentage": 100 * missing_cells / (rows * columns),
-        "duplicate_rows": int(table.frame.duplicated().sum()),
+        "duplicate_rows": _count_duplicate_rows(table.frame),
         "sha256": table.sha256,
         "encoding": table.encoding.name,
         "has_header": table.has_header,
@@ -46,6 +47,11 @@ def profile_table(table: Table, roles: Mapping[str, Json], declared: Mapping[str
         "declared": _compare_declared(measured, declared, has_target=target is not None),
         "by_column": column_entries,
     }
+
+
+def _count_duplicate_rows(frame: pd.DataFrame) -> int:
+    """Return how many rows are exact repeats of an earlier one, which their hashes show fastest."""
+    return len(frame) - len(np.unique(row_hashes(frame)))
 
 
 def describe_column(column: ColumnSchema, cells: "pd.Series[Any]") -> Json:
