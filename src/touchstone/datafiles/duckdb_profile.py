@@ -16,8 +16,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from msgspec.structs import replace
-
 from touchstone.datafiles.byte_scan import scan_bytes
 from touchstone.datafiles.column_queries import aggregate_stack, stacks
 from touchstone.datafiles.duckdb_table import DuckDbTable, load_into_memory, open_table
@@ -116,14 +114,8 @@ def profile_descriptor(descriptor: int, file_type: str, *, limits: ProfilingLimi
         file_type=file_type,
         missing_marks=_sum_mark_counts(columns),
         warnings=list(table.warnings),
-        column_profiles=[_decode_texts(column.profile, table) for column in columns],
+        column_profiles=[column.profile for column in columns],
     )
-
-
-def _decode_texts(profile: ColumnProfile, table: DuckDbTable) -> ColumnProfile:
-    """Return the profile of a column with its name and values as they are meant, whatever the encoding of the file."""
-    top = [(table.decode(value), count) for value, count in profile.top]
-    return replace(profile, name=table.decode(profile.name), top=top)
 
 
 def _sum_mark_counts(columns: Iterable[MeasuredColumn]) -> dict[str, int]:

@@ -1,10 +1,14 @@
 """Opening of a data file as a table of DuckDB, which can read that file and nothing else."""
 
 import csv
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 import duckdb
+import pyarrow as pa
+import pyarrow.csv as arrow_csv
 
 from touchstone.core.delimited_text import DELIMITERS, detect_delimiter, has_header
 from touchstone.core.text_encoding import TextEncoding
@@ -12,8 +16,7 @@ from touchstone.datafiles.byte_scan import ByteScan
 from touchstone.datafiles.file_profile import FailureReason, ProfilingError, ProfilingLimits
 
 _SAMPLE_LINES: Final = 50
-_LATIN_1: Final = "latin-1"
-_DUCKDB_ENCODINGS: Final = ("utf-8", "utf-16", _LATIN_1)
+_DUCKDB_ENCODINGS: Final = ("utf-8", "utf-16")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,25 +27,17 @@ class DuckDbTable:
         connection: the DuckDB connection.
         expression: the SQL to select from, such as a call of `read_csv`.
         warnings: keys of what looked odd when the file was opened.
-        encoding: the encoding of the texts that DuckDB, which does not know it, has read as Latin-1.
     """
 
     connection: Any
     expression: str
     warnings: tuple[str, ...] = ()
-    encoding: str = _LATIN_1
 
     def count_rows(self) -> int:
         """Return the number of rows of the table."""
         query = f"SELECT count(*) FROM {self.expression}"  # noqa: S608
         (row_count,) = self.connection.execute(query).fetchone()
         return int(row_count)
-
-    def decode(self, text: str) -> str:
-        """Return a text from the file as it is meant, for a file whose encoding DuckDB does not know."""
-        if self.encoding == _LATIN_1:
-            return text
-        return text.encode(_LATIN_1, errors="replace").decode(self.encoding, errors="replace")
 
 
 def open_table(path: str, file_type: str, scan: ByteScan, limits: ProfilingLimits) -> DuckDbTable:
@@ -124,10 +119,14 @@ def _open_delimited_table(
     delimiter = "\t" if file_type == "tsv" else detect_delimiter(lines)
     rows = list(csv.reader(lines, delimiter=delimiter))
     names_columns = has_header(rows)
-    is_known_encoding = scan.encoding.name in _DUCKDB_ENCODINGS
+    warnings = _layout_warnings(scan.encoding, names_columns=names_columns)
+    names = _distinct_names(rows[0]) if names_columns else [f"column_{number}" for number in range(1, len(rows[0]) + 1)]
+    if scan.encoding.name not in _DUCKDB_ENCODINGS:
+        layout = _TextLayout(scan.encoding.name, delimiter, names, names_columns)
+        return DuckDbTable(connection, _register_other_encoding(connection, path, layout), warnings)
 
     options: dict[str, Any] = {
-        "encoding": scan.encoding.name if is_known_encoding else _LATIN_1,
+        "encoding": scan.encoding.name,
         "delim": delimiter,
         "quote": '"',
         "escape": '"',  # a quote inside a quoted cell is doubled
@@ -140,14 +139,60 @@ def _open_delimited_table(
         "parallel": False,  # the parallel reader of DuckDB supports no line breaks in cells along with `null_padding`
     }
     if not names_columns:
-        options["names"] = [f"column_{number}" for number in range(1, len(rows[0]) + 1)]
+        options["names"] = names
+    return DuckDbTable(connection, _function_call("read_csv", path, **options), warnings)
 
-    return DuckDbTable(
-        connection,
-        _function_call("read_csv", path, **options),
-        warnings=_layout_warnings(scan.encoding, names_columns=names_columns),
-        encoding=_LATIN_1 if is_known_encoding else scan.encoding.name,
+
+class _TextLayout(NamedTuple):
+    """How a delimited text is written, and the names of its columns, which its first row may contain."""
+
+    encoding: str
+    delimiter: str
+    names: list[str]
+    has_header: bool
+
+
+def _register_other_encoding(connection: Any, path: str, layout: _TextLayout) -> str:
+    """Let Arrow read a delimited text in an encoding that DuckDB does not know, and return the name of the table.
+
+    Raises:
+        ProfilingError: the rows have different lengths, or bytes mean nothing in the encoding.
+    """
+    # Several threads would use up the limit on address space.
+    pa.set_memory_pool(pa.system_memory_pool())
+    pa.set_cpu_count(1)
+    pa.set_io_thread_count(1)
+    read_options = arrow_csv.ReadOptions(
+        column_names=layout.names,
+        skip_rows_after_names=1 if layout.has_header else 0,
+        encoding=layout.encoding,
+        use_threads=False,
     )
+    parse_options = arrow_csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True)
+    convert_options = arrow_csv.ConvertOptions(column_types=dict.fromkeys(layout.names, pa.large_string()))
+
+    try:
+        with Path(path).open("rb") as file:
+            texts = arrow_csv.read_csv(
+                file, read_options=read_options, parse_options=parse_options, convert_options=convert_options
+            )
+    except (pa.ArrowInvalid, UnicodeDecodeError) as error:
+        raise ProfilingError(FailureReason.MALFORMED, str(error)) from None
+    connection.register("texts", texts)
+    return "texts"
+
+
+def _distinct_names(header: Sequence[str]) -> list[str]:
+    """Return the names in a header, with numbers after those that DuckDB would not tell apart."""
+    names: list[str] = []
+    taken: set[str] = set()
+    for position, name in enumerate(header, start=1):
+        candidate = name.strip() or f"column_{position}"
+        if candidate.lower() in taken:
+            candidate = f"{candidate}_{position}"
+        taken.add(candidate.lower())
+        names.append(candidate)
+    return names
 
 
 def _layout_warnings(encoding: TextEncoding, *, names_columns: bool) -> tuple[str, ...]:
