@@ -11,10 +11,10 @@ from typing import Any, Final
 
 import numpy as np
 from sklearn.ensemble import VotingClassifier, VotingRegressor
-from sklearn.frozen import FrozenEstimator
+from sklearn.preprocessing import LabelEncoder
 from threadpoolctl import threadpool_limits
 
-from touchstone.learning.algorithms import Trial, average_settings
+from touchstone.learning.algorithms import Trial, average_settings, build_model
 from touchstone.learning.choices import ENSEMBLE
 from touchstone.learning.evaluation import Predictions, compute_metric, metric_sign
 from touchstone.learning.fitting_pool import FittingPool
@@ -165,13 +165,24 @@ def fit_ensemble_alone(data: TrainingData, ensemble: Ensemble, encoded: EncodedF
 
 
 def average_models(data: TrainingData, ensemble: Ensemble, models: Sequence[Any], encoded: EncodedFold) -> Any:
-    """Return a model that averages the fitted models of an ensemble's members."""
-    # The average takes its members as they are: a frozen estimator is not fitted again.
-    named_models = [(f"member_{number}", FrozenEstimator(model)) for number, model in enumerate(models, start=1)]
+    """Return a model that averages the fitted models of an ensemble's members.
+
+    The fitted members are handed over instead of being fitted by the average, which would keep each of them three
+    times; the model file would contain all copies.
+    """
+    unfitted_models = [
+        (f"member_{number}", build_model(member.trial, data.options))
+        for number, member in enumerate(ensemble.members, start=1)
+    ]
     member_weights = [member.weight for member in ensemble.members]
 
-    if data.target.is_classification:
-        average = VotingClassifier(named_models, voting="soft", weights=member_weights)
-    else:
-        average = VotingRegressor(named_models, weights=member_weights)
-    return average.fit(encoded.train, data.target.values[encoded.fold.train])
+    if not data.target.is_classification:
+        average = VotingRegressor(unfitted_models, weights=member_weights)
+        average.estimators_ = list(models)
+        return average
+
+    average = VotingClassifier(unfitted_models, voting="soft", weights=member_weights)
+    average.estimators_ = list(models)
+    average.le_ = LabelEncoder().fit(data.target.values[encoded.fold.train])
+    average.classes_ = average.le_.classes_
+    return average

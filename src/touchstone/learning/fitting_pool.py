@@ -32,13 +32,15 @@ class FittingPool:
 def open_fitting_pool(thread_count: int | None = None) -> Iterator[FittingPool]:
     """Open a pool with a thread for every core that this process may use, or with a given number of threads.
 
-    If its block ends with an exception, work that has not begun is dropped.
+    In its block the calling thread uses a single thread, too. If the block ends with an exception, work that has not
+    begun is dropped.
     """
     count = thread_count or usable_core_count()
     # OpenMP keeps its limit for every thread apart, so each thread sets its own.
     executor = ThreadPoolExecutor(count, thread_name_prefix="fitting", initializer=threadpool_limits, initargs=(1,))
     try:
-        yield FittingPool(executor, count)
+        with threadpool_limits(1):
+            yield FittingPool(executor, count)
     finally:
         executor.shutdown(cancel_futures=True)
 

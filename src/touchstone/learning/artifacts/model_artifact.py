@@ -235,5 +235,5 @@ def _zip(entries: Sequence[tuple[str, bytes]]) -> bytes:
         for name, content in entries:
             entry = zipfile.ZipInfo(name, date_time=EPOCH)
             entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(entry, content, compresslevel=6)
+            archive.writestr(entry, content, compresslevel=1)
     return buffer.getvalue()
