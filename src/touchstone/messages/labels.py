@@ -64,7 +64,10 @@ METHOD_LABELS: Final[Mapping[str, Text]] = {
 ARTIFACT_LABELS: Final[Mapping[str, Text]] = {
     "model.skops": ("le modèle, à ouvrir sans exécuter de code", "the model, which can be opened without running code"),
     "example.py": ("un script qui prédit sans Touchstone", "a script that predicts without Touchstone"),
-    "environment.txt": ("les versions des paquets nécessaires", "the versions of the packages that it needs"),
+    "environment.txt": (
+        "les versions des paquets dont le modèle a besoin",
+        "the versions of the packages that the model needs",
+    ),
     "predictions.parquet": ("la prédiction pour chaque ligne de test", "the prediction for each test row"),
     "split.json": ("les lignes d’apprentissage et de test", "the training and test rows"),
     "model_card.md": ("la fiche du modèle, à lire", "the model card, for readers"),
