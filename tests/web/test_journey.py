@@ -137,7 +137,7 @@ def explain(page: Page) -> None:
     expect(page.locator(".fall tbody tr")).to_have_count(3)
     page.locator("#row nav a").nth(1).click()
     expect(page.locator("#waterfall")).to_contain_text("Row 5")
-    page.get_by_role("textbox", name="income").fill("5")
+    page.get_by_role("textbox", name="income").fill("12")
     page.get_by_role("button", name="Ask the model").click()
     expect(page.locator("#what-if ~ .notice")).to_contain_text("The model answers yes → no")
 
@@ -215,7 +215,7 @@ def test_a_model_by_keyboard_alone(visit: Visit, loans: str) -> None:
     check_looks(page)
     reach(page, "[name='v.income']")
     page.keyboard.press("Control+A")
-    page.keyboard.type("5")
+    page.keyboard.type("12")
     page.keyboard.press("Enter")
     expect(page.locator("#what-if ~ .notice")).to_contain_text("The model answers yes → no")
 
@@ -241,7 +241,7 @@ def test_a_model_without_scripts(visit: Visit, loans: str) -> None:
     expect(page.locator("#story")).to_be_visible(timeout=LONG)
     expect(page.locator(".fall tbody tr")).to_have_count(3)
     assert drawn(page)
-    page.get_by_role("textbox", name="income").fill("5")
+    page.get_by_role("textbox", name="income").fill("12")
     page.get_by_role("button", name="Ask the model").click()
     expect(page.locator("#what-if ~ .notice")).to_contain_text("The model answers yes → no")
 
