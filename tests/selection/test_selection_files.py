@@ -213,6 +213,13 @@ async def test_the_source_tells_the_other_backends_where_the_data_is(ada: httpx2
         "file_path": "people.csv",
         "file_type": "csv",
         "target": "city",
+        "licenses": ["unknown"],
+        "levels": {
+            "instances_number": "measured",
+            "features_number": "measured",
+            "missing_values_percentage": "measured",
+            "has_missing_values": "measured",
+        },
         "sensitive_columns": ["age"],
     }
     assert (await ada.get("/datasets/999/source")).status_code == 404
