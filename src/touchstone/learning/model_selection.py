@@ -20,7 +20,7 @@ from touchstone.learning.trial_comparison import ComparisonResult, TrialComparis
 
 PERCENT_BEFORE_SEARCH: Final = 5.0
 PERCENT_AFTER_SEARCH: Final = 85.0
-COMPARISON_SHARE: Final = 0.5  # Of the time that a fold has; the rest is for fitting and measuring the winner.
+COMPARISON_SHARE: Final = 0.4  # Of the time that a fold has; the rest is for fitting, measuring and storing the winner.
 FITTING_SHARE: Final = 0.4  # Of the time that is left after the comparison.
 MIN_FITTED_ROWS: Final = 1_000
 TRAINING_SCORE_ROWS: Final = 20_000
