@@ -33,6 +33,7 @@ NOT_FOUND_ERRORS: Final[Mapping[str, type[ServiceError]]] = {
     "project_id": ProjectNotFound,
     "snapshot_id": SnapshotNotFound,
     "job_id": JobNotFound,
+    "comparison_id": JobNotFound,
     "name": ArtifactNotFound,
     "session_id": SessionNotFound,
     "user_id": UserNotFound,
