@@ -27,7 +27,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 from touchstone.core.errors import InvalidJobRequest
 from touchstone.http.request_models import Name, RequestModel, is_clean_text, require_clean_text
 from touchstone.learning import requests
-from touchstone.learning.comparison_request import ComparisonRequest
+from touchstone.learning.comparison_request import TrainingComparisonRequest
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.requests import ExplanationRequest, TrainingRequest
 
@@ -266,4 +266,4 @@ class RequestBody(Generic[RequestT]):
 
 TrainingBody = Annotated[TrainingRequest, RequestBody(TrainingRequest), Body()]
 ExplanationBody = Annotated[ExplanationRequest, RequestBody(ExplanationRequest), Body()]
-ComparisonBody = Annotated[ComparisonRequest, RequestBody(ComparisonRequest), Body()]
+ComparisonBody = Annotated[TrainingComparisonRequest, RequestBody(TrainingComparisonRequest), Body()]

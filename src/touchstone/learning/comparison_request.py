@@ -21,7 +21,7 @@ TargetByDataset = Annotated[
 Targets = ColumnName | TargetByDataset
 
 
-class ComparisonRequest(TrainingOptions, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class TrainingComparisonRequest(TrainingOptions, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A comparison: the same training on several datasets, which are named or are the first tables of a ranking.
 
     `dataset_ids` names the datasets. Without them, they are the first `limit` datasets with a table in the ranking of

@@ -9,7 +9,7 @@ from msgspec import Struct
 from touchstone.core.errors import DataFileUnreadable, DatasetNotFound, FieldError, InvalidJobRequest
 from touchstone.jobs.request_context import JobRequestContext
 from touchstone.jobs.selection_client import DatasetSource
-from touchstone.learning.comparison_request import ComparisonRequest
+from touchstone.learning.comparison_request import TrainingComparisonRequest
 
 # A ranking may go on for millions of datasets without a table.
 MAX_RANKED_DATASETS: Final = 200
@@ -24,7 +24,7 @@ class Candidate(Struct, frozen=True):
     target: str | None
 
 
-async def load_named_datasets(ctx: JobRequestContext, request: ComparisonRequest) -> list[Candidate]:
+async def load_named_datasets(ctx: JobRequestContext, request: TrainingComparisonRequest) -> list[Candidate]:
     """Return the datasets that a request names.
 
     Raises:
@@ -49,7 +49,7 @@ async def load_named_datasets(ctx: JobRequestContext, request: ComparisonRequest
 
 
 async def iterate_ranked_tables(
-    ctx: JobRequestContext, request: ComparisonRequest, project_id: UUID
+    ctx: JobRequestContext, request: TrainingComparisonRequest, project_id: UUID
 ) -> AsyncIterator[Candidate]:
     """Yield the datasets with a file in the ranking of a project, best first.
 

@@ -12,7 +12,7 @@ from touchstone.core.errors import DataFileUnreadable, FieldError, InvalidJobReq
 from touchstone.jobs.job_submission import check_against_data, describe_job, request_digest
 from touchstone.jobs.records import NewJob
 from touchstone.jobs.request_context import JobRequestContext
-from touchstone.learning.comparison_request import ComparisonRequest
+from touchstone.learning.comparison_request import TrainingComparisonRequest
 from touchstone.learning.learning_errors import LearningError
 from touchstone.services.training.comparison import comparison_store
 from touchstone.services.training.comparison.candidates import (
@@ -28,11 +28,11 @@ MAX_CHECKED_TABLES: Final = 20  # of a ranking; checking a table means reading i
 class _Subject(NamedTuple):
     """What is common to all trainings of a comparison."""
 
-    request: ComparisonRequest
+    request: TrainingComparisonRequest
     project_id: UUID | None
 
 
-async def submit_comparison(ctx: JobRequestContext, request: ComparisonRequest) -> UUID:
+async def submit_comparison(ctx: JobRequestContext, request: TrainingComparisonRequest) -> UUID:
     """Queue the trainings of a comparison, after checking each of them against its data, and return its id.
 
     A client that repeats a request sends the same idempotency key again. It then receives the id of the comparison
