@@ -10,10 +10,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-NAME_BIT: Final = 0x80
-WEIGHT_MASK: Final = 0x7F
-TEXT_WEIGHT: Final = 1
-NAME_WEIGHT: Final = 3
+from touchstone.ranking.text.words import IN_NAME, MAX_WEIGHT, NAME_WEIGHT, TEXT_WEIGHT
+
 NO_WORD: Final = -1
 _FIRST_OTHER_BYTE: Final = 128
 _APOSTROPHE: Final = 0x27
@@ -193,12 +191,12 @@ def is_word_of_name(table: WordTable, words: ListedWords, number: int) -> bool:
     """Return whether a word is marked as a word of the current record's name."""
     if not is_in_record(table, words, number):
         return False
-    return bool(words.weights[place_of_word(table, words, number)] >= NAME_BIT)
+    return bool(words.weights[place_of_word(table, words, number)] >= IN_NAME)
 
 
 def mark_as_name(table: WordTable, words: ListedWords, number: int) -> None:
     """Mark a word of the current record as a word of its name."""
-    words.weights[place_of_word(table, words, number)] |= NAME_BIT
+    words.weights[place_of_word(table, words, number)] |= IN_NAME
 
 
 def place_of_word(table: WordTable, words: ListedWords, number: int) -> int:
@@ -207,11 +205,11 @@ def place_of_word(table: WordTable, words: ListedWords, number: int) -> int:
 
 
 def add_weight(table: WordTable, words: ListedWords, number: int, weight: int) -> None:
-    """Add a weight to a word of the current record; the sum of the weights is never more than WEIGHT_MASK."""
+    """Add a weight to a word of the current record; the sum of the weights is never more than MAX_WEIGHT."""
     if is_in_record(table, words, number):
         place = place_of_word(table, words, number)
-        name_bit = words.weights[place] & NAME_BIT
-        sum_of_weights = min((words.weights[place] & WEIGHT_MASK) + weight, WEIGHT_MASK)
+        name_bit = words.weights[place] & IN_NAME
+        sum_of_weights = min((words.weights[place] & MAX_WEIGHT) + weight, MAX_WEIGHT)
         words.weights[place] = name_bit | sum_of_weights
         return
 

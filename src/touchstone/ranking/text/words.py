@@ -12,9 +12,9 @@ IN_NAME: Final = 0x80
 MAX_WEIGHT: Final = 0x7F
 MAX_LENGTH: Final = 2**16 - 1
 """The length of a record is the sum of the weights of its words, and no more than this."""
-_NAME_WEIGHT: Final = 3
+NAME_WEIGHT: Final = 3
 _LABEL_WEIGHT: Final = 2
-_TEXT_WEIGHT: Final = 1
+TEXT_WEIGHT: Final = 1
 _TERM_COLUMNS: Final = ("domain", "task")
 
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -60,7 +60,7 @@ def weigh_words(
     weights: dict[str, int] = {}
     for text in texts:
         if text:
-            _add_words(weights, split_words(text), _TEXT_WEIGHT)
+            _add_words(weights, split_words(text), TEXT_WEIGHT)
     for label in labels:
         _add_words(weights, split_words(label), _LABEL_WEIGHT)
     for column, value in terms:
@@ -69,7 +69,7 @@ def weigh_words(
         _add_words(weights, spellings, _LABEL_WEIGHT)
 
     words_of_name = name_words(name)
-    _add_words(weights, words_of_name, _NAME_WEIGHT)
+    _add_words(weights, words_of_name, NAME_WEIGHT)
 
     capped_weights = {word: min(weight, MAX_WEIGHT) for word, weight in weights.items()}
     return capped_weights | {word: capped_weights[word] | IN_NAME for word in words_of_name}
