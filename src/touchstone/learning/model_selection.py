@@ -14,7 +14,7 @@ from touchstone.learning.fairness.reweighing import training_data
 from touchstone.learning.fitting_pool import FittingPool
 from touchstone.learning.interfaces import Phase, Report, StepwiseProgress
 from touchstone.learning.model_search import encode_fold, fit_trial, predict_fold, predict_rows
-from touchstone.learning.splits.folds import Fold
+from touchstone.learning.splits.folds import Fold, limit_training_rows
 from touchstone.learning.time_budget import TimeBudget
 from touchstone.learning.trial_comparison import ComparisonResult, TrialComparison, plan_stages
 
@@ -83,7 +83,7 @@ def _measure_winner(
     winner = _choose_model(experiment, comparison)
     seconds_per_row = _seconds_per_row(winner, comparison)
     affordable_rows = max(MIN_FITTED_ROWS, int(max(0.0, seconds) * pool.thread_count / seconds_per_row))
-    affordable_fold = limit_rows(fold, affordable_rows, seed=experiment.request.seed)
+    affordable_fold = limit_training_rows(fold, affordable_rows, seed=experiment.request.seed)
 
     encoded = encode_fold(data, affordable_fold)
     model = fit_ensemble(data, winner.ensemble, encoded, pool)
@@ -125,15 +125,6 @@ def _seconds_per_row(winner: ChosenModel, comparison: ComparisonResult) -> float
     """Return how long a fit of the winner takes by training row on one thread."""
     positions = {member.position for member in winner.ensemble.members}
     return sum(trial.seconds_per_row for trial in comparison.finalists if trial.position in positions)
-
-
-def limit_rows(fold: Fold, row_count: int, seed: int) -> Fold:
-    """Return a fold that has at most so many training rows, drawn at random."""
-    if len(fold.train) <= row_count:
-        return fold
-
-    sample = np.random.default_rng(seed).choice(fold.train, row_count, replace=False)
-    return Fold(train=np.sort(sample), test=fold.test)
 
 
 def fit_stored_model(experiment: Experiment, search: SearchResult, pool: FittingPool) -> Pipeline:

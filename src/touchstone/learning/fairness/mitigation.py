@@ -20,8 +20,7 @@ from touchstone.learning.fairness.reweighing import training_data
 from touchstone.learning.fairness.sensitive_columns import sensitive_columns, sensitive_frame
 from touchstone.learning.fitting_pool import FittingPool
 from touchstone.learning.model_search import encode_fold, has_single_class, predict_fold
-from touchstone.learning.model_selection import limit_rows
-from touchstone.learning.splits.folds import Fold, held_out_positions, inner_folds
+from touchstone.learning.splits.folds import Fold, held_out_positions, inner_folds, limit_training_rows
 from touchstone.learning.target import Indices
 
 VALIDATION_ROWS: Final = 20_000
@@ -99,7 +98,7 @@ def _reweigh(experiment: Experiment, search: SearchResult, pool: FittingPool) ->
 
 def _reweigh_fold(experiment: Experiment, result: FoldResult, fold: Fold, pool: FittingPool) -> FoldResult:
     """Return the result of a fold whose model learned from weighted rows, and how this model decides."""
-    learned_fold = limit_rows(fold, result.training_rows, seed=experiment.request.seed)
+    learned_fold = limit_training_rows(fold, result.training_rows, seed=experiment.request.seed)
     data = training_data(experiment, learned_fold.train)
     encoded = encode_fold(data, learned_fold)
     model = fit_ensemble(data, result.ensemble, encoded, pool)

@@ -54,6 +54,18 @@ def outer_folds(rule: SplitRule) -> tuple[Fold, ...]:
     return (hold_out_at_random(rule, plan.test_size),)
 
 
+def limit_training_rows(fold: Fold, limit: int, seed: int) -> Fold:
+    """Return a fold that has at most `limit` training rows, drawn at random."""
+    return Fold(train=_draw_sample(fold.train, limit, seed), test=fold.test)
+
+
+def _draw_sample(rows: Indices, limit: int, seed: int) -> Indices:
+    """Return at most `limit` of some rows, drawn at random, in ascending order."""
+    if len(rows) <= limit:
+        return rows
+    return np.sort(np.random.default_rng(seed).choice(rows, limit, replace=False))
+
+
 def inner_folds(rule: SplitRule, train: Indices, *, limit: int) -> tuple[Fold, ...]:
     """Divide training rows once more, into the folds by which the best trial is chosen.
 
@@ -62,10 +74,7 @@ def inner_folds(rule: SplitRule, train: Indices, *, limit: int) -> tuple[Fold, .
     long one a single fold with a random quarter for validation. A sample is divided instead if there are more than
     `limit` rows.
     """
-    if len(train) > limit:
-        sample = np.random.default_rng(rule.seed).choice(train, limit, replace=False)
-        train = np.sort(sample)
-
+    train = _draw_sample(train, limit, rule.seed)
     if rule.times is not None:
         fold = _split_by_time(rule, train, rule.times, INNER_TEST_SHARE)
         if fold is not None and len(fold.train) >= len(fold.test):

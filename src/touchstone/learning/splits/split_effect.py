@@ -16,7 +16,7 @@ from touchstone.learning.interfaces import Json
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.localized_text import localize
 from touchstone.learning.model_search import encode_fold, predict_fold
-from touchstone.learning.splits.folds import Fold, outer_folds
+from touchstone.learning.splits.folds import limit_training_rows, outer_folds
 from touchstone.learning.splits.split_plan import SplitPlan
 from touchstone.learning.splits.split_rule import build_split_rule
 from touchstone.messages.splits import SPLIT_EFFECTS
@@ -147,7 +147,7 @@ def _score_with_plan(experiment: Experiment, ensemble: Ensemble, plan: SplitPlan
     equal_rows = experiment.split.equal_rows
     try:
         rule = build_split_rule(plan, experiment.table, experiment.target, equal_rows, experiment.request.seed)
-        fold = _shorten(outer_folds(rule)[0], experiment.request.seed)
+        fold = limit_training_rows(outer_folds(rule)[0], MAX_TRAINING_ROWS, experiment.request.seed)
     except LearningError:
         return None
     if rule.has_single_class(fold.train):
@@ -157,11 +157,3 @@ def _score_with_plan(experiment: Experiment, ensemble: Ensemble, plan: SplitPlan
     model = fit_ensemble_alone(data, ensemble, encoded)
     score = compute_metric(data.metric, predict_fold(data, model, encoded))
     return score if np.isfinite(score) else None
-
-
-def _shorten(fold: Fold, seed: int) -> Fold:
-    """Return a fold with a sample of its training rows if it has very many."""
-    if len(fold.train) <= MAX_TRAINING_ROWS:
-        return fold
-    sample = np.random.default_rng(seed).choice(fold.train, MAX_TRAINING_ROWS, replace=False)
-    return Fold(train=np.sort(sample), test=fold.test)

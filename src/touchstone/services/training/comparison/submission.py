@@ -121,13 +121,13 @@ async def _check_ranked(ctx: JobRequestContext, subject: _Subject) -> list[NewCo
 
 async def _take(candidates: AsyncIterator[Candidate], count: int) -> list[Candidate]:
     """Return the next candidates, at most `count` of them."""
-    taken: list[Candidate] = []
-    while len(taken) < count:
+    next_candidates: list[Candidate] = []
+    while len(next_candidates) < count:
         candidate = await anext(candidates, None)
         if candidate is None:
             break
-        taken.append(candidate)
-    return taken
+        next_candidates.append(candidate)
+    return next_candidates
 
 
 async def _check_candidate(ctx: JobRequestContext, subject: _Subject, candidate: Candidate) -> NewComparedDataset:
