@@ -117,10 +117,15 @@ def _dense_preparation(train: pd.DataFrame) -> Any:
 
 
 def score(truth: Values, predictions: Values, *, classification: bool) -> float:
-    """Return the balanced accuracy, or R² for numbers."""
+    """Return the balanced accuracy, or R² for numbers; spaces around a class do not count, which the product drops."""
     if classification:
-        return float(balanced_accuracy_score(truth.astype(str), predictions.astype(str)))
+        return float(balanced_accuracy_score(_class_names(truth), _class_names(predictions)))
     return float(r2_score(truth, predictions))
+
+
+def _class_names(values: Values) -> list[str]:
+    """Return classes as texts without spaces around them."""
+    return [str(value).strip() for value in values]
 
 
 ALTERNATIVES: Final[dict[str, FitAndPredict]] = {
