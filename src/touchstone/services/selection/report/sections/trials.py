@@ -105,8 +105,8 @@ def _groups_table(column: Json, language: ReportLanguage) -> Table:
     metric_names = list(groups[0]["metrics"]) if groups else []
     columns = [
         Column(language.text("group"), width=2),
-        Column(language.text("rows"), is_number=True),
-        *(Column(language.metric(name), is_number=True) for name in metric_names),
+        Column(language.text("rows"), is_number=True, width=0.8),
+        *(Column(language.metric(name), is_number=True, width=1.2) for name in metric_names),
     ]
     rows = [_group_row(group, metric_names, language) for group in groups]
     return Table(language.text("training_groups", column=str(column["column"])), columns, rows)
