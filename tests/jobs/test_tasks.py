@@ -34,11 +34,18 @@ def create_context(tmp_path: Path, sha256: str | None = None) -> TaskContext:
 
 
 def test_preflight_describes_the_table(tmp_path: Path) -> None:
-    """The preflight task returns rows, columns and digest of the table as a training would read it, and the split."""
+    """The preflight task returns rows, columns and digest of the table as a training would read it."""
     facts = task_functions.preflight_train(create_context(tmp_path)).result
     assert (facts["rows"], facts["columns"]) == (60, 2)
     assert facts["sha256"] == hashlib.sha256(CSV.encode()).hexdigest()
-    assert facts["split"]["strategy"] == "holdout"
+
+
+def test_preview_says_how_rows_would_be_divided(tmp_path: Path) -> None:
+    """The preview task returns what the preflight task does, and the split that a training would follow."""
+    facts = task_functions.preflight_train(create_context(tmp_path)).result
+    preview = task_functions.preview_train(create_context(tmp_path)).result
+    assert preview == facts | {"split": preview["split"]}
+    assert preview["split"]["strategy"] == "holdout"
 
 
 def test_file_that_was_replaced_is_not_trained_on(tmp_path: Path) -> None:

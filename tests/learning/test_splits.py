@@ -12,12 +12,12 @@ from tests.learning.small_tables import csv, explain, model_of, train
 from touchstone.learning.experiment import Experiment, prepare_experiment
 from touchstone.learning.interfaces import Json
 from touchstone.learning.learning_errors import LearningError
-from touchstone.learning.requests import TrainingRequest
+from touchstone.learning.requests import Split, TrainingRequest
 from touchstone.learning.splits.column_names import names_identity, names_person_or_thing
 from touchstone.learning.splits.folds import held_out_positions, inner_folds
 from touchstone.learning.splits.split_plan import plan_from_record
 from touchstone.learning.table_reader import read_table
-from touchstone.learning.training import preflight
+from touchstone.learning.training import preflight, preview
 
 QUICK: dict[str, Any] = {"algorithms": ["random_forest"], "budget": {"max_trials": 1}}
 
@@ -229,9 +229,24 @@ def test_an_explanation_measures_on_the_rows_that_were_held_out(tmp_path: Path) 
 def test_the_split_is_known_before_the_training() -> None:
     """The check of a request proposes the groups before anything is learned."""
     request = msgspec.convert({"dataset_id": 1, "target": "ill"}, TrainingRequest)
-    split = preflight(request, csv(patients()))["split"]
+    split = preview(request, csv(patients()))["split"]
     assert (split["strategy"], split["group_column"], split["effect"]) == ("group", "patient", None)
     assert split["training_rows"] + split["test_rows"] == 800
+
+
+def test_a_training_is_checked_before_its_groups_are_known() -> None:
+    """The check before the start answers with the size of the table, and refuses what the training would refuse."""
+    request = msgspec.convert({"dataset_id": 1, "target": "ill"}, TrainingRequest)
+    facts = preflight(request, csv(patients()))
+    assert (facts["rows"], facts["columns"]) == (800, 6)
+    assert "split" not in facts
+
+    by_clinic = msgspec.structs.replace(request, split=Split(group_column="clinic"))
+    with pytest.raises(LearningError, match="too_few_groups"):
+        preflight(by_clinic, csv(patients().assign(clinic="north")))
+
+    with pytest.raises(LearningError, match="no_features"):
+        preflight(request, csv(patients()[["patient", "ill"]]))
 
 
 def test_one_group_cannot_be_divided() -> None:

@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from touchstone.jobs import job_store, queue_store
-from touchstone.jobs.kinds import TRAINING
+from touchstone.jobs.kinds import PREVIEW_TASK, TRAINING
 from touchstone.jobs.records import JobInputs, JobRecord, JobSource, Json, NewJob
 from touchstone.jobs.request_context import JobRequestContext
 from touchstone.jobs.selection_client import DatasetSource
@@ -134,7 +134,7 @@ async def check_against_data(
         InvalidJobRequest: the request contradicts the table or the model, or there is nothing to learn from.
     """
     source = _job_source(dataset, training)
-    table_facts = await _run_preflight(ctx, new_job.request, source)
+    table_facts = await _run_check(ctx, ctx.service.kind.preflight_task, new_job.request, source)
     inputs = msgspec.convert({"dataset_id": dataset.dataset_id, **table_facts}, JobInputs)
     return replace(
         new_job,
@@ -155,14 +155,14 @@ async def preview_training(ctx: JobRequestContext, request: TrainingRequest) -> 
     """
     dataset = await _load_dataset(ctx, request, None)
     new_job = describe_job(ctx, request)
-    return await _run_preflight(ctx, new_job.request, _job_source(dataset, None))
+    return await _run_check(ctx, PREVIEW_TASK, new_job.request, _job_source(dataset, None))
 
 
-async def _run_preflight(ctx: JobRequestContext, request_body: Json, source: JobSource) -> Json:
+async def _run_check(ctx: JobRequestContext, task: str, request_body: Json, source: JobSource) -> Json:
     """Check the request for a job against its files in a worker process, and return the facts about its table."""
     async with ctx.jobs.input_files.open_in_thread(source) as files_by_role:
         table_facts: Json = await ctx.jobs.synchronous_tasks.run(
-            ctx.service.kind.preflight_task, request_body, source=source, files_by_role=files_by_role
+            task, request_body, source=source, files_by_role=files_by_role
         )
     return table_facts
 

@@ -7,6 +7,7 @@ from typing import Final
 # Short tasks that a request waits for; see `execution/synchronous_tasks.py`.
 PREDICT_TASK: Final = "predict"
 DRAW_TASK: Final = "draw"
+PREVIEW_TASK: Final = "preview_train"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from touchstone.learning.request_checks import check_training_request
 from touchstone.learning.requests import TrainingRequest, chosen_features
 from touchstone.learning.sample_weights import read_sample_weights
 from touchstone.learning.splits.folds import Fold, held_out_positions
-from touchstone.learning.splits.split_decision import SplitDecision, decide_split, names_to_learn_from
+from touchstone.learning.splits.split_decision import SplitDecision, check_split, decide_split, names_to_learn_from
 from touchstone.learning.splits.split_rule import SplitRule
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Floats, Indices, Target, read_target
@@ -146,12 +146,7 @@ def prepare_experiment(request: TrainingRequest, table: Table) -> Experiment:
     The plan says which column is predicted from which others, on which rows models are trained and tested, and which
     models are tried. Raises `LearningError` for whatever would make the training impossible.
     """
-    check_training_request(request, list(table.columns), rows=len(table.frame))
-    target = read_target(table, request.target, request.task, request.metric, request.positive_class)
-    check_decision_options(request, target)
-    feature_names = _learnable_features(request, table)
-    if not feature_names:
-        raise LearningError("no_features", field="features")
+    target, feature_names = _select_columns(request, table)
 
     split = decide_split(request, table, target, feature_names)
     names_to_learn = names_to_learn_from(request, split.plan, feature_names)
@@ -160,6 +155,31 @@ def prepare_experiment(request: TrainingRequest, table: Table) -> Experiment:
     algorithms = _affordable_algorithms(request, rows=len(target.values))
     trials = plan_trials(algorithms, data.options, max_trials=request.budget.max_trials)
     return Experiment(request, table, data, split, tuple(trials))
+
+
+def check_experiment(request: TrainingRequest, table: Table) -> None:
+    """Raise `LearningError` if a training is impossible, without the time that `prepare_experiment` takes.
+
+    How the rows are divided is only decided as far as that can make the training impossible.
+    """
+    target, feature_names = _select_columns(request, table)
+    read_sample_weights(table, target, request.sample_weight)
+    check_split(request, table, target, feature_names)
+
+
+def _select_columns(request: TrainingRequest, table: Table) -> tuple[Target, list[str]]:
+    """Return the column to predict, and the names of those that could be learned from.
+
+    Raises `LearningError` if the request does not fit the table, or if nothing could be learned from.
+    """
+    check_training_request(request, list(table.columns), rows=len(table.frame))
+    target = read_target(table, request.target, request.task, request.metric, request.positive_class)
+    check_decision_options(request, target)
+
+    feature_names = _learnable_features(request, table)
+    if not feature_names:
+        raise LearningError("no_features", field="features")
+    return target, feature_names
 
 
 def _affordable_algorithms(request: TrainingRequest, rows: int) -> tuple[str, ...]:
@@ -178,13 +198,7 @@ def _learnable_features(request: TrainingRequest, table: Table) -> list[str]:
 
 
 def _select_training_data(request: TrainingRequest, table: Table, target: Target, names: Sequence[str]) -> TrainingData:
-    """Select the named columns to learn from, and say how models are fitted on them.
-
-    Raises `LearningError` if there are none, because the only one forms the groups of the split.
-    """
-    if not names:
-        raise LearningError("no_features", field="features")
-
+    """Select the named columns to learn from, and say how models are fitted on them."""
     # A metric to which every class counts the same calls for a model to which it does, too.
     metric = request.metric or DEFAULT_METRIC[target.task]
     is_balanced = METRIC_BY_NAME[metric].prevalence_free

@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 from touchstone.learning.algorithms import load_libraries
 from touchstone.learning.artifacts.artifact_writer import FinishedTraining
 from touchstone.learning.column_types import schema_to_dict
-from touchstone.learning.experiment import Experiment, SearchResult, prepare_experiment
+from touchstone.learning.experiment import Experiment, SearchResult, check_experiment, prepare_experiment
 from touchstone.learning.fairness.mitigation import mitigate
 from touchstone.learning.fitting_pool import open_fitting_pool
 from touchstone.learning.interfaces import DataFile, Json, Outcome, Phase, Report, to_builtins
@@ -66,10 +66,21 @@ def run_training(request: TrainingRequest, file: DataFile, *, scratch: Path, rep
 
 
 def preflight(request: TrainingRequest, file: DataFile) -> Json:
-    """Check a training as far as possible without learning, so that it can be refused before it is queued.
+    """Check a training without learning, so that it can be refused before it is queued.
 
-    Returns `{rows, columns, sha256}` of the table, and how its rows would be divided (`split`). Raises `LearningError`
-    if the training would fail.
+    Returns `{rows, columns, sha256}` of the table. Raises `LearningError` if the training would fail. A request waits
+    for this, so groups are left to the training itself.
+    """
+    with suppress_numeric_warnings():
+        table = read_table(file)
+        check_experiment(request, table)
+        return table.summary
+
+
+def preview(request: TrainingRequest, file: DataFile) -> Json:
+    """Check a training like `preflight`, and also decide how its rows would be divided, as the training itself would.
+
+    Returns `{rows, columns, sha256, split}`. Raises `LearningError` if the training would fail.
     """
     with suppress_numeric_warnings():
         table = read_table(file)

@@ -8,7 +8,7 @@ import msgspec
 
 from touchstone.jobs.execution.protocol import OutputFile, TaskContext, TaskSet, TaskSucceeded, WorkerTask
 from touchstone.jobs.input_files import DATA, MODEL
-from touchstone.jobs.kinds import DRAW_TASK, EXPLANATION, PREDICT_TASK, TRAINING
+from touchstone.jobs.kinds import DRAW_TASK, EXPLANATION, PREDICT_TASK, PREVIEW_TASK, TRAINING
 from touchstone.learning import training
 from touchstone.learning.charts.renderer import render_png, render_svg
 from touchstone.learning.explaining import explanation_run
@@ -48,10 +48,16 @@ def predict_rows(context: TaskContext) -> TaskSucceeded:
 def preflight_train(context: TaskContext) -> TaskSucceeded:
     """Check a training request against its table, and return the dimensions and the digest of the table.
 
-    This does everything that a training does before it learns, so that a training that cannot work is not queued.
+    A training that cannot work is thus not queued.
     """
     request = msgspec.convert(context.request, TrainingRequest)
     return TaskSucceeded(result=training.preflight(request, _data_file(context)))
+
+
+def preview_train(context: TaskContext) -> TaskSucceeded:
+    """Check a training request like `preflight_train`, and also return how the rows of its table would be divided."""
+    request = msgspec.convert(context.request, TrainingRequest)
+    return TaskSucceeded(result=training.preview(request, _data_file(context)))
 
 
 def preflight_explain(context: TaskContext) -> TaskSucceeded:
@@ -111,6 +117,7 @@ TASKS: Final = TaskSet(
     WorkerTask(EXPLANATION.name, explain),
     WorkerTask(TRAINING.preflight_task, preflight_train),
     WorkerTask(EXPLANATION.preflight_task, preflight_explain),
+    WorkerTask(PREVIEW_TASK, preview_train),
     WorkerTask(PREDICT_TASK, predict_rows),
     WorkerTask(DRAW_TASK, draw),
 )

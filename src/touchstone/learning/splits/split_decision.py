@@ -67,34 +67,85 @@ class _Option:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Division:
+    """The rows of a table as a plan divides them, and which of them are equal."""
+
+    rule: SplitRule
+    folds: tuple[Fold, ...]
+    equal_rows: EqualRows
+    duplicates: DuplicateRows
+
+
 def decide_split(request: TrainingRequest, table: Table, target: Target, feature_names: Sequence[str]) -> SplitDecision:
     """Decide how the rows of a table that have a target are divided.
 
     `feature_names` are the columns that could be learned from. Raises `LearningError` if the rows cannot be divided as
-    the request asks.
+    the request asks, or if the only column to learn from forms the groups.
     """
-    split = request.split
     group_columns = find_group_columns(table, target, feature_names)
     time_columns = find_time_columns(table, target.name)
 
-    # The columns that form groups are not learned from, so they do not distinguish equal rows either.
-    options = _list_options(split, group_columns, time_columns)
+    options = _list_options(request.split, group_columns, time_columns)
     for option in options:
         names = names_to_learn_from(request, option.plan, feature_names)
-        equal_rows = find_equal_rows(table, target, names)
-        duplicates = judge_equal_rows(table, target, equal_rows)
-        plan = replace(option.plan, duplicates=_treatment_of_duplicates(split, duplicates))
-        rule = build_split_rule(plan, table, target, equal_rows, request.seed)
+        if not names:
+            raise LearningError("no_features", field="features")
         try:
-            folds = outer_folds(rule)
-            _check_training_rows(rule, folds)
+            division = _divide_rows(request, table, target, option.plan, names)
         except LearningError:
             # An explicit strategy has no alternative, and neither has the last of the automatic ones.
             if option is options[-1]:
                 raise
             continue
-        return SplitDecision(rule, folds, option.reason, equal_rows, duplicates, group_columns, time_columns)
+        return SplitDecision(
+            rule=division.rule,
+            folds=division.folds,
+            reason=option.reason,
+            equal_rows=division.equal_rows,
+            duplicates=division.duplicates,
+            group_columns=group_columns,
+            time_columns=time_columns,
+        )
     raise AssertionError("the last option either is followed or fails")
+
+
+def check_split(request: TrainingRequest, table: Table, target: Target, feature_names: Sequence[str]) -> None:
+    """Raise `LearningError` if `decide_split` would, but without the time that it takes to detect groups.
+
+    Whatever is detected, the automatic strategy can hold out random rows in the end. Where even that is impossible, the
+    rows may still be divided by group or by time.
+    """
+    [option] = _list_options(request.split, (), ())
+    names = names_to_learn_from(request, option.plan, feature_names)
+    may_lack_features = len(feature_names) == 1  # The only column may turn out to form the groups.
+    if not names or may_lack_features:
+        decide_split(request, table, target, feature_names)
+        return
+
+    try:
+        _divide_rows(request, table, target, option.plan, names)
+    except LearningError:
+        if request.split.strategy is not Strategy.AUTO:
+            raise
+        decide_split(request, table, target, feature_names)
+
+
+def _divide_rows(
+    request: TrainingRequest, table: Table, target: Target, plan: SplitPlan, names: Sequence[str]
+) -> _Division:
+    """Divide the rows as a plan says, with equal rows on the same side unless they are to be kept or a coincidence.
+
+    `names` are the columns to learn from. The column that forms groups is not among them, so it does not distinguish
+    equal rows either. Raises `LearningError` if the rows cannot be divided in this way.
+    """
+    equal_rows = find_equal_rows(table, target, names)
+    duplicates = judge_equal_rows(table, target, equal_rows)
+    complete_plan = replace(plan, duplicates=_treatment_of_duplicates(request.split, duplicates))
+    rule = build_split_rule(complete_plan, table, target, equal_rows, request.seed)
+    folds = outer_folds(rule)
+    _check_training_rows(rule, folds)
+    return _Division(rule, folds, equal_rows, duplicates)
 
 
 def names_to_learn_from(request: TrainingRequest, plan: SplitPlan, feature_names: Sequence[str]) -> list[str]:
