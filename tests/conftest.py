@@ -222,6 +222,8 @@ def _settings(database_url: str, tmp_path: Path) -> Settings:
             "TOUCHSTONE_DATABASE_URL": database_url,
             "TOUCHSTONE_DATA_DIR": str(tmp_path / "data"),
             "TOUCHSTONE_DEMO": "false",
+            # On a busy machine, even a small file may take longer to measure than a request usually waits.
+            "TOUCHSTONE_PROFILE_WAIT_SECONDS": "60",
         }
     )
 

@@ -43,6 +43,7 @@ class ServingProcess:
             "TOUCHSTONE_DATA_DIR": str(self.folder),
             "TOUCHSTONE_METRICS_PORT": "0",
             "TOUCHSTONE_RESERVE_BYTES": "0",
+            "TOUCHSTONE_PROFILE_WAIT_SECONDS": "60",  # even a small file takes some seconds on a busy machine
             "TOUCHSTONE_REGISTRATIONS_PER_HOUR": "100000",  # every test registers users of its own from one address
         }
         return own | defaults | self.variables

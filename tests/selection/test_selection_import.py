@@ -319,7 +319,7 @@ class TestLimits:
 class TestTime:
     @pytest.fixture
     def settings(self, settings: Settings) -> Settings:
-        return settings.model_copy(update={"profile_seconds": 0.01})
+        return settings.model_copy(update={"document_seconds": 0.01})
 
     async def test_slow_reading_is_ended(self, ada: httpx2.AsyncClient) -> None:
         """A document that takes too long is rejected, and the service goes on."""

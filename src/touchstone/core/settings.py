@@ -113,7 +113,14 @@ class Settings(BaseSettings):
         le=60,
         description="Longest wait of a request; it is refused with 503 if the work ahead takes 3 % of this time.",
     )
-    profile_seconds: float = Field(20.0, gt=0, le=600, description="Longest time for profiling one data file.")
+    profile_wait_seconds: float = Field(
+        3.0,
+        gt=0,
+        le=600,
+        description="Longest wait of a request for the profile of a data file; a longer one is completed afterwards.",
+    )
+    profile_seconds: float = Field(300.0, gt=0, le=3600, description="Longest time for profiling one data file.")
+    document_seconds: float = Field(20.0, gt=0, le=600, description="Longest time for reading one metadata document.")
     profile_memory_bytes: int = Field(2048 * MIB, ge=256 * MIB, description="Memory of the profiling process.")
     executor: Literal["local", "ray"] = Field("local", description="Where jobs run: in child processes, or on Ray.")
     ray_address: str | None = Field(None, description="Address of a Ray cluster; by default one is started.")

@@ -335,6 +335,14 @@ job_artifacts = sa.Table(
     sa.Column("path", sa.Text, nullable=False),
 )
 
+# The records whose data files are still to be measured. Whoever measures one keeps the others away with a lease.
+pending_measurements = sa.Table(
+    "pending_measurements",
+    metadata,
+    sa.Column("dataset_id", sa.Integer, sa.ForeignKey("datasets.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("leased_until", UtcDateTime, nullable=False),
+)
+
 # A comparison trains the same model on several datasets. Each training is a row of `jobs`.
 comparisons = sa.Table(
     "comparisons",

@@ -131,6 +131,10 @@ DATA_PAGES: Final[Mapping[str, Text]] = {
         "Le fichier n’est pas en UTF-8 : son encodage a été deviné d’après ses lettres.",
         "The file is not UTF-8: its encoding was guessed from its letters.",
     ),
+    "unmeasured_in_progress": (
+        "Le fichier est en cours de lecture : son profil apparaîtra ici. Rechargez la page dans un instant.",
+        "The file is being read: its profile will appear here. Reload the page in a moment.",
+    ),
     "unmeasured_unsupported_type": (
         "Ce type de fichier n’est pas pris en charge : envoyez un fichier CSV, TSV, Parquet, JSON ou JSON Lines.",
         "This file type is not supported: upload CSV, TSV, Parquet, JSON or JSON Lines.",

@@ -19,6 +19,7 @@ from touchstone.services.selection.catalog_tokens import CatalogTokens
 from touchstone.services.selection.context import SelectionServices
 from touchstone.services.selection.datasets import catalog_export_routes, export_routes, hiding_routes
 from touchstone.services.selection.datasets import routes as dataset_routes
+from touchstone.services.selection.datasets.background_measurement import BackgroundMeasurer
 from touchstone.services.selection.datasets.catalog_export import CatalogExport
 from touchstone.services.selection.datasets.editor import DatasetEditor
 from touchstone.services.selection.datasets.hiding import HidingEditor
@@ -50,7 +51,10 @@ SLASHED_PATHS: Final = frozenset({"/datasets"})
 
 
 class Selection:
-    """The selection backend: its application, and tasks that follow the writes of others and the dates of claims."""
+    """The selection backend: its application, and tasks that need no request.
+
+    They follow the writes of others and the dates of claims, and measure large data files.
+    """
 
     def __init__(self, services: SelectionServices, database: Database, tokens: InternalTokens | None) -> None:
         """Build the application around its services, and start to follow the writes of other processes.
@@ -88,6 +92,7 @@ class Selection:
         self._tasks = (
             asyncio.ensure_future(services.catalog.follow()),
             asyncio.ensure_future(services.evidence.withdraw_expired_claims()),
+            asyncio.ensure_future(services.background_measurer.run()),
         )
 
     @classmethod
@@ -105,12 +110,14 @@ class Selection:
 
         data_files = DataFiles(settings, database)
         measurer = FileMeasurer(settings, data_files)
+        background_measurer = BackgroundMeasurer(database, catalog, measurer)
         evidence = EvidenceEditor(database, catalog)
         bulk_limits = BulkLimits(line_bytes=settings.body_max_bytes, quota_bytes=settings.record_quota_bytes)
         services = SelectionServices(
             catalog=catalog,
             catalog_tokens=catalog_tokens,
-            datasets=DatasetEditor(catalog, measurer, quota_bytes=settings.record_quota_bytes),
+            datasets=DatasetEditor(catalog, measurer, background_measurer, quota_bytes=settings.record_quota_bytes),
+            background_measurer=background_measurer,
             catalog_export=CatalogExport(database, catalog),
             evidence=evidence,
             hiding=HidingEditor(database, catalog),
@@ -129,7 +136,7 @@ class Selection:
         return cls(services, database, tokens)
 
     async def close(self) -> None:
-        """Stop following the catalog and the dates of claims; whoever opened the database closes it."""
+        """End the tasks in the background; whoever opened the database closes it."""
         for task in self._tasks:
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):

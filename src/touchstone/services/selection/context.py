@@ -21,6 +21,7 @@ from touchstone.services.selection.bulk.bulk_import import BulkImporter
 from touchstone.services.selection.bulk.parquet_body import ParquetBodies
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.catalog_tokens import CatalogTokens
+from touchstone.services.selection.datasets.background_measurement import BackgroundMeasurer
 from touchstone.services.selection.datasets.catalog_export import CatalogExport
 from touchstone.services.selection.datasets.editor import DatasetEditor
 from touchstone.services.selection.datasets.encoded_records import EncodedRecord
@@ -53,6 +54,7 @@ class SelectionServices:
     catalog: LiveCatalog
     catalog_tokens: CatalogTokens
     datasets: DatasetEditor
+    background_measurer: BackgroundMeasurer
     catalog_export: CatalogExport
     evidence: EvidenceEditor
     hiding: HidingEditor

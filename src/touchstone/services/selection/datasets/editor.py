@@ -19,6 +19,7 @@ from touchstone.database.engine import Writer
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.catalog_writer import CatalogWriter
 from touchstone.services.selection.datasets import store
+from touchstone.services.selection.datasets.background_measurement import BackgroundMeasurer
 from touchstone.services.selection.datasets.dataset_record import DatasetDraft, DatasetRecord
 from touchstone.services.selection.datasets.declared_record import DeclaredRecord
 from touchstone.services.selection.datasets.encoded_records import EncodedRecord, encode_records
@@ -44,16 +45,24 @@ Draft = TypeVar("Draft", bound=DatasetDraft)
 class DatasetEditor:
     """Creates, changes and deletes records of the catalog."""
 
-    def __init__(self, catalog: LiveCatalog, measurer: FileMeasurer, *, quota_bytes: int) -> None:
+    def __init__(
+        self,
+        catalog: LiveCatalog,
+        measurer: FileMeasurer,
+        background_measurer: BackgroundMeasurer,
+        *,
+        quota_bytes: int,
+    ) -> None:
         self._catalog = catalog
         self._measurer = measurer
+        self._background_measurer = background_measurer
         self._quota_bytes = quota_bytes
 
     async def create(self, body: DatasetCreateBody, caller: Caller | None) -> EncodedRecord:
         """Create a record that belongs to the caller, and return it as a client receives it.
 
-        The data file is measured first. What is measured becomes claims, which fill in attributes that the body leaves
-        out.
+        The data file is measured first, or in the background if that takes long. What is measured becomes claims, which
+        fill in attributes that the body leaves out.
 
         Raises:
             ConflictingValues: the two keys of the name have different values.
@@ -64,14 +73,16 @@ class DatasetEditor:
         draft = DeclaredRecord.from_body(body).new_draft(owner, source_digest=None, now=datetime.now(UTC))
         _check_visibility(draft)
 
-        measurement = await self._measurer.measure(draft.file_path, draft.file_type, owner)
+        measurement = await self._measurer.measure_briefly(draft.file_path, draft.file_type, owner)
         measured_values = measurement.attribute_values(target_of(draft))
         draft = with_measurement(draft, measurement)
 
         async with self._catalog.writing() as writer:
             record = await insert_record(writer, draft, measured_claims(measured_values))
             await check_record_quota(writer.transaction, owner, self._quota_bytes)
+            await self._background_measurer.note(writer.transaction, record.id, measurement)
 
+        self._background_measurer.wake()
         return await self._read_encoded(record.id, owner)
 
     async def change(
@@ -79,8 +90,9 @@ class DatasetEditor:
     ) -> EncodedRecord:
         """Change a record on behalf of its owner or an administrator, and return it as a client receives it.
 
-        The data file is measured again only if the change names another file. Attributes in the change replace what the
-        creator has declared before, in the record and in claims; those by an administrator become claims.
+        The data file is measured again only if the change names another file, and then as that of a new record.
+        Attributes in the change replace what the creator has declared before, in the record and in claims; those by an
+        administrator become claims.
 
         Raises:
             DatasetNotFound, Forbidden: the caller may not see or not change the record.
@@ -96,7 +108,7 @@ class DatasetEditor:
         _check_visibility(_with_changes(current, body))
 
         for _ in range(_MAX_MEASUREMENTS):
-            # Measuring can take a minute, so it happens before the catalog is locked.
+            # Measuring takes a while, so it happens before the catalog is locked.
             measured = await self._measure_other_file(current, body)
 
             # The record is read and checked again, because it may have changed before the lock was free.
@@ -109,6 +121,7 @@ class DatasetEditor:
         else:
             raise PreconditionFailed
 
+        self._background_measurer.wake()
         return await self._read_encoded(dataset_id, current.owner)
 
     async def _measure_other_file(self, record: DatasetRecord, body: DatasetChangeBody) -> FileMeasurement | None:
@@ -116,7 +129,7 @@ class DatasetEditor:
         file = _other_file(record, body)
         if file is None:
             return None
-        return FileMeasurement(file, await self._measurer.measure(file.path, file.type, record.owner))
+        return FileMeasurement(file, await self._measurer.measure_briefly(file.path, file.type, record.owner))
 
     async def _write_change(
         self,
@@ -136,6 +149,8 @@ class DatasetEditor:
         changed = await writer.update(current.id, changed_draft)
         if changed.content_bytes > current.content_bytes:
             await check_record_quota(writer.transaction, current.owner, self._quota_bytes)
+        if measured is not None:
+            await self._background_measurer.note(writer.transaction, current.id, measured.measurement)
 
     async def delete(self, dataset_id: int, caller: Caller | None, *, if_match: Collection[str] | None) -> None:
         """Delete a record, on behalf of its owner or an administrator.

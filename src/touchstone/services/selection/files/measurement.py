@@ -21,6 +21,8 @@ from touchstone.services.selection.files.data_files import DataFiles
 CONCURRENT_MEASUREMENTS: Final = 2
 # Descriptions of further columns are dropped; the number of columns is always the true one.
 MAX_COLUMN_PROFILES: Final = 1000
+# The value of `unmeasured` while a measurement takes longer than the request that has stored the record.
+IN_PROGRESS: Final = "in_progress"
 # The members of `metadata` in which a record stores its measurement.
 MEASUREMENT_KEYS: Final = ("measured", "unmeasured")
 # The attributes that are measured, and the member of the profile that each is taken from. Whether a table has missing
@@ -41,6 +43,11 @@ class Measurement:
 
     profile: Mapping[str, Any] | None = None
     failure: str | None = None
+
+    @property
+    def is_in_progress(self) -> bool:
+        """Whether the file is still being measured."""
+        return self.failure == IN_PROGRESS
 
     @classmethod
     def from_metadata(cls, metadata: Mapping[str, Any]) -> "Measurement":
@@ -87,6 +94,7 @@ class FileMeasurer:
 
     def __init__(self, settings: Settings, data_files: DataFiles) -> None:
         self._data_files = data_files
+        self._wait_seconds = settings.profile_wait_seconds
         self._timeout_seconds = settings.profile_seconds
         # The limit on processor time is in whole seconds, of which there has to be at least one.
         self._limits = ProfilingLimits(
@@ -108,12 +116,33 @@ class FileMeasurer:
             return Measurement()
 
         with file:
+            return await self._measure_open_file(file, file_type)
+
+    async def measure_briefly(self, file_path: str, file_type: str, owner: UUID | None) -> Measurement:
+        """Measure a data file like `measure`, but only for as long as a request may wait.
+
+        If that is not enough, the measurement is `in_progress`, and has to be made again without a request.
+        """
+        try:
+            file = await self._data_files.open(file_path, owner)
+        except DataFileUnreadable:
+            return Measurement()
+
+        with file:
             try:
-                file_profile = await self._profile(file, file_type.strip().lower())
-            except ProfilingError as error:
-                return Measurement(failure=str(error.reason))
-            except (TimeoutError, OSError):
-                return Measurement(failure="too_slow")
+                async with asyncio.timeout(self._wait_seconds):
+                    return await self._measure_open_file(file, file_type)
+            except TimeoutError:
+                return Measurement(failure=IN_PROGRESS)
+
+    async def _measure_open_file(self, file: BinaryIO, file_type: str) -> Measurement:
+        """Measure an open data file."""
+        try:
+            file_profile = await self._profile(file, file_type.strip().lower())
+        except ProfilingError as error:
+            return Measurement(failure=str(error.reason))
+        except (TimeoutError, OSError):
+            return Measurement(failure="too_slow")
 
         profile_json: dict[str, Any] = msgspec.to_builtins(file_profile)
         profile_json["column_profiles"] = profile_json["column_profiles"][:MAX_COLUMN_PROFILES]

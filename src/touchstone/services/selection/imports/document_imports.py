@@ -61,8 +61,8 @@ class DocumentImports:
         self._catalog = catalog
         self._limits = ProcessLimits(
             memory_bytes=settings.profile_memory_bytes,
-            cpu_seconds=max(1, round(settings.profile_seconds)),
-            wall_seconds=settings.profile_seconds,
+            cpu_seconds=max(1, round(settings.document_seconds)),
+            wall_seconds=settings.document_seconds,
         )
         self._slots = ProcessSlots(CONCURRENT_READINGS, max_wait_seconds=MAX_WAIT_SECONDS)
 

@@ -1,0 +1,145 @@
+"""Measurements of data files that take longer than a request should wait.
+
+The record says `in_progress` until then. What has to be measured is a row in the database, so that nothing is forgotten
+when a process stops, and each row is measured by one process only.
+"""
+
+import asyncio
+import contextlib
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import structlog
+from msgspec.structs import replace
+
+from touchstone.core.errors import ServiceError
+from touchstone.core.uninterrupted import run_uninterrupted
+from touchstone.database.engine import Database, Writer
+from touchstone.services.selection.catalog.live_catalog import LiveCatalog
+from touchstone.services.selection.catalog_writer import CatalogWriter
+from touchstone.services.selection.datasets import store
+from touchstone.services.selection.datasets.dataset_record import DatasetRecord
+from touchstone.services.selection.datasets.measured_record import (
+    DataFile,
+    FileMeasurement,
+    target_of,
+    with_measurement,
+)
+from touchstone.services.selection.evidence.record_claims import RecordClaims
+from touchstone.services.selection.files import pending_store
+from touchstone.services.selection.files.measurement import FileMeasurer, Measurement
+
+POLL_SECONDS: Final = 5.0  # How often a process looks for measurements that another one has left unfinished.
+LEASE: Final = timedelta(seconds=30)
+RENEWAL_SECONDS: Final = 10.0
+
+log = structlog.get_logger("touchstone.files")
+
+
+class BackgroundMeasurer:
+    """Measures the data files of records that were stored before their measurement was finished, one at a time."""
+
+    def __init__(self, database: Database, catalog: LiveCatalog, measurer: FileMeasurer) -> None:
+        self._database = database
+        self._catalog = catalog
+        self._measurer = measurer
+        self._has_new = asyncio.Event()
+
+    async def note(self, transaction: Writer, dataset_id: int, measurement: Measurement) -> None:
+        """Remember in the transaction that writes a record whether its data file still has to be measured."""
+        if measurement.is_in_progress:
+            await pending_store.add_pending(transaction, dataset_id, datetime.now(UTC))
+        else:
+            await pending_store.remove_pending(transaction, dataset_id)
+
+    def wake(self) -> None:
+        """Look for unfinished measurements at once; to be called after a transaction that has noted one."""
+        self._has_new.set()
+
+    async def run(self) -> None:
+        """Finish measurements until cancelled; errors are logged, and the measurement is tried again."""
+        while True:
+            try:
+                while await self._finish_one():
+                    pass
+            except ServiceError:
+                pass  # The database or the catalog has logged it.
+            except Exception as error:  # noqa: BLE001 - a process that stopped here would leave records unmeasured
+                log.warning("a data file could not be measured", problem=type(error).__name__)
+
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._has_new.wait(), POLL_SECONDS)
+            self._has_new.clear()
+
+    async def _finish_one(self) -> bool:
+        """Measure the data file of a record that waits for it; return False if there is none."""
+        record = await run_uninterrupted(self._take_record())
+        if record is None:
+            return False
+
+        try:
+            measurement = await self._measure_under_lease(record)
+        except asyncio.CancelledError:
+            # The process stops, so that another one may begin at once.
+            await self._set_lease_end(record.id, datetime.now(UTC))
+            raise
+        await run_uninterrupted(self._store(record.id, FileMeasurement(DataFile.of(record), measurement)))
+        return True
+
+    async def _take_record(self) -> DatasetRecord | None:
+        """Lease the measurement of a record that nobody measures, and return the record; None if there is none."""
+        now = datetime.now(UTC)
+        async with self._database.reading() as connection:
+            dataset_id = await pending_store.find_unleased(connection, now)
+        if dataset_id is None:
+            return None
+
+        async with self._database.writing() as transaction:
+            if not await pending_store.take_lease(transaction, dataset_id, now, now + LEASE):
+                return None
+            return await store.read_dataset(transaction, dataset_id)
+
+    async def _measure_under_lease(self, record: DatasetRecord) -> Measurement:
+        """Measure the data file of a record, and renew the lease until that is done."""
+        measuring = asyncio.ensure_future(self._measurer.measure(record.file_path, record.file_type, record.owner))
+        try:
+            while not measuring.done():
+                await asyncio.wait({measuring}, timeout=RENEWAL_SECONDS)
+                await run_uninterrupted(self._set_lease_end(record.id, datetime.now(UTC) + LEASE))
+            return measuring.result()
+        finally:
+            measuring.cancel()
+            await asyncio.gather(measuring, return_exceptions=True)
+
+    async def _set_lease_end(self, dataset_id: int, moment: datetime) -> None:
+        """Set the moment until which nobody else measures the data file of a record."""
+        async with self._database.writing() as transaction:
+            await pending_store.extend_lease(transaction, dataset_id, moment)
+
+    async def _store(self, dataset_id: int, measured: FileMeasurement) -> None:
+        """Add a measurement to its record, unless the record was deleted or names another data file by now."""
+        async with self._catalog.writing() as writer:
+            record = await store.read_dataset(writer.transaction, dataset_id)
+            if record is None:
+                return
+            if _is_waiting(record) and DataFile.of(record) != measured.file:
+                # The other file is measured next.
+                await pending_store.extend_lease(writer.transaction, dataset_id, datetime.now(UTC))
+                return
+
+            if _is_waiting(record):
+                await _write_measurement(writer, record, measured.measurement)
+            await pending_store.remove_pending(writer.transaction, dataset_id)
+
+
+def _is_waiting(record: DatasetRecord) -> bool:
+    """Return whether a record says that its data file is being measured."""
+    return Measurement.from_metadata(record.metadata or {}).is_in_progress
+
+
+async def _write_measurement(writer: CatalogWriter, record: DatasetRecord, measurement: Measurement) -> None:
+    """Store a record with a measurement, and with the claims that follow from it."""
+    draft = replace(with_measurement(record, measurement), updated_at=datetime.now(UTC))
+    claims = await RecordClaims.load(writer.transaction, record.id)
+    await claims.replace_measurements(writer.transaction, measurement.attribute_values(target_of(draft)))
+    await writer.update(record.id, claims.resolve(draft))
