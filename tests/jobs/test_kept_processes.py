@@ -1,5 +1,6 @@
 """Processes that are kept for further tasks, as those that predict are."""
 
+import asyncio
 import tempfile
 from collections.abc import AsyncIterator
 from typing import Any
@@ -8,9 +9,11 @@ import pytest
 
 from tests.jobs.conftest import TINY_WORKER_COMMAND
 from tests.jobs.test_executing import wait_until_gone
-from touchstone.core.settings import MIB
+from touchstone.core.settings import MIB, Settings
 from touchstone.jobs.execution.process_executor import ProcessExecutor
 from touchstone.jobs.execution.protocol import ExecutionOutcome, ResourceLimits, TaskFailed, TaskSucceeded, WorkItem
+from touchstone.jobs.execution.synchronous_tasks import MAX_RUNNING, SynchronousTasks
+from touchstone.jobs.kinds import PREDICT_TASK
 from touchstone.jobs.records import JobProgress, JobSource
 
 pytestmark = pytest.mark.anyio
@@ -94,3 +97,25 @@ async def test_kept_processes_end_with_the_executor() -> None:
     pid = await Tasks(executor).process_id()
     await executor.close()
     await wait_until_gone(pid)
+
+
+async def test_predictions_do_not_wait_for_longer_tasks(tasks: Tasks, settings: Settings) -> None:
+    """A prediction is answered while as many other tasks run as may run at the same time."""
+    synchronous_tasks = SynchronousTasks(tasks.executor, settings)
+
+    async def sleep() -> None:
+        await synchronous_tasks.run("sleep", {"seconds": 60}, source=JobSource(), files_by_role={})
+
+    sleeping = [asyncio.create_task(sleep()) for _ in range(MAX_RUNNING)]
+    await asyncio.sleep(0)  # Let them take their slots.
+    try:
+        with tempfile.TemporaryFile() as model:
+            prediction = await synchronous_tasks.run(
+                PREDICT_TASK, {"rows": [{}]}, source=JobSource(), files_by_role={"model": model}
+            )
+        assert prediction["predictions"] == [{"prediction": ""}]
+        assert not any(task.done() for task in sleeping)
+    finally:
+        for task in sleeping:
+            task.cancel()
+        await asyncio.gather(*sleeping, return_exceptions=True)

@@ -6,19 +6,32 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    VotingClassifier,
+    VotingRegressor,
+)
+from sklearn.linear_model import Ridge
+from sklearn.tree import DecisionTreeClassifier
 
 from tests.learning.small_tables import messy, model_of, train
 from touchstone.learning.artifacts import model_artifact
 from touchstone.learning.artifacts.model_artifact import LoadedModel
 from touchstone.learning.column_types import ColumnKind, ColumnSchema
+from touchstone.learning.few_rows.encoders import FewRowsEncoder
+from touchstone.learning.few_rows.models import FewRowsModel
 from touchstone.learning.interfaces import ModelFile
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.model_cache import ModelCache
 from touchstone.learning.model_search import suppress_numeric_warnings
-from touchstone.learning.prediction import encode_few_rows, predict
+from touchstone.learning.prediction import predict
 from touchstone.learning.preparation import encode_frame
-from touchstone.learning.row_values import build_frame
+from touchstone.learning.row_values import build_frame, read_rows
 
 BODY: dict[str, Any] = {"algorithms": ["decision_tree"], "budget": {"max_trials": 1}}
 
@@ -77,10 +90,31 @@ def test_warnings_quote_the_values_in_both_languages(model: LoadedModel) -> None
 def test_few_rows_are_encoded_as_the_preparation_does(model: LoadedModel) -> None:
     """The faster way to encode a few rows gives the same matrix, for columns of every kind."""
     rows = json.loads(messy(120).drop(columns="outcome").tail(30).to_json(orient="records", date_format="iso"))
-    frame = build_frame(model.columns, [*rows, {}, {"colour": "never seen"}], ignored=model.other_columns)
+    cells = read_rows(model.columns, [*rows, {}, {"colour": "never seen"}], ignored=model.other_columns)
     with suppress_numeric_warnings():
-        matrix = encode_few_rows(model.preparation, frame)
-    assert np.array_equal(matrix, encode_frame(model.preparation, frame))
+        matrix = FewRowsEncoder.of(model.preparation).encode(cells, row_count=len(rows) + 2)
+    assert np.array_equal(matrix, encode_frame(model.preparation, pd.DataFrame(cells)))
+
+
+@pytest.mark.parametrize("class_count", [2, 3])
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+def test_averages_and_calibrated_models_answer_as_scikit_learn_does(class_count: int, method: str) -> None:
+    """The faster way to ask a model gives exactly the same probabilities, also for models that consist of others."""
+    rng = np.random.default_rng(0)
+    matrix, classes = rng.normal(size=(90, 4)), np.arange(90) % class_count
+    members = [("forest", RandomForestClassifier(5)), ("boosting", HistGradientBoostingClassifier(max_iter=5))]
+    average = VotingClassifier([*members, ("tree", DecisionTreeClassifier())], voting="soft", weights=[0.5, 0.3, 0.2])
+    calibrated = CalibratedClassifierCV(average, method=method, cv=2, ensemble=False).fit(matrix, classes)
+    assert np.array_equal(FewRowsModel(calibrated).predict_proba(matrix), calibrated.predict_proba(matrix))
+
+
+def test_averages_of_numbers_are_those_of_scikit_learn() -> None:
+    """The faster way to ask a regression gives exactly the same numbers."""
+    rng = np.random.default_rng(0)
+    matrix, numbers = rng.normal(size=(90, 4)), rng.normal(size=90)
+    members = [("forest", RandomForestRegressor(5)), ("linear", Ridge())]
+    average = VotingRegressor(members, weights=[0.7, 0.3]).fit(matrix, numbers)
+    assert np.array_equal(FewRowsModel(average).predict(matrix), average.predict(matrix))
 
 
 def test_dates_are_read_in_every_way_of_their_column() -> None:
@@ -117,7 +151,7 @@ def test_loaded_models_are_kept_until_others_need_the_room(tmp_path: Path) -> No
     reloaded_model = small_cache.load(opened(0))
     assert reloaded_model is not model
     rows = json.loads(frame.drop(columns=["outcome", "when"]).head(3).to_json(orient="records"))
-    assert predict(reloaded_model, rows) == predict(model, rows)
+    assert reloaded_model.predict(rows) == model.predict(rows)
 
     content, digest = files[0]
     with pytest.raises(LearningError, match="artifact_damaged"):

@@ -14,16 +14,20 @@ import msgspec
 import numpy as np
 import pandas as pd
 import pytest
+from threadpoolctl import threadpool_limits
 
 from tests.learning.small_tables import Progress, csv, explain, messy, model_of, train
 from touchstone.learning.algorithms import ModelOptions, plan_trials, search_space
 from touchstone.learning.artifacts import model_artifact
+from touchstone.learning.artifacts.model_artifact import LoadedModel
 from touchstone.learning.choices import Task
 from touchstone.learning.experiment import prepare_experiment
-from touchstone.learning.interfaces import ModelFile
+from touchstone.learning.interfaces import Json, ModelFile
 from touchstone.learning.learning_errors import LearningError
+from touchstone.learning.model_search import suppress_numeric_warnings
 from touchstone.learning.prediction import predict
 from touchstone.learning.requests import TrainingRequest
+from touchstone.learning.row_values import build_frame
 from touchstone.learning.table_reader import read_table
 from touchstone.learning.target import Target
 from touchstone.learning.training import run_training
@@ -270,6 +274,18 @@ def test_an_exception_from_the_report_ends_the_work(tmp_path: Path) -> None:
         run_training(order, csv(messy(120)), scratch=tmp_path, report=report)
 
 
+def assert_predicted_by_pipeline(model: LoadedModel, rows: list[dict[str, Any]], answer: Json) -> None:
+    """Check that predictions are exactly those of the stored pipeline, which scikit-learn runs."""
+    frame = build_frame(model.columns, rows, model.other_columns)
+    with suppress_numeric_warnings(), threadpool_limits(1):
+        if model.classes:
+            expected = model.pipeline.predict_proba(frame).tolist()
+            assert [prediction["probabilities"] for prediction in answer["predictions"]] == expected
+        else:
+            expected = model.pipeline.predict(frame).tolist()
+            assert [prediction["prediction"] for prediction in answer["predictions"]] == expected
+
+
 @pytest.mark.parametrize(
     "algorithm",
     ["baseline", "linear", "decision_tree", "random_forest", "extra_trees", "hist_gradient_boosting", "lightgbm"],
@@ -281,9 +297,10 @@ def test_every_algorithm_is_kept_and_predicts_alike(tmp_path: Path, algorithm: s
     body = {"algorithms": [algorithm], "budget": {"max_trials": 1}, "features": {"exclude": ["id"]}}
     outcome = train(frame, target, tmp_path, **body)
     kept = model_artifact.load(model_of(outcome))
-    rows = json.loads(frame.drop(columns=[target, "when"]).head(5).to_json(orient="records"))
+    rows = json.loads(frame.drop(columns=[target]).head(5).to_json(orient="records", date_format="iso"))
     answer = predict(kept, rows)
     assert kept.record["algorithm"] == algorithm
+    assert_predicted_by_pipeline(kept, rows, answer)
     assert len(answer["predictions"]) == 5
     if target == "score":
         assert all(isinstance(one["prediction"], float) for one in answer["predictions"])

@@ -17,5 +17,5 @@ Modules whose name ends in `_store` contain the SQL statements on the rows of jo
 - `outcome_store`: how attempts end;
 - `state_transition_store`: the moves between states, which the other stores are built on.
 
-Files are handled by `input_files`, `artifact_files` and `trained_models`.
+Files are handled by `input_files`, `artifact_files` and `trained_model_store`.
 """

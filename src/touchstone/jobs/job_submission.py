@@ -12,7 +12,7 @@ from touchstone.jobs.kinds import PREVIEW_TASK, TRAINING
 from touchstone.jobs.records import JobInputs, JobRecord, JobSource, Json, NewJob
 from touchstone.jobs.request_context import JobRequestContext
 from touchstone.jobs.selection_client import DatasetSource
-from touchstone.jobs.trained_models import TrainedModel, load_trained_model
+from touchstone.jobs.trained_model_store import TrainedModel, load_trained_model
 from touchstone.learning.requests import JobRequest, TrainingRequest
 
 

@@ -6,17 +6,17 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from touchstone.learning.artifacts import model_artifact
-from touchstone.learning.artifacts.model_artifact import LoadedModel
 from touchstone.learning.interfaces import ModelFile
+from touchstone.learning.prediction import RowPredictor
 
 MAX_CACHED_BYTES: Final = 128 * 2**20  # Of model files; a loaded model takes several times the size of its file.
 
 
 @dataclass(frozen=True, slots=True)
 class _CachedModel:
-    """A loaded model, and the size of its file."""
+    """A model that is prepared for predictions, and the size of its file."""
 
-    model: LoadedModel
+    predictor: RowPredictor
     file_bytes: int
 
 
@@ -27,21 +27,22 @@ class ModelCache:
     max_bytes: int = MAX_CACHED_BYTES
     _models: OrderedDict[str, _CachedModel] = field(default_factory=OrderedDict)
 
-    def load(self, model_file: ModelFile) -> LoadedModel:
-        """Return the model of a file, which is read and checked only if the model is not in the cache.
+    def load(self, model_file: ModelFile) -> RowPredictor:
+        """Return the model of a file, prepared for predictions.
 
-        Raises `LearningError` if the file is damaged or contains objects that are not allowed.
+        The file is read and checked only if the model is not in the cache. Raises `LearningError` if the file is
+        damaged or contains objects that are not allowed.
         """
         cached_model = self._models.get(model_file.sha256)
         if cached_model is not None:
             self._models.move_to_end(model_file.sha256)
-            return cached_model.model
+            return cached_model.predictor
 
-        model = model_artifact.load(model_file)
+        predictor = RowPredictor.of(model_artifact.load(model_file))
         file_bytes = model_file.stream.seek(0, io.SEEK_END)
-        self._models[model_file.sha256] = _CachedModel(model, file_bytes)
+        self._models[model_file.sha256] = _CachedModel(predictor, file_bytes)
         self._remove_excess()
-        return model
+        return predictor
 
     def _remove_excess(self) -> None:
         """Remove the models used least recently until the others fit."""

@@ -14,7 +14,7 @@ import pandas as pd
 from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema
 from touchstone.learning.interfaces import Json
 from touchstone.learning.localized_text import format_cell, localize
-from touchstone.learning.row_values import cell_as_text
+from touchstone.learning.row_values import Cells, cell_as_text
 from touchstone.messages.row_warnings import ROW_WARNINGS
 
 MAX_LISTED_CATEGORIES: Final = 20_000  # A column with more categories is not checked.
@@ -51,23 +51,25 @@ def _observed_in_column(column: ColumnSchema, cells: "pd.Series[Any]") -> Json:
     return {}
 
 
-def warn_of_unseen_values(columns: Sequence[ColumnSchema], observed: Json, frame: pd.DataFrame) -> list[RowWarnings]:
-    """Return the warnings about each row of a frame, compared with what `observed_values` has returned.
+def warn_of_unseen_values(
+    columns: Sequence[ColumnSchema], observed: Json, cells: Cells, *, row_count: int
+) -> list[RowWarnings]:
+    """Return the warnings about each of some rows, compared with what `observed_values` has returned.
 
     Warned of are categories that were not seen, values outside the range that was seen, and rows without any value.
     """
-    warnings: list[RowWarnings] = [[] for _ in range(len(frame))]
-    has_value = np.zeros(len(frame), dtype=np.bool_)
+    warnings: list[RowWarnings] = [[] for _ in range(row_count)]
+    has_value = np.zeros(row_count, dtype=np.bool_)
 
     for column in columns:
-        cells = frame[column.name].to_numpy()
-        is_present = _is_present(column, cells)
+        column_cells = cells[column.name]
+        is_present = _is_present(column, column_cells)
         has_value |= is_present
 
         entry = observed.get(column.name)
         if entry is not None:
-            for row in np.flatnonzero(is_present & _is_unseen(cells, entry)):
-                warnings[row].append(_cell_warning(column, frame[column.name].iloc[row], entry))
+            for row in np.flatnonzero(is_present & _is_unseen(column_cells, entry)):
+                warnings[row].append(_cell_warning(column, column_cells[row], entry))
 
     for row in np.flatnonzero(~has_value):
         warnings[row].append(_warning("row_without_values"))
@@ -76,16 +78,21 @@ def warn_of_unseen_values(columns: Sequence[ColumnSchema], observed: Json, frame
 
 def _is_present(column: ColumnSchema, cells: npt.NDArray[Any]) -> Mask:
     """Return which cells of a column have a value."""
-    is_missing: Mask = np.isnan(cells.astype(np.float64)) if column.kind is ColumnKind.NUMBER else cells == MISSING
-    if column.kind is ColumnKind.DATE:
+    if column.kind is ColumnKind.NUMBER:
+        is_missing: Mask = np.isnan(cells.astype(np.float64))
+    elif column.kind is ColumnKind.DATE:
         is_missing = np.isnat(cells)
+    else:
+        is_missing = cells == MISSING
     return ~is_missing
 
 
 def _is_unseen(cells: npt.NDArray[Any], entry: Json) -> Mask:
     """Return which cells are lower or higher than any that was seen, or have a category that was not seen."""
     if "categories" in entry:
-        return np.array([not _contains(entry["categories"], cell) for cell in cells], dtype=np.bool_)
+        distinct_cells = set(cells.tolist())
+        unseen_cells = {cell for cell in distinct_cells if not _contains(entry["categories"], cell)}
+        return np.array([cell in unseen_cells for cell in cells.tolist()], dtype=np.bool_)
 
     low, high = entry["low"], entry["high"]
     if isinstance(low, str):
@@ -102,7 +109,7 @@ def _contains(sorted_values: Sequence[str], value: str) -> bool:
 
 def _cell_warning(column: ColumnSchema, cell: Any, entry: Json) -> Json:
     """Return the warning about a cell whose value was not seen."""
-    value = cell_as_text(cell)
+    value = cell_as_text(pd.Timestamp(cell) if column.kind is ColumnKind.DATE else cell)
     if "low" not in entry:
         return _warning("category_unseen", column.name, value=value)
 

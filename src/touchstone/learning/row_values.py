@@ -12,6 +12,8 @@ from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.request_checks import nearest
 from touchstone.learning.requests import Cell
 
+Cells = Mapping[str, npt.NDArray[Any]]  # The cells of some rows by column.
+
 
 def build_frame(
     columns: Sequence[ColumnSchema],
@@ -20,7 +22,18 @@ def build_frame(
     *,
     location: str = "rows",
 ) -> pd.DataFrame:
-    """Build a data frame from rows that a request gives as `{column: value}`.
+    """Build a data frame from rows that a request gives as `{column: value}`; see `read_rows`."""
+    return pd.DataFrame(read_rows(columns, rows, ignored, location=location))
+
+
+def read_rows(
+    columns: Sequence[ColumnSchema],
+    rows: Sequence[Mapping[str, Cell]],
+    ignored: Sequence[str] = (),
+    *,
+    location: str = "rows",
+) -> Cells:
+    """Read the columns of rows that a request gives as `{column: value}`.
 
     A value that a row does not give is missing. Rows may also name `ignored` columns, which are not read. Raises
     `LearningError` for an unknown column or an unsuitable value; the error refers to the field `location`, which is
@@ -29,8 +42,12 @@ def build_frame(
     known_names = {column.name for column in columns} | set(ignored)
     _check_names(rows, known_names, location)
 
-    values_by_column = {column.name: _read_column(column, rows, location) for column in columns}
-    return pd.DataFrame(values_by_column)
+    return {column.name: _read_column(column, rows, location) for column in columns}
+
+
+def cells_of(frame: pd.DataFrame) -> Cells:
+    """Return the columns of a frame as arrays."""
+    return {str(name): column.to_numpy() for name, column in frame.items()}
 
 
 def cell_as_text(cell: Any) -> str:

@@ -5,6 +5,7 @@ import os
 import resource
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
 import structlog
@@ -23,22 +24,34 @@ from touchstone.jobs.execution.protocol import (
 from touchstone.jobs.kinds import DRAW_TASK, PREDICT_TASK
 from touchstone.jobs.records import JobProgress, JobSource, Json
 
-MAX_RUNNING: Final = 2
-MAX_UNFINISHED: Final = 64  # running ones included
+MAX_RUNNING: Final = 2  # of each queue
+MAX_UNFINISHED: Final = 64  # of each queue, running ones included
 TASK_SECONDS: Final = 20.0
 TOTAL_SECONDS: Final = 25.0  # including the wait for a slot; less than a gateway waits for a backend
 TASKS_THAT_KEEP_PROCESS: Final = (PREDICT_TASK,)  # Loading a model takes longer than predicting with it.
 log = structlog.get_logger("touchstone.jobs")
 
 
+@dataclass(slots=True)
+class _TaskQueue:
+    """Tasks that wait for the same slots."""
+
+    slots: asyncio.Semaphore
+    unfinished_count: int = 0
+
+
 class SynchronousTasks:
-    """Runs short tasks that a request waits for, at most two at a time."""
+    """Runs short tasks that a request waits for, at most two at a time.
+
+    Tasks that keep their process take milliseconds. They have slots of their own, so that they need not wait for the
+    other tasks, which take seconds.
+    """
 
     def __init__(self, executor: Executor, settings: Settings) -> None:
         self._executor = executor
         self._memory_bytes = settings.job_memory_bytes
-        self._slots = asyncio.Semaphore(MAX_RUNNING)
-        self._unfinished_count = 0
+        self._queue_of_quick_tasks = _TaskQueue(asyncio.Semaphore(MAX_RUNNING))
+        self._queue_of_other_tasks = _TaskQueue(asyncio.Semaphore(MAX_RUNNING))
 
     async def run(self, task: str, request: Json, *, source: JobSource, files_by_role: Mapping[str, BinaryIO]) -> Any:
         """Run a task and return its result.
@@ -73,19 +86,20 @@ class SynchronousTasks:
         Raises:
             Overloaded: too many tasks are unfinished already, or this one was not finished in time.
         """
-        if self._unfinished_count >= MAX_UNFINISHED:
+        queue = self._queue_of_quick_tasks if work_item.keeps_process else self._queue_of_other_tasks
+        if queue.unfinished_count >= MAX_UNFINISHED:
             raise Overloaded(retry_after=2)
 
-        self._unfinished_count += 1
+        queue.unfinished_count += 1
         try:
-            async with asyncio.timeout(TOTAL_SECONDS), self._slots:
+            async with asyncio.timeout(TOTAL_SECONDS), queue.slots:
                 return await self._executor.run(
                     work_item, files, on_progress=_ignore_progress, timeout_seconds=TASK_SECONDS
                 )
         except TimeoutError as error:
             raise Overloaded(retry_after=5) from error
         finally:
-            self._unfinished_count -= 1
+            queue.unfinished_count -= 1
 
     def _resource_limits(self, task: str) -> ResourceLimits:
         """Return the limits of the process that runs a task, which may not write any files."""

@@ -15,7 +15,6 @@ from touchstone.learning.explaining import explanation_run
 from touchstone.learning.interfaces import DataFile, ModelFile, Outcome
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.model_cache import ModelCache
-from touchstone.learning.prediction import predict
 from touchstone.learning.requests import ExplanationRequest, TrainingRequest
 
 MODEL_CACHE: Final = ModelCache()
@@ -41,8 +40,8 @@ def predict_rows(context: TaskContext) -> TaskSucceeded:
     """Predict the `rows` of the request with a trained model, which stays loaded if the process is kept."""
     model_file = _model_file(context)
     assert model_file is not None
-    model = MODEL_CACHE.load(model_file)
-    return TaskSucceeded(result=predict(model, context.request["rows"]))
+    predictor = MODEL_CACHE.load(model_file)
+    return TaskSucceeded(result=predictor.predict(context.request["rows"]))
 
 
 def preflight_train(context: TaskContext) -> TaskSucceeded:

@@ -79,6 +79,17 @@ class _GivenProbabilities(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return classes
 
 
+def correct_probabilities(model: CalibratedClassifierCV, probabilities: Floats) -> Floats:
+    """Return what the curves of a calibrated model make of the probabilities of the model that they belong to."""
+    (calibrated_classifier,) = model.calibrated_classifiers_
+    curves = copy.copy(calibrated_classifier)
+    curves.estimator = _GivenProbabilities()
+    curves.estimator.classes_ = model.classes_
+
+    corrected: Floats = curves.predict_proba(probabilities)
+    return corrected
+
+
 def learn_calibration(
     requested: Calibration, validation: Predictions, *, weights: Floats | None = None, seed: int = 0
 ) -> Calibrator:

@@ -22,7 +22,7 @@ from touchstone.learning.explaining.permutation_importance import (
 from touchstone.learning.explaining.shapley_values import EVALUATIONS, Attribution, explain_row
 from touchstone.learning.interfaces import Json, Phase, Report, StepwiseProgress
 from touchstone.learning.observed_values import warn_of_unseen_values
-from touchstone.learning.row_values import cell_as_text
+from touchstone.learning.row_values import cell_as_text, cells_of
 from touchstone.learning.target import Floats
 
 SAMPLE_ROWS: Final = 60  # The number of rows over which contributions are averaged.
@@ -117,7 +117,9 @@ def explain_rows(context: ExplanationContext, report: Report) -> list[RowExplana
     frame, row_numbers = rows_to_explain(context)
     encoded_rows = context.explained.encode(frame)
     predictions, _probabilities = context.explained.predict(encoded_rows)
-    warnings = warn_of_unseen_values(context.explained.columns, context.model.observed_values, frame)
+    warnings = warn_of_unseen_values(
+        context.explained.columns, context.model.observed_values, cells_of(frame), row_count=len(frame)
+    )
 
     rng = np.random.default_rng(request.seed)
     evaluations = _evaluations_per_row(rows=len(frame))

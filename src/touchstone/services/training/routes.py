@@ -14,7 +14,7 @@ from touchstone.jobs.kinds import JOB_KIND_NAMES, PREDICT_TASK
 from touchstone.jobs.records import JobSource
 from touchstone.jobs.request_context import Context
 from touchstone.jobs.request_schemas import TrainingBody
-from touchstone.jobs.trained_models import load_trained_model
+from touchstone.jobs.trained_model_store import load_owned_model
 from touchstone.services.training.schemas import PredictionRequest, PredictionsView, TrainingPreview
 
 training = strict_router(tags=["training"])
@@ -49,9 +49,8 @@ async def preview(ctx: Context, request: TrainingBody) -> Response:
 @training.post("/jobs/{job_id}/predict", summary="Predict rows with a trained model", response_model=PredictionsView)
 async def predict(ctx: Context, job_id: str, body: PredictionRequest) -> Response:
     """Predict up to 1000 rows, each given as {column: value}, with the model of a finished training."""
-    job = await ctx.load_job(job_id)
     async with ctx.database.reading() as connection:
-        model = await load_trained_model(connection, job)
+        model = await load_owned_model(connection, job_id, ctx.caller.id)
 
     source = JobSource(model_path=model.path, model_sha256=model.sha256)
     request = {"rows": body.rows}

@@ -1,0 +1,1 @@
+"""Predicting a few rows without the checks of scikit-learn, which take longer than the prediction itself."""

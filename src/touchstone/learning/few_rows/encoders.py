@@ -1,0 +1,285 @@
+"""The encoding of a few rows by what a fitted preparation has learned.
+
+For a few rows, scikit-learn checks each column longer than it encodes it. What its encoders have learned is therefore
+copied once into encoders that only encode. These give exactly the same numbers; a step of any other kind keeps the
+encoder that it has.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.sparse import issparse
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler, TargetEncoder
+from skrub import DatetimeEncoder
+
+from touchstone.learning.row_values import Cells
+from touchstone.learning.target import Floats
+
+ColumnArray = npt.NDArray[Any]
+
+_EPOCH: Final = np.datetime64("1970-01-01", "us")
+_ONE_SECOND: Final = np.timedelta64(1, "s")
+
+# The parts of dates, by the names that skrub gives them.
+_DATE_PARTS: Final[Mapping[str, Callable[[pd.DatetimeIndex], Any]]] = {
+    "year": lambda dates: dates.year,
+    "month": lambda dates: dates.month,
+    "day": lambda dates: dates.day,
+    "hour": lambda dates: dates.hour,
+    "total_seconds": lambda dates: (dates.to_numpy() - _EPOCH) / _ONE_SECOND,
+    "weekday": lambda dates: dates.day_of_week + 1,
+}
+
+
+class StepEncoder(Protocol):
+    """What encodes the columns of one step of a preparation."""
+
+    def encode(self, cells: Cells) -> ColumnArray:
+        """Return the encoded columns of the step, a row for each row of the cells."""
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedStep:
+    """A step of a preparation, and where its encoded columns are in the matrix."""
+
+    encoder: StepEncoder
+    encoded_columns: slice
+
+
+@dataclass(frozen=True, slots=True)
+class FewRowsEncoder:
+    """The steps of a preparation; together they encode all columns."""
+
+    steps: tuple[EncodedStep, ...] = field(repr=False)
+    encoded_column_count: int
+
+    @classmethod
+    def of(cls, preparation: ColumnTransformer) -> "FewRowsEncoder":
+        """Return an encoder that has learned what a fitted preparation has learned."""
+        steps = []
+        for step, fitted_encoder, step_columns in preparation.transformers_:
+            if step == "remainder":
+                continue
+            encoder = _build_step_encoder(fitted_encoder, step_columns)
+            steps.append(EncodedStep(encoder, preparation.output_indices_[step]))
+
+        encoded_column_count = max(step.encoded_columns.stop for step in steps)
+        return cls(tuple(steps), encoded_column_count)
+
+    def encode(self, cells: Cells, *, row_count: int) -> Floats:
+        """Return the matrix that the preparation makes of some rows.
+
+        Encoders of scikit-learn warn of arrays, which have no names, so the caller has to suppress warnings.
+        """
+        matrix = np.empty((row_count, self.encoded_column_count))
+        for step in self.steps:
+            matrix[:, step.encoded_columns] = step.encoder.encode(cells)
+        return matrix
+
+
+@dataclass(frozen=True, slots=True)
+class FittedEncoder:
+    """An encoder of a kind that has no faster form; `columns` are a list of names, or one name for a single column."""
+
+    encoder: Any
+    columns: str | Sequence[str]
+
+    def encode(self, cells: Cells) -> ColumnArray:
+        """Return the encoded columns."""
+        # An encoder of a single column takes a series.
+        if isinstance(self.columns, str):
+            encoded = self.encoder.transform(pd.Series(cells[self.columns], name=self.columns))
+        else:
+            encoded = self.encoder.transform(_stack_columns(cells, self.columns))
+        return encoded.toarray() if issparse(encoded) else np.asarray(encoded)
+
+
+@dataclass(frozen=True, slots=True)
+class NumberScaling:
+    """Numbers whose missing values are replaced by medians and flagged, and which are standardised.
+
+    Attributes:
+        medians: what replaces the missing values of each column.
+        flagged: the positions of the columns that have a flag, which follows the numbers.
+        means: the mean of each number and flag.
+        scales: the standard deviation of each number and flag.
+    """
+
+    medians: Floats
+    flagged: npt.NDArray[np.intp]
+    means: Floats
+    scales: Floats
+
+    def scale(self, numbers: ColumnArray) -> ColumnArray:
+        """Return the standardised numbers and flags, computed in the precision of the numbers."""
+        precision = numbers.dtype
+        is_missing = np.isnan(numbers)
+        present_numbers = np.where(is_missing, self.medians.astype(precision), numbers)
+
+        unscaled = np.hstack((present_numbers, is_missing[:, self.flagged]))
+        scaled: ColumnArray = (unscaled - self.means.astype(precision)) / self.scales.astype(precision)
+        return scaled
+
+
+@dataclass(frozen=True, slots=True)
+class NumberEncoder:
+    """Columns of numbers, which are standardised."""
+
+    columns: Sequence[str]
+    scaling: NumberScaling
+
+    def encode(self, cells: Cells) -> ColumnArray:
+        """Return the encoded columns."""
+        return self.scaling.scale(_stack_columns(cells, self.columns))
+
+
+@dataclass(frozen=True, slots=True)
+class DateEncoder:
+    """A column of dates, which are divided into parts; the parts are standardised."""
+
+    column: str
+    parts: Sequence[str]
+    scaling: NumberScaling
+
+    def encode(self, cells: Cells) -> ColumnArray:
+        """Return the encoded columns."""
+        dates = pd.DatetimeIndex(cells[self.column])
+        parts = np.empty((len(dates), len(self.parts)), dtype=np.float32)
+        for position, part in enumerate(self.parts):
+            parts[:, position] = _DATE_PARTS[part](dates)
+
+        parts[dates.isna()] = np.nan
+        return self.scaling.scale(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryColumn:
+    """A column of categories, and the numbers of its known categories."""
+
+    name: str
+    numbers: Mapping[Any, int] = field(repr=False)
+
+    @classmethod
+    def of(cls, name: str, categories: ColumnArray) -> "CategoryColumn":
+        """Return a column whose categories are numbered in their order."""
+        return cls(name, {category: number for number, category in enumerate(categories.tolist())})
+
+    def find_numbers(self, cells: Cells, *, unknown: int) -> npt.NDArray[np.intp]:
+        """Return the number of the category of each row; `unknown` is that of all unknown categories."""
+        return np.array([self.numbers.get(cell, unknown) for cell in cells[self.name].tolist()], dtype=np.intp)
+
+
+@dataclass(frozen=True, slots=True)
+class OneHotCategories:
+    """Columns of categories that have an encoded column for each category; an unknown category has none."""
+
+    columns: Sequence[CategoryColumn]
+
+    def encode(self, cells: Cells) -> ColumnArray:
+        """Return the encoded columns."""
+        return np.hstack([self._encode_column(column, cells) for column in self.columns])
+
+    def _encode_column(self, column: CategoryColumn, cells: Cells) -> Floats:
+        """Return a column of zeros and ones for each category of a column."""
+        category_count = len(column.numbers)
+        category_rows = np.vstack((np.eye(category_count), np.zeros(category_count)))  # The last row is of no category.
+        return category_rows[column.find_numbers(cells, unknown=category_count)]
+
+
+@dataclass(frozen=True, slots=True)
+class MeanEncodedColumn:
+    """A column of categories that are replaced by means of the target.
+
+    `means` has a row for each category and at the end one for unknown categories. With more than two classes it has a
+    column for each class, which holds the share of this class.
+    """
+
+    column: CategoryColumn
+    means: Floats = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class MeanEncodedCategories:
+    """Columns of many categories."""
+
+    columns: Sequence[MeanEncodedColumn]
+
+    def encode(self, cells: Cells) -> ColumnArray:
+        """Return the encoded columns."""
+        encoded_columns = []
+        for mean_encoded in self.columns:
+            category_count = len(mean_encoded.column.numbers)
+            numbers = mean_encoded.column.find_numbers(cells, unknown=category_count)
+            encoded_columns.append(mean_encoded.means[numbers])
+        return np.hstack(encoded_columns)
+
+
+def _build_step_encoder(encoder: Any, step_columns: str | Sequence[str]) -> StepEncoder:
+    """Return the encoder of a step, a faster one if there is one for an encoder of this kind and these settings."""
+    if isinstance(step_columns, str):
+        if _is_pipeline_of(encoder, DatetimeEncoder, SimpleImputer, StandardScaler):
+            return _build_date_encoder(encoder, step_columns)
+        return FittedEncoder(encoder, step_columns)
+
+    names = list(step_columns)
+    if _is_pipeline_of(encoder, SimpleImputer, StandardScaler):
+        imputer, scaler = (step for _name, step in encoder.steps)
+        return NumberEncoder(names, _number_scaling(imputer, scaler))
+    if isinstance(encoder, OneHotEncoder) and _encodes_each_category(encoder):
+        columns = map(CategoryColumn.of, names, encoder.categories_)
+        return OneHotCategories(tuple(columns))
+    if isinstance(encoder, TargetEncoder):
+        return _build_mean_encoder(encoder, names)
+    return FittedEncoder(encoder, names)
+
+
+def _is_pipeline_of(encoder: Any, *step_types: type) -> bool:
+    """Return whether an encoder is a pipeline with steps of these types."""
+    return isinstance(encoder, Pipeline) and tuple(type(step) for _name, step in encoder.steps) == step_types
+
+
+def _build_date_encoder(pipeline: Pipeline, column: str) -> StepEncoder:
+    """Return a faster encoder for a column of dates, or the pipeline itself if it makes other parts of dates."""
+    parts, imputer, scaler = (step for _name, step in pipeline.steps)
+    if not set(parts.all_outputs_).issubset({f"{column}_{part}" for part in _DATE_PARTS}):
+        return FittedEncoder(pipeline, column)
+    return DateEncoder(column, tuple(parts.extracted_features_), _number_scaling(imputer, scaler))
+
+
+def _number_scaling(imputer: SimpleImputer, scaler: StandardScaler) -> NumberScaling:
+    """Return what an imputer and the scaler after it have learned."""
+    return NumberScaling(
+        medians=imputer.statistics_, flagged=imputer.indicator_.features_, means=scaler.mean_, scales=scaler.scale_
+    )
+
+
+def _encodes_each_category(encoder: OneHotEncoder) -> bool:
+    """Return whether an encoder makes one column for each category, with none left out or joined with others."""
+    return encoder.drop is None and encoder.min_frequency is None and encoder.max_categories is None
+
+
+def _build_mean_encoder(encoder: TargetEncoder, names: Sequence[str]) -> StepEncoder:
+    """Return a faster encoder for columns of many categories."""
+    # The encodings are listed by column and, if there are more than two classes, by class within the column.
+    encodings_per_column = len(encoder.encodings_) // len(names)
+    unknown_means = np.atleast_1d(encoder.target_mean_)
+
+    columns = []
+    for position, name in enumerate(names):
+        first = position * encodings_per_column
+        known_means = np.column_stack(encoder.encodings_[first : first + encodings_per_column])
+        column = CategoryColumn.of(name, encoder.categories_[position])
+        columns.append(MeanEncodedColumn(column, np.vstack((known_means, unknown_means))))
+    return MeanEncodedCategories(tuple(columns))
+
+
+def _stack_columns(cells: Cells, names: Sequence[str]) -> ColumnArray:
+    """Return some columns side by side."""
+    return np.column_stack([cells[name] for name in names])
