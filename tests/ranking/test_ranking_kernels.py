@@ -16,10 +16,11 @@ from touchstone.ranking.catalog.leaf_queue import kernel_weights
 from touchstone.ranking.columns.bitmaps import count_bits_by_leaf, pack_bits
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.index.catalog_index import CatalogIndex
+from touchstone.ranking.kernels.bits import Words
 from touchstone.ranking.kernels.compilation import KERNEL_MODULES, kernels_of
 from touchstone.ranking.kernels.constants import FLOAT32_TOLERANCE, TECHNICAL_SCORE
 from touchstone.ranking.kernels.count_kernels import SelectedRecords
-from touchstone.ranking.kernels.inputs import KernelQuery
+from touchstone.ranking.kernels.inputs import KernelQuery, LeafRange
 from touchstone.ranking.kernels.order_kernels import RADIX, KeyedPositions, RunScratch, ScoreKeys
 from touchstone.ranking.kernels.radix_sort import sort_by_key
 from touchstone.ranking.kernels.text_kernels import MARKED_BYTES, EncodedTexts, Marks
@@ -89,8 +90,13 @@ def _translate(index: CatalogIndex, query: Query) -> KernelQuery:
 
 def _select(kernels: SimpleNamespace, index: CatalogIndex, query: Query) -> tuple[int, list[int]]:
     words = np.zeros(index.columns.word_count, np.uint64)
-    count = kernels.select_all(index.kernel_columns, _translate(index, query), np.empty(LEAF_WORDS, np.uint64), words)
-    return int(count), words.tolist()
+    return _select_all(kernels, index, query, words), words.tolist()
+
+
+def _select_all(kernels: SimpleNamespace, index: CatalogIndex, query: Query, words: Words) -> int:
+    leaf_mask = np.empty(LEAF_WORDS, np.uint64)
+    leaves = LeafRange(0, index.columns.leaf_count)
+    return int(kernels.select_records(index.kernel_columns, _translate(index, query), leaves, leaf_mask, words))
 
 
 def test_kernels_are_compiled(native: SimpleNamespace, plain: SimpleNamespace) -> None:
@@ -138,7 +144,7 @@ def test_plain_and_native_kernels_find_the_same_best(
 def _in_order(kernels: SimpleNamespace, index: CatalogIndex) -> list[list[object]]:
     columns = index.columns
     words = np.zeros(columns.word_count, np.uint64)
-    kernels.select_all(index.kernel_columns, _translate(index, QUERIES[3]), np.empty(LEAF_WORDS, np.uint64), words)
+    _select_all(kernels, index, QUERIES[3], words)
     by_name = np.empty(SIZE + 1, np.uint32)
     by_name = by_name[: kernels.filter_permutation(words, columns.names.permutation, by_name)]
 
@@ -165,7 +171,7 @@ def _in_order(kernels: SimpleNamespace, index: CatalogIndex) -> list[list[object
     extremes = kernels.technical_score_range(index.kernel_columns, words, columns.criteria.lower[TECHNICAL_SCORE])
     selected = SelectedRecords(words, count_bits_by_leaf(words, LEAF_WORDS))
     plane_counts = np.zeros(len(columns.planes.bitmaps), np.int64)
-    leaves = (1, columns.leaf_count)
+    leaves = LeafRange(1, columns.leaf_count)
     kernels.count_in_planes(index.kernel_columns, selected, np.arange(len(plane_counts)), leaves, plane_counts)
     known_codes = kernels.known_code_range(year.codes, words, LEAF_WORDS, *index.statistics.leaf_codes("year"))
 

@@ -24,6 +24,7 @@ from touchstone.ranking.columns.segment import KNOWN_ETHICAL
 from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.index.facet_counts import count_index, warm_up_facets
 from touchstone.ranking.index.lru_cache import LruCache
+from touchstone.ranking.index.match_counts import divide_leaves
 from touchstone.ranking.index.query_translator import TranslatedQuery
 from touchstone.ranking.index.text_search import warm_up_search
 from touchstone.ranking.kernels import bits, filter_kernels, order_kernels, tie_kernels, top_kernels
@@ -32,7 +33,7 @@ from touchstone.ranking.kernels.inputs import KernelQuery, KernelWeights
 from touchstone.ranking.kernels.order_kernels import ScoreKeys
 from touchstone.ranking.kernels.radix_sort import sort_by_key, sort_ties_by_score
 from touchstone.ranking.kernels.top_kernels import LeafQueue, ScoredRecords, TopSearch
-from touchstone.ranking.kernels.two_threads import run_in_halves, take_values
+from touchstone.ranking.kernels.two_threads import run_in_chunks, run_in_halves, take_values
 from touchstone.ranking.query.facets import FacetCounter
 from touchstone.ranking.query.predicates import Contains, Query, Range
 from touchstone.ranking.query.sort_order import PageRequest, select_window
@@ -200,8 +201,18 @@ class IndexedPart:
 
     def _select(self, kernel_query: KernelQuery, matches: Words) -> int:
         """Set the bits of the records that match in a bitmap of zeros, unless it is empty; return their number."""
-        leaf_mask = np.empty(self._columns.leaf_words, np.uint64)
-        return int(filter_kernels.select_all(self._kernel_columns, kernel_query, leaf_mask, matches))
+        leaf_ranges = divide_leaves(self._columns.leaf_count)
+        match_counts = np.zeros(len(leaf_ranges), np.int64)
+
+        def select_chunk(_thread: int, chunk: int) -> None:
+            leaf_mask = np.empty(self._columns.leaf_words, np.uint64)
+            leaves = leaf_ranges[chunk]
+            match_counts[chunk] = filter_kernels.select_records(
+                self._kernel_columns, kernel_query, leaves, leaf_mask, matches
+            )
+
+        run_in_chunks(len(leaf_ranges), select_chunk)
+        return int(match_counts.sum())
 
     def _find_matches(self, query: Query) -> "_Matches":
         """Return a bitmap of the records that match, which must not be changed, and their number; both are cached."""

@@ -1,6 +1,7 @@
 """The index of a large catalog: its columns, and what is derived from them when it is first needed."""
 
 from bisect import bisect_left
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from touchstone.ranking.columns.vocabulary import fold_words
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.index.column_statistics import ColumnStatistics
 from touchstone.ranking.index.index_columns import PUBLIC_PLANE, IndexColumns, decode_words, flag_plane
+from touchstone.ranking.index.joint_codes import JointColumn, join_text_columns, year_alone
 from touchstone.ranking.index.order_cache import OrderCache
 from touchstone.ranking.index.plane_scanner import ScanCache
 from touchstone.ranking.index.query_translator import QueryTranslator
@@ -37,6 +39,7 @@ class CatalogIndex:
         self.statistics = ColumnStatistics(columns)
         declared_columns = declared.columns if declared else columns
         self.translator = QueryTranslator(columns, self.kernel_columns, self._scan_cache, declared_columns)
+        self._declared = declared
         self._indexes_by_assurance: dict[Assurance, CatalogIndex] = {}
 
     def at(self, assurance: Assurance) -> "CatalogIndex":
@@ -46,6 +49,18 @@ class CatalogIndex:
             index = CatalogIndex(self.columns.at(assurance), declared=self)
             self._indexes_by_assurance[assurance] = index
         return index
+
+    @cached_property
+    def facet_columns(self) -> list[JointColumn]:
+        """The columns whose values facets count."""
+        return [*self._joint_text_columns, year_alone(self.columns)]
+
+    @cached_property
+    def _joint_text_columns(self) -> list[JointColumn]:
+        """The columns of texts among them, which are the same at every assurance."""
+        if self._declared is not None:
+            return self._declared._joint_text_columns
+        return join_text_columns(self.columns)
 
     def plane(self, key: str) -> Words:
         """Return the bitmap of a plane, given by its key."""

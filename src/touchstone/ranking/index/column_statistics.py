@@ -1,10 +1,9 @@
 """What facets need to know about whole columns of an index: counts, ranges of leaves, and the words of word lists."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from touchstone.core.vocabulary import comparison_key
 from touchstone.ranking.column_types import Ints
@@ -61,17 +60,9 @@ class ColumnStatistics:
 
     def __init__(self, columns: IndexColumns) -> None:
         self._columns = columns
-        self._total_counts: dict[str, Ints] = {}
         self._leaf_codes: dict[str, LeafCodes] = {}
         self._spellings: dict[str, Spellings] = {}
         self._public_length: int | None = None
-
-    def total_counts(self, column: str, codes: NDArray[Any], code_count: int) -> Ints:
-        """Return how many records of the index, dead ones too, have each code of a column."""
-        counts = self._total_counts.get(column)
-        if counts is None:
-            counts = self._total_counts[column] = np.bincount(codes, minlength=code_count)
-        return counts
 
     def leaf_codes(self, column: str) -> LeafCodes:
         """Return the ranges of the codes of a number column in each leaf."""

@@ -4,24 +4,21 @@ Flags and ethical scores are counted with planes, bitmaps of the records that ha
 columns are stored as codes, and the records with each code are counted.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from touchstone.core.attributes import ETHICAL, FLAGS, NUMBERS
 from touchstone.ranking.column_types import Ints
-from touchstone.ranking.columns.bitmaps import complement, count_bits_by_leaf, list_bits
 from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.index.column_statistics import LeafCodes
 from touchstone.ranking.index.index_columns import PUBLIC_PLANE, at_least_plane, decode_words, ethical_plane, flag_plane
+from touchstone.ranking.index.joint_codes import JOINT_CODE_TYPE, counted_columns
+from touchstone.ranking.index.match_counts import Matches
 from touchstone.ranking.kernels import count_kernels
-from touchstone.ranking.kernels.bits import BITS_PER_WORD, Words
+from touchstone.ranking.kernels.bits import Words
 from touchstone.ranking.kernels.constants import TECHNICAL_SCORE
-from touchstone.ranking.kernels.count_kernels import SelectedRecords
-from touchstone.ranking.kernels.two_threads import run_in_halves
 from touchstone.ranking.query.facets import FACET_WORDS, FacetCounter, FlagCounts
 
 
@@ -32,94 +29,31 @@ def count_index(index: CatalogIndex, bitmap: Words, match_count: int) -> FacetCo
     if match_count == 0:
         return counter
 
-    matches = _Matches(index, bitmap, match_count)
+    matches = Matches(index, bitmap, match_count)
     plane_counts = matches.count_in_planes(_facet_planes())
+    value_counts = matches.count_values()
     _add_flags(counter, plane_counts, match_count)
     _add_visibility(counter, plane_counts, match_count)
     _add_ethical_range(counter, plane_counts, match_count)
-    _add_texts(counter, matches)
-    _add_years(counter, matches)
+    _add_texts(counter, matches, value_counts)
+    _add_years(counter, index, value_counts["year"])
     _add_number_ranges(counter, matches, plane_counts)
     _add_technical_range(counter, matches)
     return counter
 
 
 def warm_up_facets(index: CatalogIndex) -> None:
-    """Run the kernel for ranges of numbers over the first leaf, so that it is compiled before the first query."""
+    """Run the kernels that count codes over the first leaf, so that they are compiled before the first query."""
     columns = index.columns
-    first_leaf = np.zeros(columns.leaf_words, np.uint64)
+    no_matches = np.zeros(columns.leaf_words, np.uint64)
     leaf_codes = LeafCodes(np.ones(1, np.int64), np.ones(1, np.int64))
     for number in columns.numbers.values():
-        count_kernels.known_code_range(number.codes, first_leaf, columns.leaf_words, *leaf_codes)
+        count_kernels.known_code_range(number.codes, no_matches, columns.leaf_words, *leaf_codes)
 
-
-@dataclass(frozen=True, slots=True)
-class _Matches:
-    """The records of an index that match a query, of which there is at least one."""
-
-    index: CatalogIndex
-    bitmap: Words
-    count: int
-
-    def count_in_planes(self, keys: Sequence[str]) -> dict[str, int]:
-        """Return how many matches are in each of some planes, given by their keys; two threads share the leaves."""
-        columns = self.index.columns
-        planes = np.array([columns.planes.rows[key] for key in keys], np.int64)
-        selected = SelectedRecords(self.bitmap, count_bits_by_leaf(self.bitmap, columns.leaf_words))
-        counts_by_half = np.zeros((2, len(keys)), np.int64)
-
-        def count_range(start: int, end: int) -> None:
-            half = 0 if start == 0 else 1
-            leaves = start // columns.leaf_size, end // columns.leaf_size
-            kernel_columns = self.index.kernel_columns
-            count_kernels.count_in_planes(kernel_columns, selected, planes, leaves, counts_by_half[half])
-
-        boundary = columns.leaf_size * (columns.leaf_count // 2)
-        run_in_halves(columns.leaf_size * columns.leaf_count, count_range, boundary)
-        return dict(zip(keys, counts_by_half.sum(axis=0).tolist(), strict=True))
-
-    @property
-    def are_few(self) -> bool:
-        """Whether reading the matches takes less time than computing statistics of whole columns."""
-        return self.count <= self.index.columns.leaf_size
-
-    def count_codes(self, column: str, codes: NDArray[Any], code_count: int) -> Ints:
-        """Return for each of `code_count` codes of a column how many of the matches have it."""
-        record_count = self.index.columns.size
-        if self.count <= record_count // 2:
-            return _count_codes(self.bitmap, codes, code_count)
-
-        # If more than half of all records match, the others are counted.
-        others = complement(self.bitmap, record_count)
-        total_counts = self.index.statistics.total_counts(column, codes, code_count)
-        return total_counts - _count_codes(others, codes, code_count)
-
-    def known_code_range(self, column: str) -> list[int]:
-        """Return the lowest and the highest code above 0 of a number column; none if no match has a number."""
-        codes = self.index.columns.numbers[column].codes
-        if self.are_few:
-            codes_of_matches = codes[list_bits(self.bitmap)]
-            known_codes = codes_of_matches[codes_of_matches > 0]
-            return [int(known_codes.min()), int(known_codes.max())] if len(known_codes) else []
-
-        leaf_codes = self.index.statistics.leaf_codes(column)
-        lowest, highest = count_kernels.known_code_range(
-            codes, self.bitmap, self.index.columns.leaf_words, leaf_codes.lowest, leaf_codes.highest
-        )
-        return [int(lowest), int(highest)] if highest > 0 else []
-
-
-def _count_codes(bitmap: Words, codes: NDArray[Any], code_count: int) -> Ints:
-    """Return for each of `code_count` codes how many of some records have it; two threads count them."""
-    counts_by_half = np.zeros((2, code_count), np.int64)
-
-    def count_range(start: int, end: int) -> None:
-        half = 0 if start == 0 else 1
-        words = bitmap[start // BITS_PER_WORD : end // BITS_PER_WORD]
-        count_kernels.count_codes(words, codes[start:end], counts_by_half[half])
-
-    run_in_halves(BITS_PER_WORD * len(bitmap), count_range, BITS_PER_WORD * (len(bitmap) // 2))
-    return np.asarray(counts_by_half.sum(axis=0))
+    # Codes are counted as they are, or joint ones, which are not computed before they are needed.
+    joint_codes = np.zeros(columns.leaf_size, JOINT_CODE_TYPE)
+    for codes in (joint_codes, *(column.codes for column in counted_columns(columns))):
+        count_kernels.count_codes(no_matches, codes, np.zeros(1, np.int64))
 
 
 def _facet_planes() -> list[str]:
@@ -160,12 +94,11 @@ def _add_ethical_range(counter: FacetCounter, plane_counts: dict[str, int], matc
     counter.add_range("ethical_score", fewest_met / len(ETHICAL), most_met / len(ETHICAL))
 
 
-def _add_texts(counter: FacetCounter, matches: _Matches) -> None:
+def _add_texts(counter: FacetCounter, matches: Matches, value_counts: Mapping[str, Ints]) -> None:
     """Add the words of the matches, such as the domains, and their file types, each spelling with its count."""
     columns = matches.index.columns
     for column in FACET_WORDS:
-        word_lists = columns.words[column]
-        counts = matches.count_codes(column, word_lists.codes, len(word_lists.pool))
+        word_lists, counts = columns.words[column], value_counts[column]
         if matches.are_few:
             for code in _known_codes(counts):
                 counter.add_words(column, decode_words(word_lists.pool[code]), int(counts[code]))
@@ -177,16 +110,14 @@ def _add_texts(counter: FacetCounter, matches: _Matches) -> None:
         for index in np.flatnonzero(spelling_counts).tolist():
             counter.add_text(column, spellings.texts[index], int(spelling_counts[index]))
 
-    file_types = columns.texts["file_type"]
-    counts = matches.count_codes("file_type", file_types.codes, len(file_types.pool))
+    file_types, counts = columns.texts["file_type"], value_counts["file_type"]
     for code in _known_codes(counts):
         counter.add_text("file_type", file_types.pool[code], int(counts[code]))
 
 
-def _add_years(counter: FacetCounter, matches: _Matches) -> None:
-    """Add how many of the matches are of each year, and the range of the years."""
-    years = matches.index.columns.numbers["year"]
-    counts = matches.count_codes("year", years.codes, len(years.values))
+def _add_years(counter: FacetCounter, index: CatalogIndex, counts: Ints) -> None:
+    """Add how many of the matches are of each year, and the range of the years; years are counted by their codes."""
+    years = index.columns.numbers["year"]
     known_codes = _known_codes(counts)
     for code in known_codes:
         counter.add_year(int(years.values[code]), int(counts[code]))
@@ -195,7 +126,7 @@ def _add_years(counter: FacetCounter, matches: _Matches) -> None:
         counter.add_range("year", float(years.values[known_codes[0]]), float(years.values[known_codes[-1]]))
 
 
-def _add_number_ranges(counter: FacetCounter, matches: _Matches, plane_counts: dict[str, int]) -> None:
+def _add_number_ranges(counter: FacetCounter, matches: Matches, plane_counts: dict[str, int]) -> None:
     """Add the ranges of the other numbers and of the popularity score, which depends on the citations only.
 
     Numbers are stored as codes, which are in the order of the numbers. So the lowest and the highest code that occur
@@ -219,7 +150,7 @@ def _add_number_ranges(counter: FacetCounter, matches: _Matches, plane_counts: d
                 counter.add_range("popularity_score", score, score)
 
 
-def _add_technical_range(counter: FacetCounter, matches: _Matches) -> None:
+def _add_technical_range(counter: FacetCounter, matches: Matches) -> None:
     """Add the range of the technical score among the matches."""
     index = matches.index
     leaf_minima = index.columns.criteria.lower[TECHNICAL_SCORE]

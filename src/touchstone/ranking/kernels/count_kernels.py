@@ -17,7 +17,7 @@ from touchstone.ranking.kernels.bits import (
 )
 from touchstone.ranking.kernels.constants import GRADE_SCALE, TECHNICAL_GRADE, TECHNICAL_SCORE
 from touchstone.ranking.kernels.filter_kernels import leaf_size
-from touchstone.ranking.kernels.inputs import KernelColumns
+from touchstone.ranking.kernels.inputs import KernelColumns, LeafRange
 from touchstone.ranking.kernels.score_kernels import technical_score
 
 NO_CODE: Final = 2**62
@@ -45,17 +45,17 @@ def count_in_planes(
     columns: KernelColumns,
     selected: SelectedRecords,
     planes: NDArray[np.int64],
-    leaves: tuple[int, int],
+    leaves: LeafRange,
     counts: NDArray[np.int64],
 ) -> None:
-    """Add to `counts` how many selected records are in each of some planes, which are bitmaps over all records.
+    """Add to `counts` how many selected records of some leaves are in each of some planes, bitmaps over all records.
 
-    Only the leaves from `leaves[0]` to `leaves[1] - 1` are counted. How many records of a plane a leaf holds is stored,
-    so bits are compared only in leaves of which a part is selected and a part is in the plane.
+    How many records of a plane a leaf holds is stored, so bits are compared only in leaves of which a part is selected
+    and a part is in the plane.
     """
     for i in range(len(planes)):
         plane = planes[i]
-        for leaf in range(leaves[0], leaves[1]):
+        for leaf in range(leaves.start, leaves.end):
             selected_count = int(selected.counts[leaf])
             plane_count = int(columns.plane_counts[plane, leaf])
             if selected_count == 0 or plane_count == 0:

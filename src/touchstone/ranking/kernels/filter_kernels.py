@@ -26,7 +26,7 @@ from touchstone.ranking.kernels.constants import (
     INSTANCES_COLUMN,
     YEAR_COLUMN,
 )
-from touchstone.ranking.kernels.inputs import KernelColumns, KernelQuery
+from touchstone.ranking.kernels.inputs import KernelColumns, KernelQuery, LeafRange
 
 NO_RECORDS: Final = 0
 SOME_RECORDS: Final = 1
@@ -256,21 +256,22 @@ def select_in_leaf(columns: KernelColumns, query: KernelQuery, leaf: int, leaf_m
     return count_all_bits(leaf_mask)
 
 
-def select_all(columns: KernelColumns, query: KernelQuery, leaf_mask: Words, matches: Words) -> int:
-    """Select all records of an index that match a query; return how many there are.
+def select_records(
+    columns: KernelColumns, query: KernelQuery, leaves: LeafRange, leaf_mask: Words, matches: Words
+) -> int:
+    """Select the records in some leaves, blocks of about a thousand, that match a query; return how many there are.
 
-    The selection is written into the bitmap `matches`, whose bits must all be 0. A caller that needs only the count
-    passes an empty array. The records are processed in leaves, blocks of about a thousand; `leaf_mask` is scratch space
-    for the bitmap of one leaf.
+    The selection is written into the bitmap `matches` of all records, in which the bits of these leaves must be 0. A
+    caller that needs only the count passes an empty array. `leaf_mask` is scratch space for the bitmap of one leaf.
     """
-    is_bitmap_wanted = len(matches) > 0
+    needs_bitmap = len(matches) > 0
     total_count = 0
 
-    for leaf in range(len(query.alive_counts)):
+    for leaf in range(leaves.start, leaves.end):
         match_count = select_in_leaf(columns, query, leaf, leaf_mask)
         total_count += match_count
 
-        if match_count > 0 and is_bitmap_wanted:
+        if match_count > 0 and needs_bitmap:
             first_word = leaf * columns.words_per_leaf
             for i in range(columns.words_per_leaf):
                 matches[first_word + i] = leaf_mask[i]

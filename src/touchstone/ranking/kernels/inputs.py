@@ -66,6 +66,13 @@ class KernelColumns(NamedTuple):
     accented_offsets: NDArray[np.int64]
 
 
+class LeafRange(NamedTuple):
+    """Some leaves that follow one another: those from `start` to before `end`."""
+
+    start: int
+    end: int
+
+
 class KernelQuery(NamedTuple):
     """A query in the terms of an index: a record matches if it is alive and meets all conditions.
 

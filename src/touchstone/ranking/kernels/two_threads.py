@@ -1,7 +1,9 @@
-"""Long work done in two halves at the same time: compiled kernels let other threads run."""
+"""Long work done by two threads at the same time: compiled kernels let other threads run."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from queue import Empty, SimpleQueue
 from typing import Any, Final
 
 import numpy as np
@@ -30,6 +32,32 @@ def run_in_halves(item_count: int, process_range: Callable[[int, int], None], bo
     second_half = _second_thread.submit(process_range, boundary, item_count)
     process_range(0, boundary)
     second_half.result()
+
+
+def run_in_chunks(chunk_count: int, process_chunk: Callable[[int, int], None]) -> None:
+    """Process some chunks in two threads, each of which takes the next chunk whenever it has finished one.
+
+    So both are busy until the end even if some chunks take much longer than others. `process_chunk(thread, chunk)` is
+    told which of the two threads, 0 or 1, processes the chunk. If the second thread is busy with other work, this
+    thread processes all chunks.
+    """
+    if chunk_count == 1:
+        process_chunk(0, 0)
+        return
+
+    chunks: SimpleQueue[int] = SimpleQueue()
+    for chunk in range(chunk_count):
+        chunks.put(chunk)
+
+    def process_chunks(thread: int) -> None:
+        with suppress(Empty):
+            while True:
+                process_chunk(thread, chunks.get_nowait())
+
+    second_share = _second_thread.submit(process_chunks, 1)
+    process_chunks(0)
+    if not second_share.cancel():
+        second_share.result()
 
 
 def take_values(values: NDArray[Any], positions: NDArray[np.uint32]) -> NDArray[Any]:

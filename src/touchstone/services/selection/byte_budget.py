@@ -12,6 +12,10 @@ class ByteBudget:
     def __init__(self, limit: int = PAGE_BYTES) -> None:
         self._remaining_bytes = limit
 
+    def share(self, record_count: int) -> int:
+        """Return the size in bytes up to which `record_count` records fit, whichever of them are that large."""
+        return self._remaining_bytes // max(record_count, 1)
+
     def take(self, byte_count: int) -> bool:
         """Reserve this many bytes and return True, or return False and reserve nothing if fewer remain."""
         if byte_count > self._remaining_bytes:

@@ -50,6 +50,7 @@ class RecordReader:
         `budget` limits the bytes of the response. Records that would exceed it are read and returned without their
         `metadata`.
         """
+        await self._cache_small_records(ids, viewer, max_bytes=budget.share(len(ids)))
         content_sizes = await self._content_sizes(ids)
         complete_ids = [dataset_id for dataset_id in ids if budget.take(content_sizes.get(dataset_id, 0))]
         complete_records = await self.encoded_records(complete_ids, viewer)
@@ -89,6 +90,15 @@ class RecordReader:
         self._generation += 1
         self.cache.clear()
 
+    async def _cache_small_records(self, ids: Sequence[int], viewer: UUID | None, *, max_bytes: int) -> None:
+        """Read those of the records into the cache that take up to `max_bytes`, which are usually all of them.
+
+        This takes a single query, whereas a response with large records needs another one for their sizes.
+        """
+        uncached_ids = [dataset_id for dataset_id in ids if self.cache.get(dataset_id) is None]
+        if uncached_ids:
+            await self._fetch_records(uncached_ids, viewer, max_bytes=max_bytes)
+
     async def _content_sizes(self, ids: Sequence[int]) -> dict[int, int]:
         """Return the size in bytes of the content of each record, by id.
 
@@ -107,11 +117,16 @@ class RecordReader:
 
         return sizes
 
-    async def _fetch_records(self, ids: Sequence[int], viewer: UUID | None) -> dict[int, EncodedRecord]:
-        """Read the records that the viewer may see from the database, cache them, and return them by id."""
+    async def _fetch_records(
+        self, ids: Sequence[int], viewer: UUID | None, *, max_bytes: int | None = None
+    ) -> dict[int, EncodedRecord]:
+        """Read the records that the viewer may see from the database, cache them, and return them by id.
+
+        Records that take more than `max_bytes` are left out.
+        """
         generation = self._generation
         async with self._database.reading() as connection:
-            records = encode_records(await store.visible_datasets(connection, ids, viewer))
+            records = encode_records(await store.visible_datasets(connection, ids, viewer, max_bytes=max_bytes))
 
         # If changes were applied during the query, these records may be outdated, and must not be cached.
         if generation == self._generation:

@@ -155,12 +155,19 @@ async def datasets_from_sources(connection: Reader, source_digests: Sequence[str
     return to_records(await connection.all(query))
 
 
-async def visible_datasets(connection: Reader, ids: Sequence[int], viewer: UUID | None) -> list[DatasetRecord]:
-    """Return the records with these ids that the viewer may see, in no particular order."""
+async def visible_datasets(
+    connection: Reader, ids: Sequence[int], viewer: UUID | None, *, max_bytes: int | None = None
+) -> list[DatasetRecord]:
+    """Return the records with these ids that the viewer may see, in no particular order.
+
+    Records whose content takes more than `max_bytes` are left out.
+    """
     records: list[DatasetRecord] = []
     for batch in _batches(ids):
         query = sa.select(datasets, _OWNER_PSEUDO).select_from(_WITH_OWNERS)
         query = query.where(datasets.c.id.in_(batch), is_visible_to(viewer))
+        if max_bytes is not None:
+            query = query.where(datasets.c.bytes <= max_bytes)
         records += to_records(await connection.all(query))
 
     return records

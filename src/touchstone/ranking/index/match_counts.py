@@ -1,0 +1,115 @@
+"""Counting the records of an index that match a query: those in each plane, and those with each code of a column."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+
+from touchstone.ranking.column_types import Ints
+from touchstone.ranking.columns.bitmaps import complement, count_bits_by_leaf, list_bits
+from touchstone.ranking.index.catalog_index import CatalogIndex
+from touchstone.ranking.index.joint_codes import JointColumn, counted_columns
+from touchstone.ranking.kernels import count_kernels
+from touchstone.ranking.kernels.bits import BITS_PER_WORD, Words
+from touchstone.ranking.kernels.count_kernels import SelectedRecords
+from touchstone.ranking.kernels.inputs import LeafRange
+from touchstone.ranking.kernels.two_threads import run_in_chunks
+
+_MAX_CHUNKS: Final = 16
+_MIN_LEAVES_PER_CHUNK: Final = 256  # fewer are processed in less time than it takes to start a second thread
+_THREADS: Final = 2
+
+
+def divide_leaves(leaf_count: int) -> list[LeafRange]:
+    """Return all leaves of an index in ranges of about the same size, which two threads can process."""
+    range_count = min(_MAX_CHUNKS, max(1, leaf_count // _MIN_LEAVES_PER_CHUNK))
+    boundaries = [leaf_count * number // range_count for number in range(range_count + 1)]
+    return [LeafRange(start, end) for start, end in pairwise(boundaries)]
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """The records of an index that match a query, of which there is at least one."""
+
+    index: CatalogIndex
+    bitmap: Words
+    count: int
+
+    @property
+    def are_few(self) -> bool:
+        """Whether reading the matches takes less time than computing statistics of whole columns."""
+        return self.count <= self.index.columns.leaf_size
+
+    def count_in_planes(self, keys: Sequence[str]) -> dict[str, int]:
+        """Return how many matches are in each of some planes, given by their keys."""
+        columns = self.index.columns
+        planes = np.array([columns.planes.rows[key] for key in keys], np.int64)
+        selected = SelectedRecords(self.bitmap, count_bits_by_leaf(self.bitmap, columns.leaf_words))
+        leaf_ranges = divide_leaves(columns.leaf_count)
+        counts_by_thread = np.zeros((_THREADS, len(keys)), np.int64)
+
+        def count_chunk(thread: int, chunk: int) -> None:
+            kernel_columns, leaves = self.index.kernel_columns, leaf_ranges[chunk]
+            count_kernels.count_in_planes(kernel_columns, selected, planes, leaves, counts_by_thread[thread])
+
+        run_in_chunks(len(leaf_ranges), count_chunk)
+        return dict(zip(keys, counts_by_thread.sum(axis=0).tolist(), strict=True))
+
+    def count_values(self) -> dict[str, Ints]:
+        """Return for each of `counted_columns`, by name, how many of the matches have each of its codes."""
+        if self.are_few:
+            return self._count_few_values()
+
+        counts: dict[str, Ints] = {}
+        joint_columns = self.index.facet_columns
+        for column, joint_counts in zip(joint_columns, self._count_joint_codes(joint_columns), strict=True):
+            counts |= column.counts_by_column(joint_counts)
+        return counts
+
+    def _count_few_values(self) -> dict[str, Ints]:
+        """Return the same as `count_values`, by reading the columns at the positions of the matches."""
+        positions = list_bits(self.bitmap)
+        columns = counted_columns(self.index.columns)
+        return {name: np.bincount(codes[positions], minlength=code_count) for name, codes, code_count in columns}
+
+    def _count_joint_codes(self, joint_columns: Sequence[JointColumn]) -> list[Ints]:
+        """Return for each of some columns how many of the matches have each of its joint codes."""
+        record_count = self.index.columns.size
+        if self.count <= record_count // 2:
+            return self._count_codes_in(self.bitmap, joint_columns)
+
+        # If more than half of all records match, the others are counted.
+        counts_of_others = self._count_codes_in(complement(self.bitmap, record_count), joint_columns)
+        return [column.total_counts - counts for column, counts in zip(joint_columns, counts_of_others, strict=True)]
+
+    def _count_codes_in(self, bitmap: Words, joint_columns: Sequence[JointColumn]) -> list[Ints]:
+        """Return for each of some columns how many of the records in a bitmap have each of its joint codes."""
+        leaf_words = self.index.columns.leaf_words
+        leaf_ranges = divide_leaves(self.index.columns.leaf_count)
+        counts_by_thread = [np.zeros((_THREADS, column.joint_code_count), np.int64) for column in joint_columns]
+
+        def count_chunk(thread: int, chunk: int) -> None:
+            first_word, end_word = (leaf * leaf_words for leaf in leaf_ranges[chunk])
+            words = bitmap[first_word:end_word]
+            for column, counts in zip(joint_columns, counts_by_thread, strict=True):
+                codes = column.codes[first_word * BITS_PER_WORD : end_word * BITS_PER_WORD]
+                count_kernels.count_codes(words, codes, counts[thread])
+
+        run_in_chunks(len(leaf_ranges), count_chunk)
+        return [counts.sum(axis=0) for counts in counts_by_thread]
+
+    def known_code_range(self, column: str) -> list[int]:
+        """Return the lowest and the highest code above 0 of a number column; none if no match has a number."""
+        codes = self.index.columns.numbers[column].codes
+        if self.are_few:
+            codes_of_matches = codes[list_bits(self.bitmap)]
+            known_codes = codes_of_matches[codes_of_matches > 0]
+            return [int(known_codes.min()), int(known_codes.max())] if len(known_codes) else []
+
+        leaf_codes = self.index.statistics.leaf_codes(column)
+        lowest, highest = count_kernels.known_code_range(
+            codes, self.bitmap, self.index.columns.leaf_words, leaf_codes.lowest, leaf_codes.highest
+        )
+        return [int(lowest), int(highest)] if highest > 0 else []
