@@ -133,7 +133,7 @@ def predicate(random: Random) -> Predicate:
             AnyWord("language", random.choice((("EN",), ("french", "de")))),
             AnyWord(random.choice(("source", "trainable")), random.choice((("UCI",), ("true",), ("openml", "false")))),
             Contains(
-                random.choice(("dataset_name", "objective", "description")), random.choice(("i", "RIS", "ss", "%", ""))
+                random.choice(("dataset_name", "objective", "file_path")), random.choice(("i", "RIS", "ss", "%", ""))
             ),
             Contains("dataset_name", random.choice(NAMES)),
             OneOf("file_type", random.choice((("csv",), ("PARQUET", "x"), ()))),

@@ -29,6 +29,9 @@ class IndexBuilder:
 
     With a path, the records are collected in unnamed files in its folder, and the index is written into a snapshot
     file, which replaces the one at the path when it is complete. So the memory of the process stays small.
+
+    Attributes:
+        folder: The folder of the unnamed files; None without a path.
     """
 
     def __init__(
@@ -47,7 +50,8 @@ class IndexBuilder:
         self._leaf_words = leaf_words
         self._snapshot_path = snapshot_path
         self._may_defer_texts = may_defer_texts
-        self._collector = RecordCollector(snapshot_path.parent if snapshot_path else None)
+        self.folder = snapshot_path.parent if snapshot_path else None
+        self._collector = RecordCollector(self.folder)
 
     @property
     def size(self) -> int:
@@ -90,7 +94,7 @@ def build_from_parts(
 ) -> CatalogIndex | None:
     """Return an index over the live records of the parts of a catalog; None if there are none."""
     for part in parts:
-        for batch in _decode_part(part):
+        for batch in _decode_part(part, builder.folder):
             builder.add(batch)
 
     if builder.size == 0:
@@ -98,10 +102,10 @@ def build_from_parts(
     return builder.finish(version, _decode_words(parts))
 
 
-def _decode_part(part: UnindexedPart | IndexedPart) -> Iterator[RecordBatch]:
-    """Yield the live records of a part in batches."""
+def _decode_part(part: UnindexedPart | IndexedPart, folder: Path | None) -> Iterator[RecordBatch]:
+    """Yield the live records of a part in batches; unnamed files in `folder` hold what is large."""
     if isinstance(part, IndexedPart):
-        return decode_records(part.index, part.live_positions())
+        return decode_records(part.index, part.live_positions(), folder)
     return _divide_into_batches(part.decode())
 
 

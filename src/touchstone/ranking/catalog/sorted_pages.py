@@ -15,7 +15,7 @@ from touchstone.core.evidence import Assurance
 from touchstone.core.text import fold
 from touchstone.ranking.column_types import Ints
 from touchstone.ranking.columns.evidence_columns import ASSURED_COLUMNS
-from touchstone.ranking.columns.segment import INTEGER_COLUMNS
+from touchstone.ranking.columns.segment import INTEGER_COLUMNS, TEXT_COLUMNS
 from touchstone.ranking.criteria import COMPOSITES
 from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.index.order_cache import OrderKey, Positions
@@ -153,7 +153,7 @@ class SortedPages:
         if column == "dataset_name":
             return self._name_ranks(positions)
 
-        ranks = self._columns.texts[column].ranks_at(positions).astype(np.float64)
+        ranks = self._columns.text_column(column).ranks_at(positions).astype(np.float64)
         return np.where(ranks == 0, np.nan, ranks)
 
     def _name_ranks(self, positions: NDArray[Any]) -> Ints:
@@ -181,7 +181,7 @@ class SortedPages:
             return self._columns.dataset_ids.integer_at(position)
 
         positions = np.array([position])
-        if column == "dataset_name" or column in self._columns.texts:
+        if column in TEXT_COLUMNS:
             [text] = self._index.texts(column, positions)
             return None if text is None else fold(text)
 

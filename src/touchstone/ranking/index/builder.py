@@ -19,7 +19,7 @@ from touchstone.ranking.columns.segment import INTEGER_COLUMNS, KNOWN_ETHICAL
 from touchstone.ranking.columns.text_pool import TextPool
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.index.array_store import ArrayStore, keep_arrays
-from touchstone.ranking.index.collected_records import CODED_WORDS, POOLED_COLUMNS, TAGS, CollectedRecords
+from touchstone.ranking.index.collected_records import CODED_WORDS, LONG_TEXTS, POOLED_COLUMNS, TAGS, CollectedRecords
 from touchstone.ranking.index.index_columns import (
     STRICTER_EDGES,
     CodedColumn,
@@ -37,7 +37,7 @@ from touchstone.ranking.index.index_columns import (
 from touchstone.ranking.index.ordered_records import OrderedRecords
 from touchstone.ranking.index.plane_builder import PlaneWriter
 from touchstone.ranking.index.record_layout import lay_out_records
-from touchstone.ranking.index.text_builder import build_names, build_tags, build_text, number_texts
+from touchstone.ranking.index.text_builder import build_names, build_tags, build_text, number_long_texts, number_texts
 from touchstone.ranking.index.text_order import TextOrder, sort_folded
 from touchstone.ranking.index.word_index import WordIndex
 from touchstone.ranking.kernels.bits import BITS_PER_WORD
@@ -69,6 +69,9 @@ def build_columns(
     # Two threads build the columns; most of the work is done where Python lets other threads run.
     with ThreadPoolExecutor(2, "index-column") as pool:
         numbered = {name: pool.submit(number_texts, collected.texts[name], store) for name in (*POOLED_COLUMNS, TAGS)}
+        numbered_long = {
+            name: pool.submit(number_long_texts, collected.texts[name], store, collected.folder) for name in LONG_TEXTS
+        }
 
         name_order = _sort_names(collected)
         alphabetical_ranks = _places_in_order(name_order.order, np.uint32)
@@ -94,6 +97,10 @@ def build_columns(
             texts={
                 name: build_text(numbered[name].result(), records, store, defers_ranks=defers_ranks)
                 for name in POOLED_COLUMNS
+            },
+            long_texts={
+                name: build_text(numbered_long[name].result(), records, store, defers_ranks=defers_ranks)
+                for name in LONG_TEXTS
             },
             words={
                 **{name: keep_arrays(store, _build_words(records, name)) for name in CODED_WORDS},

@@ -137,7 +137,7 @@ class CatalogIndex:
             return [*self.columns.names.pool.take(positions)]
         if column == "visibility":
             return ["public" if is_public else "private" for is_public in self.is_public(positions).tolist()]
-        return self.columns.texts[column].take(positions)
+        return self.columns.text_column(column).take(positions)
 
     def words(self, column: str, positions: NDArray[Any]) -> list[tuple[str, ...]]:
         """Return the words of the records at some positions, as they are compared; no words if none is known."""

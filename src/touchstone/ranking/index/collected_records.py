@@ -24,7 +24,9 @@ from touchstone.ranking.columns.spool import AccentedTexts, AccentSpool, Spooled
 from touchstone.ranking.criteria import CRITERIA
 from touchstone.ranking.kernels.constants import GRADE_SCALE, GRADED_CRITERIA
 
-POOLED_COLUMNS: Final = ("objective", "description", "file_path", "file_type")
+POOLED_COLUMNS: Final = ("objective", "file_path", "file_type")
+LONG_TEXTS: Final = ("description",)
+"""The columns of texts that take most of the bytes of a catalog, and are stored compressed."""
 TAGS: Final = "tags"
 """The column of word lists of which almost every record may have its own; they are collected as JSON."""
 CODED_WORDS: Final = tuple(name for name in WORD_COLUMNS if name != TAGS)
@@ -42,7 +44,7 @@ class CollectedRecords:
             as booleans, KNOWN_ETHICAL as counts, and CODED_WORDS and `owner` as codes.
         criteria: The values of GRADED_CRITERIA by name.
         grades: One row for each of GRADED_CRITERIA: the criterion of each record in one byte.
-        texts: The names, the texts of POOLED_COLUMNS, and the tags as JSON.
+        texts: The names, the texts of POOLED_COLUMNS and LONG_TEXTS, and the tags as JSON.
         accented_names: The names that are not plain ASCII, folded.
         values: By column, the word list or the owner of each code; the first, of code 0, is None.
         evidence: What is known at the assurances above `declared`.
@@ -78,7 +80,7 @@ class RecordCollector:
         self._columns = {name: SpooledColumn(dtype, folder) for name, dtype in _column_types().items()}
         self._criteria = {name: SpooledColumn(np.float64, folder) for name in GRADED_CRITERIA}
         self._grades = {name: SpooledColumn(np.uint8, folder) for name in GRADED_CRITERIA}
-        self._texts = {name: TextSpool(folder) for name in ("dataset_name", *POOLED_COLUMNS, TAGS)}
+        self._texts = {name: TextSpool(folder) for name in ("dataset_name", *POOLED_COLUMNS, *LONG_TEXTS, TAGS)}
         self._accented_names = AccentSpool(folder)
         self._codes: dict[str, dict[Hashable, int]] = {name: {None: 0} for name in (*CODED_WORDS, "owner")}
         self._evidence = EvidenceWriter()
@@ -97,7 +99,7 @@ class RecordCollector:
         for name, values in compute_graded_criteria(batch.columns).items():
             self._criteria[name].append(values)
             self._grades[name].append(_grade(values))
-        for name in ("dataset_name", *POOLED_COLUMNS):
+        for name in ("dataset_name", *POOLED_COLUMNS, *LONG_TEXTS):
             self._texts[name].append(batch.texts[name])
         self._accented_names.append(batch.texts["dataset_name"])
         self._texts[TAGS].append(_to_json_texts(batch.words[TAGS]))

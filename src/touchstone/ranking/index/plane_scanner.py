@@ -16,8 +16,9 @@ from touchstone.ranking.column_types import Bools
 from touchstone.ranking.columns.bitmaps import count_bits_by_leaf, pack_bits, set_bits
 from touchstone.ranking.columns.evidence_columns import ASSURED_COLUMNS
 from touchstone.ranking.columns.text_pool import TextPool
-from touchstone.ranking.index.index_columns import PUBLIC_PLANE, CodedColumn, IndexColumns, TextColumn
+from touchstone.ranking.index.index_columns import PUBLIC_PLANE, CodedColumn, IndexColumns
 from touchstone.ranking.index.lru_cache import LruCache
+from touchstone.ranking.index.text_columns import TextColumn
 from touchstone.ranking.index.text_search import AccentedTexts, TextSearch
 from touchstone.ranking.kernels import count_kernels
 from touchstone.ranking.kernels.bits import Words
@@ -183,7 +184,7 @@ class PlaneScanner:
         matches_by_code = np.array([False, *map(is_match, known_texts)], np.bool_)
         return np.asarray(matches_by_code[coded_column.codes])
 
-    def _coded_column(self, column: str) -> CodedColumn | TextColumn:
+    def _coded_column(self, column: str) -> CodedColumn | TextColumn[TextPool]:
         """Return the column of word lists or texts with this name."""
         if column in self._columns.words:
             return self._columns.words[column]

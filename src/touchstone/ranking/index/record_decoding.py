@@ -1,6 +1,7 @@
 """Reading records from an index as columns, from which the index that replaces it is built."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
 
@@ -13,26 +14,37 @@ from touchstone.core.attributes import FLAGS, NUMBERS
 from touchstone.core.evidence import Assurance
 from touchstone.ranking.column_types import Ints
 from touchstone.ranking.columns.evidence_columns import STRICTER_ASSURANCES, EvidenceColumns
+from touchstone.ranking.columns.packed_texts import PackedTexts
 from touchstone.ranking.columns.record_batch import CodedColumn, RecordBatch
 from touchstone.ranking.columns.segment import INTEGER_COLUMNS, WORD_COLUMNS
 from touchstone.ranking.columns.spool import arrow_texts
+from touchstone.ranking.columns.text_pool import TextPool
 from touchstone.ranking.index import index_columns
 from touchstone.ranking.index.catalog_index import CatalogIndex
-from touchstone.ranking.index.collected_records import POOLED_COLUMNS
+from touchstone.ranking.index.collected_records import LONG_TEXTS, POOLED_COLUMNS
 from touchstone.ranking.index.index_columns import decode_words
+from touchstone.ranking.index.text_columns import TextColumn
 
 _RECORDS_PER_BATCH: Final = 1 << 16
 
 
-def decode_records(index: CatalogIndex, positions: Ints) -> Iterator[RecordBatch]:
-    """Yield the records at some positions in batches; the positions are in ascending order."""
-    pools = {name: arrow_texts(index.columns.texts[name].pool) for name in POOLED_COLUMNS}
-    names = arrow_texts(index.columns.names.pool)
+def decode_records(index: CatalogIndex, positions: Ints, folder: Path | None) -> Iterator[RecordBatch]:
+    """Yield the records at some positions in batches; the positions are in ascending order.
+
+    Long texts are decompressed into unnamed files in `folder` meanwhile, or into memory for None.
+
+    Raises:
+        OSError: the folder cannot be written to.
+    """
+    columns = index.columns
+    pools = {name: arrow_texts(columns.texts[name].pool) for name in POOLED_COLUMNS}
+    pools |= {name: arrow_texts(columns.long_texts[name].pool.unpack(folder)) for name in LONG_TEXTS}
+    names = arrow_texts(columns.names.pool)
 
     for start in range(0, len(positions), _RECORDS_PER_BATCH):
         batch_positions = positions[start : start + _RECORDS_PER_BATCH]
 
-        texts = {name: _take_texts(pools[name], index.columns.texts[name], batch_positions) for name in POOLED_COLUMNS}
+        texts = {name: _take_texts(pool, columns.text_column(name), batch_positions) for name, pool in pools.items()}
         texts["dataset_name"] = names.take(pa.array(batch_positions))
         texts["visibility"] = _visibilities(index, batch_positions)
 
@@ -52,7 +64,7 @@ def _decode_batch(index: CatalogIndex, positions: Ints, texts: dict[str, pa.Arra
     return RecordBatch(columns, texts, words, owners, _decode_evidence(index, positions))
 
 
-def _take_texts(pool: pa.Array, column: index_columns.TextColumn, positions: Ints) -> pa.Array:
+def _take_texts(pool: pa.Array, column: TextColumn[TextPool] | TextColumn[PackedTexts], positions: Ints) -> pa.Array:
     """Return the texts of a column at some positions, with null for those that are not known."""
     codes = column.codes[positions]
     is_unknown = codes == 0

@@ -9,19 +9,22 @@ import math
 import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, Generic
 
 import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.ranking.column_types import Ints
 from touchstone.ranking.columns.bitmaps import to_smallest_unsigned
+from touchstone.ranking.columns.packed_texts import PackedTexts, pack_texts
 from touchstone.ranking.columns.spool import AccentedTexts, SpooledTexts
 from touchstone.ranking.columns.text_pool import Bytes, TextPool
 from touchstone.ranking.columns.trigram_signatures import LOWER_CASE
 from touchstone.ranking.index.array_store import ArrayStore, keep_arrays
-from touchstone.ranking.index.index_columns import CodedColumn, NameColumn, TextColumn
+from touchstone.ranking.index.index_columns import CodedColumn
 from touchstone.ranking.index.ordered_records import OrderedRecords
+from touchstone.ranking.index.text_columns import NameColumn, Pool, TextColumn
 from touchstone.ranking.index.text_order import TextOrder
 from touchstone.ranking.index.text_ranks import NO_RANKS, rank_texts
 from touchstone.ranking.kernels import distinct_text_kernels, text_sort_kernels
@@ -32,7 +35,7 @@ _FEW_TEXTS: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class NumberedTexts:
+class NumberedTexts(Generic[Pool]):
     """The texts of a column with a code for each distinct one; this does not depend on the order of the index.
 
     Attributes:
@@ -41,7 +44,7 @@ class NumberedTexts:
             smallest type that fits.
     """
 
-    pool: TextPool
+    pool: Pool
     codes: NDArray[Any]
 
 
@@ -58,31 +61,42 @@ class _DistinctTexts:
     codes: NDArray[np.uint32]
 
 
-def number_texts(texts: SpooledTexts, store: ArrayStore) -> NumberedTexts:
+def number_texts(texts: SpooledTexts, store: ArrayStore) -> NumberedTexts[TextPool]:
     """Return the distinct texts of a column, and for each record the code of its text."""
     distinct_texts = _find_distinct(texts)
-    pool = _pool_distinct(texts, distinct_texts, store)
+    lengths = _lengths_by_code(texts, distinct_texts)
+    pool = _keep_pool(_copy_texts(texts, distinct_texts.first_records), lengths, store)
     return NumberedTexts(pool, to_smallest_unsigned(distinct_texts.codes))
 
 
-def build_text(texts: NumberedTexts, records: OrderedRecords, store: ArrayStore, *, defers_ranks: bool) -> TextColumn:
+def number_long_texts(texts: SpooledTexts, store: ArrayStore, folder: Path | None) -> NumberedTexts[PackedTexts]:
+    """Return the same as `number_texts`, with the texts compressed; a file in `folder` holds them meanwhile."""
+    distinct_texts = _find_distinct(texts)
+    offsets = _to_smallest_offsets(_lengths_by_code(texts, distinct_texts))
+    pool = pack_texts(_copy_texts(texts, distinct_texts.first_records), offsets, folder)
+    return NumberedTexts(keep_arrays(store, pool), to_smallest_unsigned(distinct_texts.codes))
+
+
+def build_text(
+    texts: NumberedTexts[Pool], records: OrderedRecords, store: ArrayStore, *, defers_ranks: bool
+) -> TextColumn[Pool]:
     """Return a text column: the distinct texts, a code for each record, and ranks by which lists are sorted.
 
     With `defers_ranks`, the ranks of many distinct texts are left to `TextIndexing`, because sorting them takes long.
     """
     has_few_texts = len(texts.pool) <= _FEW_TEXTS
     ranks = NO_RANKS if defers_ranks and not has_few_texts else rank_texts(texts.pool, records.collected.folder)
-    return TextColumn(texts.pool, _keep_codes(texts, records, store), store.keep(ranks))
+    return TextColumn(texts.pool, _keep_codes(texts.codes, records, store), store.keep(ranks))
 
 
-def build_tags(texts: NumberedTexts, records: OrderedRecords, store: ArrayStore) -> CodedColumn:
+def build_tags(texts: NumberedTexts[TextPool], records: OrderedRecords, store: ArrayStore) -> CodedColumn:
     """Return the tags: a code for each record, and the list of each code as JSON."""
-    return CodedColumn(texts.pool, _keep_codes(texts, records, store))
+    return CodedColumn(texts.pool, _keep_codes(texts.codes, records, store))
 
 
-def _keep_codes(texts: NumberedTexts, records: OrderedRecords, store: ArrayStore) -> NDArray[Any]:
+def _keep_codes(codes: NDArray[Any], records: OrderedRecords, store: ArrayStore) -> NDArray[Any]:
     """Return the code of each record in the order of the index."""
-    return store.keep(texts.codes[records.order])
+    return store.keep(codes[records.order])
 
 
 def _find_distinct(texts: SpooledTexts) -> _DistinctTexts:
@@ -114,11 +128,10 @@ def _find_first_equal(texts: SpooledTexts, known_records: NDArray[np.uint32]) ->
     return first_equal
 
 
-def _pool_distinct(texts: SpooledTexts, distinct_texts: _DistinctTexts, store: ArrayStore) -> TextPool:
-    """Return a pool of the distinct texts by code; code 0 has an empty text."""
+def _lengths_by_code(texts: SpooledTexts, distinct_texts: _DistinctTexts) -> Ints:
+    """Return how many bytes each distinct text has, by code; the text of code 0 is empty."""
     lengths = texts.lengths()[distinct_texts.first_records]
-    lengths_by_code = np.concatenate([[0], lengths])
-    return _keep_pool(_copy_texts(texts, distinct_texts.first_records), lengths_by_code, store)
+    return np.concatenate([[0], lengths])
 
 
 def _pool_names(texts: SpooledTexts, records: OrderedRecords, store: ArrayStore) -> TextPool:
@@ -128,11 +141,15 @@ def _pool_names(texts: SpooledTexts, records: OrderedRecords, store: ArrayStore)
 
 def _keep_pool(pieces: Iterator[Bytes], lengths: Ints, store: ArrayStore) -> TextPool:
     """Return a pool of texts in a store, given their bytes in pieces, and the length of each text."""
+    offsets = _to_smallest_offsets(lengths)
+    data = store.keep_pieces(pieces, int(offsets[-1]), np.uint8)
+    return TextPool(data, store.keep(offsets))
+
+
+def _to_smallest_offsets(lengths: Ints) -> NDArray[Any]:
+    """Return the same as `_to_offsets`, with 32 bits unless the texts need more than 4 GiB."""
     offsets = _to_offsets(lengths)
-    size = int(offsets[-1])
-    offset_type = np.uint32 if size < 2**32 else np.uint64
-    data = store.keep_pieces(pieces, size, np.uint8)
-    return TextPool(data, store.keep(offsets.astype(offset_type)))
+    return offsets.astype(np.uint32 if offsets[-1] < 2**32 else np.uint64)
 
 
 def _to_offsets(lengths: Ints) -> Ints:

@@ -4,7 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from touchstone.ranking.index.catalog_index import CatalogIndex
-from touchstone.ranking.index.index_columns import IndexColumns, TextColumn
+from touchstone.ranking.index.index_columns import IndexColumns
+from touchstone.ranking.index.text_columns import Pool, TextColumn
 from touchstone.ranking.index.text_ranks import rank_texts
 from touchstone.ranking.index.word_indexing import WordIndexing
 
@@ -31,12 +32,13 @@ class TextIndexing:
         """
         columns = self.index.columns
         texts = {name: self._with_ranks(column) for name, column in columns.texts.items()}
+        long_texts = {name: self._with_ranks(column) for name, column in columns.long_texts.items()}
 
         words = WordIndexing(self.index, self._folder)
         words.run()
-        self.columns = replace(columns, texts=texts, word_index=words.word_index)
+        self.columns = replace(columns, texts=texts, long_texts=long_texts, word_index=words.word_index)
 
-    def _with_ranks(self, column: TextColumn) -> TextColumn:
+    def _with_ranks(self, column: TextColumn[Pool]) -> TextColumn[Pool]:
         """Return a text column with the ranks of its texts."""
         if len(column.ranks):
             return column

@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from touchstone.ranking.columns.packed_texts import PackedTexts
 from touchstone.ranking.columns.spool import AccentSpool, arrow_texts
 from touchstone.ranking.columns.text_pool import TextPool
 from touchstone.ranking.index.text_order import sort_folded
@@ -15,12 +16,14 @@ NO_RANKS: Final = np.empty(0, np.uint32)
 _TEXTS_PER_PIECE: Final = 1 << 16
 
 
-def rank_texts(pool: TextPool, folder: Path | None) -> NDArray[np.uint32]:
+def rank_texts(pool: TextPool | PackedTexts, folder: Path | None) -> NDArray[np.uint32]:
     """Return the rank of each text of a pool: texts that differ only in case and accents share a rank.
 
     The first text of a pool, of code 0, stands for "not known". Its rank is 0, and those of the texts are counted from
     1. Unnamed files in `folder` hold what is large; for None, it is held in memory.
     """
+    if isinstance(pool, PackedTexts):
+        pool = pool.unpack(folder)
     texts = arrow_texts(pool).slice(1)
     accents = AccentSpool(folder)
     for start in range(0, len(texts), _TEXTS_PER_PIECE):

@@ -6,7 +6,7 @@ ASCII or contain an apostrophe, and each distinct list of labels.
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +56,8 @@ class _WordCollector:
     def __init__(self, index: CatalogIndex, folder: Path | None) -> None:
         columns = index.columns
         self._columns = columns
+        self._objectives = columns.texts["objective"].pool
+        self._descriptions = columns.long_texts["description"].pool.unpack(folder)
         self._words = WordNumbers()
         self._tags = _LabelColumn("tags", columns.words["tags"], self._words)
         self._domains = _LabelColumn("domain", columns.words["domain"], self._words)
@@ -67,7 +69,9 @@ class _WordCollector:
 
     def add_records(self, start: int, end: int) -> None:
         """Add the words of the records from `start` to before `end`."""
-        texts = (self._texts("objective", start, end), self._texts("description", start, end))
+        objective_codes = self._columns.texts["objective"].codes[start:end]
+        description_codes = self._columns.long_texts["description"].codes[start:end]
+        texts = (_texts_of(self._objectives, objective_codes), _texts_of(self._descriptions, description_codes))
         names = self._names(start, end)
         labels = (
             self._tags.of_records(start, end),
@@ -101,14 +105,6 @@ class _WordCollector:
     def read(self) -> DecodedWords:
         """Return the words of all records; no more records can be added."""
         return DecodedWords(self._words.words(), self._counts.read(), self._numbers.read(), self._weights.read())
-
-    def _texts(self, name: str, start: int, end: int) -> RecordTexts:
-        """Return the objectives or the descriptions of some records."""
-        column = self._columns.texts[name]
-        codes = column.codes[start:end].astype(np.int64)
-        starts = column.pool.offsets[codes].astype(np.int64)
-        ends = np.where(codes == 0, starts, column.pool.offsets[codes + 1].astype(np.int64))  # code 0 is "not known"
-        return _split_special_texts(column.pool, starts, ends, split_words)
 
     def _names(self, start: int, end: int) -> RecordTexts:
         """Return the names of some records."""
@@ -150,6 +146,14 @@ class _LabelColumn:
         self._numbers.extend(self._words.numbers_of([*weights]))
         self._weights.extend(np.array([*weights.values()], np.uint8))
         self._ends[code] = len(self._numbers.view())
+
+
+def _texts_of(pool: TextPool, stored_codes: NDArray[Any]) -> RecordTexts:
+    """Return the texts of some records, whose codes in a pool are given."""
+    codes = stored_codes.astype(np.int64)
+    starts = pool.offsets[codes].astype(np.int64)
+    ends = np.where(codes == 0, starts, pool.offsets[codes + 1].astype(np.int64))  # code 0 is "not known"
+    return _split_special_texts(pool, starts, ends, split_words)
 
 
 def _split_special_texts(

@@ -48,7 +48,10 @@ class AnyWord:
 
 @dataclass(frozen=True, slots=True)
 class Contains:
-    """The text column contains a substring; no character has a special meaning."""
+    """The text column contains a substring; no character has a special meaning.
+
+    `column`: a text other than the description, which an index stores compressed.
+    """
 
     column: str
     text: str
