@@ -21,6 +21,8 @@ from touchstone.datafiles.file_profile import (
     ProfilingLimits,
 )
 from touchstone.datafiles.profiler import profile_file
+from touchstone.learning.interfaces import DataFile
+from touchstone.learning.table_reader import read_table
 
 
 def profile_content(path: Path, content: bytes | str, limits: ProfilingLimits | None = None) -> FileProfile:
@@ -100,9 +102,9 @@ def test_delimiters(tmp_path: Path, delimiter: str) -> None:
 
 
 def test_tsv_keeps_its_delimiter(tmp_path: Path) -> None:
-    """Commas in a TSV file are text."""
-    profile = profile_content(tmp_path / "t.tsv", "a\tb\n1,5\tx\n2,5\ty\n")
-    assert [column.type.value for column in profile.column_profiles] == ["text", "text"]
+    """Commas in a TSV file separate no cells; in numbers they are decimal marks."""
+    profile = profile_content(tmp_path / "t.tsv", "a\tb\n1,5\tx,y\n2,5\ty,z\n")
+    assert [column.type.value for column in profile.column_profiles] == ["number", "text"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
@@ -144,6 +146,58 @@ def test_json(tmp_path: Path, file_type: str) -> None:
         ("text", 1),
         ("text", 1),
     ]
+
+
+def test_members_of_objects_are_columns(tmp_path: Path) -> None:
+    """Objects in the rows of a JSON file are divided into columns, which have the names that trainings give them."""
+    rows = [{"id": 1, "home": {"city": "Oslo", "place": {"north": 59.9}}}, {"id": 2, "home": None}, {"id": 3}]
+    path = tmp_path / "t.json"
+    profile = profile_content(path, json.dumps(rows))
+    assert [(column.name, column.type.value, column.missing) for column in profile.column_profiles] == [
+        ("id", "integer", 0),
+        ("home.city", "text", 2),
+        ("home.place.north", "number", 2),
+    ]
+    with path.open("rb") as stream:
+        assert list(read_table(DataFile(stream, "json")).columns) == ["id", "home.city", "home.place.north"]
+
+
+WRITTEN_NUMBERS = {
+    "groups": ["12,345", "1,234,567.5", "12", "n/a"],
+    "dollars": ["$1,234.00", "$5", "-$7.50", ""],
+    "euros": ["€ 1.234,00", "€ 12,50", "?", ""],
+    "spaces": ["1 234,5 €", "1\u202f234 €", "7 €", "NA"],
+    "shares": ["45%", "5.5 %", "100%", "NaN"],
+    "decimals": ["0,25", "1,5", "12", ",5"],
+    "apostrophes": ["1'234.5", "12'000", "3", "4"],
+    "masses": ["12 kg", "7.5 kg", "80 KG", "1e3 kg"],
+    "signs": ["\N{MINUS SIGN}5", "1e3", "+2", "0"],
+    "braces": ["1 a{b}", "2 a{b}", "3 A{B}", "4 a{b}"],
+}
+
+
+def test_numbers_as_people_write_them(tmp_path: Path) -> None:
+    """Amounts, shares and measurements are columns of numbers, with the values that a training reads."""
+    path = tmp_path / "t.csv"
+    profile = profile_content(path, pd.DataFrame(WRITTEN_NUMBERS).to_csv(index=False))
+    with path.open("rb") as stream:
+        table = read_table(DataFile(stream, "csv"))
+    for name in WRITTEN_NUMBERS:
+        column, numbers = column_profile(profile, name), table.frame[name].astype(float)
+        extremes = (float(numbers.min()), float(numbers.max()))
+        assert (column.type, column.minimum, column.maximum) == (ColumnType.NUMBER, *extremes), name
+
+
+def test_texts_that_only_begin_with_numbers_stay_texts(tmp_path: Path) -> None:
+    """A unit that differs, an address or a version is no number, and neither is a quote that would end a query."""
+    columns = {
+        "units": ["12 kg", "800 g", "1 t"],
+        "streets": ["12 High Street", "3 Low Street", "4 Side Street"],
+        "versions": ["1.2.3", "1.2.4", "2.0.0"],
+        "quotes": ["1 'x", "2 'x", "3 y'); DROP TABLE kept; --"],
+    }
+    profile = profile_content(tmp_path / "t.csv", pd.DataFrame(columns).to_csv(index=False))
+    assert {column.type for column in profile.column_profiles} == {ColumnType.TEXT}
 
 
 def test_awkward_names(tmp_path: Path) -> None:

@@ -115,6 +115,20 @@ ROWS = [
 ]
 
 
+def test_members_of_objects_are_columns() -> None:
+    """Objects are divided into columns; null stands for an object whose members are all missing."""
+    rows = [
+        {"id": 1, "home": {"city": "Oslo", "place": {"north": 59.9}}, "tags": ["a"]},
+        {"id": 2, "home": None},
+        {"id": 3, "home": {"city": "Bergen"}, "home.city": "Narvik"},
+    ]
+    table = read_table(raw(json.dumps(rows).encode(), "json"))
+    assert list(table.columns) == ["id", "home.city", "home.place.north", "tags"]
+    assert table.frame["home.city"].tolist() == ["Oslo", "", "Narvik"]
+    assert table.columns["home.place.north"].missing == 2
+    assert table.columns["tags"].kind is ColumnKind.UNSUPPORTED
+
+
 @pytest.mark.parametrize("file_type", ["json", "jsonl"])
 def test_json_is_read(file_type: str) -> None:
     """Arrays of objects and objects on lines have the types of their values; what a row lacks is missing."""

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from touchstone.datafiles.byte_scan import scan_bytes
 from touchstone.datafiles.column_queries import aggregate_stack, stacks
-from touchstone.datafiles.duckdb_table import DuckDbTable, load_into_memory, open_table
+from touchstone.datafiles.duckdb_table import JSON_TYPES, DuckDbTable, flatten_objects, load_into_memory, open_table
 from touchstone.datafiles.file_profile import (
     ColumnProfile,
     ColumnType,
@@ -97,6 +97,8 @@ def profile_descriptor(descriptor: int, file_type: str, *, limits: ProfilingLimi
     table = open_table(path, file_type, scan, limits)
     if scan.byte_count <= _MAX_IN_MEMORY_BYTES:
         table = load_into_memory(table)
+    if file_type in JSON_TYPES:
+        table = flatten_objects(table)
 
     source_columns = list_columns(table, limits)
     row_count = table.count_rows()

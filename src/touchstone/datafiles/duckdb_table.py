@@ -11,10 +11,12 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
 from touchstone.core.delimited_text import DELIMITERS, detect_delimiter, has_header
+from touchstone.core.nested_json import MAX_LEVELS, member_name
 from touchstone.core.text_encoding import TextEncoding
 from touchstone.datafiles.byte_scan import ByteScan
 from touchstone.datafiles.file_profile import FailureReason, ProfilingError, ProfilingLimits
 
+JSON_TYPES: Final = ("json", "jsonl")
 _SAMPLE_LINES: Final = 50
 _DUCKDB_ENCODINGS: Final = ("utf-8", "utf-16")
 
@@ -27,11 +29,13 @@ class DuckDbTable:
         connection: the DuckDB connection.
         expression: the SQL to select from, such as a call of `read_csv`.
         warnings: keys of what looked odd when the file was opened.
+        delimiter: what separates the cells of a delimited text; it decides what commas in numbers can mean.
     """
 
     connection: Any
     expression: str
     warnings: tuple[str, ...] = ()
+    delimiter: str = ","
 
     def count_rows(self) -> int:
         """Return the number of rows of the table."""
@@ -52,7 +56,7 @@ def open_table(path: str, file_type: str, scan: ByteScan, limits: ProfilingLimit
 
     if file_type == "parquet":
         return DuckDbTable(connection, _function_call("read_parquet", path))
-    if file_type in ("json", "jsonl"):
+    if file_type in JSON_TYPES:
         return _open_json_table(connection, path, is_one_object_per_line=file_type == "jsonl")
     return _open_delimited_table(connection, path, file_type, scan, limits)
 
@@ -67,6 +71,44 @@ def load_into_memory(table: DuckDbTable) -> DuckDbTable:
     except duckdb.OutOfMemoryException:
         return table
     return replace(table, expression="kept")
+
+
+def flatten_objects(table: DuckDbTable) -> DuckDbTable:
+    """Return a table that has a column for each member of an object, such as `address.city`, instead of the object."""
+    relation = table.connection.sql(f"SELECT * FROM {table.expression} LIMIT 0")  # noqa: S608
+    members: list[_Member] = []
+    for name, column_type in zip(relation.columns, relation.types, strict=True):
+        members += _members_of(_Member(name, _quoted(name)), column_type, levels=MAX_LEVELS)
+    if len(members) == len(relation.columns):
+        return table
+
+    names = _distinct_names([member.name for member in members])
+    selected = [f"{member.sql} AS {_quoted(name)}" for member, name in zip(members, names, strict=True)]
+    return replace(table, expression=f"(SELECT {', '.join(selected)} FROM {table.expression})")  # noqa: S608
+
+
+class _Member(NamedTuple):
+    """A column, or a member of an object in a column: its name, and the SQL of its value."""
+
+    name: str
+    sql: str
+
+
+def _members_of(value: _Member, value_type: Any, *, levels: int) -> list[_Member]:
+    """Return the members of an object, or the value itself if it is none; `value_type` is its type in DuckDB."""
+    if value_type.id != "struct" or levels == 0:
+        return [value]
+
+    members: list[_Member] = []
+    for key, member_type in value_type.children:
+        member = _Member(member_name(value.name, key), f"struct_extract({value.sql}, {_sql_literal(key)})")
+        members += _members_of(member, member_type, levels=levels - 1)
+    return members
+
+
+def _quoted(name: str) -> str:
+    """Return a name, quoted for SQL."""
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _connect_for_one_file(path: str) -> Any:
@@ -98,8 +140,8 @@ def _open_json_table(connection: Any, path: str, *, is_one_object_per_line: bool
         "sample_size": -1,
         # Never (-1) turn objects with many keys into a single column of maps.
         "map_inference_threshold": -1,
-        # Find the types of the columns, but leave the values inside lists and objects as JSON.
-        "maximum_depth": 2,
+        # Find the types of the members of objects, and leave what is nested deeper as JSON.
+        "maximum_depth": 2 + MAX_LEVELS,
     }
     return DuckDbTable(connection, _function_call("read_json", path, **options))
 
@@ -123,7 +165,7 @@ def _open_delimited_table(
     names = _distinct_names(rows[0]) if names_columns else [f"column_{number}" for number in range(1, len(rows[0]) + 1)]
     if scan.encoding.name not in _DUCKDB_ENCODINGS:
         layout = _TextLayout(scan.encoding.name, delimiter, names, names_columns)
-        return DuckDbTable(connection, _register_other_encoding(connection, path, layout), warnings)
+        return DuckDbTable(connection, _register_other_encoding(connection, path, layout), warnings, delimiter)
 
     options: dict[str, Any] = {
         "encoding": scan.encoding.name,
@@ -140,7 +182,7 @@ def _open_delimited_table(
     }
     if not names_columns:
         options["names"] = names
-    return DuckDbTable(connection, _function_call("read_csv", path, **options), warnings)
+    return DuckDbTable(connection, _function_call("read_csv", path, **options), warnings, delimiter)
 
 
 class _TextLayout(NamedTuple):

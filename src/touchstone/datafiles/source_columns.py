@@ -1,7 +1,7 @@
 """The columns of a data file as DuckDB sees them, and the ways in which their values can be read."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Self
 
@@ -13,6 +13,7 @@ from touchstone.datafiles.file_profile import (
     ProfilingError,
     ProfilingLimits,
 )
+from touchstone.datafiles.written_numbers import conversion_template, infer_notation_of_all
 
 _FIRST_ROWS: Final = 200  # of which the values show in which ways a text column can be read
 _INTEGER_TYPES: Final = (
@@ -140,13 +141,28 @@ def _with_plausible_interpretations(table: DuckDbTable, columns: Sequence[Source
     narrowed_columns = []
     for column, first_cells in zip(columns, zip(*first_rows, strict=True), strict=False):
         first_values = {cell.strip(" \t\r\n") for cell in first_cells if cell is not None} - set(MISSING_MARKS)
-        plausible = [
-            interpretation
-            for interpretation in TEXT_INTERPRETATIONS
-            if all(map(interpretation.shape.fullmatch, first_values))
-        ]
+        plausible = _plausible_interpretations(first_values, table.delimiter)
         narrowed_columns.append(replace(column, interpretations=plausible))
     return narrowed_columns or list(columns)
+
+
+def _plausible_interpretations(first_values: Collection[str], delimiter: str) -> list[Interpretation]:
+    """Return the interpretations that the first values of a column allow.
+
+    Values that look neither like plain numbers nor like dates may still be numbers with units or other marks.
+    """
+    plausible = [
+        interpretation
+        for interpretation in TEXT_INTERPRETATIONS
+        if all(map(interpretation.shape.fullmatch, first_values))
+    ]
+    if plausible:
+        return plausible
+
+    notation = infer_notation_of_all(sorted(first_values), delimiter)
+    if notation is None:
+        return []
+    return [Interpretation(ColumnType.NUMBER, conversion_template(notation))]
 
 
 def _type_without_parameters(full_type: str) -> str:

@@ -15,9 +15,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from touchstone.core.number_notation import PLAIN_NOTATION, NumberNotation, infer_notation
 from touchstone.core.text import fold
 from touchstone.learning.identifiers import is_row_identifier
-from touchstone.learning.number_notation import PLAIN_NOTATION, NumberNotation, infer_notation
 
 MISSING: Final = ""  # How text columns represent a missing value; no other cell can become an empty text.
 MISSING_MARKS: Final = frozenset({"", "?", "na", "n/a", "#n/a", "<na>", "nan", "null", "-", "--", "."})

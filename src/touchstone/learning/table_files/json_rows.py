@@ -1,4 +1,7 @@
-"""Reading of JSON files that hold an array of objects, and of JSON Lines files, which hold one object on each line."""
+"""Reading of JSON files that hold an array of objects, and of JSON Lines files, which hold one object on each line.
+
+An object is a row. The members of an object within a row are columns of their own, such as `address.city`.
+"""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -9,6 +12,7 @@ import msgspec
 import numpy as np
 import pandas as pd
 
+from touchstone.core.nested_json import Row, enclosing_names, flatten
 from touchstone.core.text_encoding import TextEncoding
 from touchstone.learning.column_types import (
     TypedColumn,
@@ -26,8 +30,6 @@ from touchstone.learning.table_files.text_file import detect_encoding
 ROWS_AT_ONCE: Final = 10_000
 ROW_DECODER: Final = msgspec.json.Decoder(dict[str, Any])
 ARRAY_DECODER: Final = msgspec.json.Decoder(list[msgspec.Raw])
-
-Row = dict[str, Any]
 
 
 def read_json(stream: BinaryIO) -> TableContent:
@@ -81,7 +83,7 @@ def _read_rows(rows: Iterator[Row], encoding: TextEncoding) -> TableContent:
     """Turn rows into typed columns, in the order in which their names first occur. What a row lacks is missing."""
     cells_by_name: dict[str, list[Any]] = {}
     row_count = 0
-    while batch := list(islice(rows, ROWS_AT_ONCE)):
+    while batch := [flatten(row) for row in islice(rows, ROWS_AT_ONCE)]:
         for name in _new_names(batch, cells_by_name):
             cells_by_name[name] = [None] * row_count
 
@@ -92,6 +94,8 @@ def _read_rows(rows: Iterator[Row], encoding: TextEncoding) -> TableContent:
 
     if not cells_by_name:
         raise LearningError("file_empty")
+    for name in _names_of_absent_objects(cells_by_name):
+        del cells_by_name[name]
     names = list(cells_by_name)
     columns = [
         _typed_column(name, cells) for name, cells in zip(unique_names(names), cells_by_name.values(), strict=True)
@@ -105,10 +109,17 @@ def _new_names(batch: list[Row], known_names: dict[str, list[Any]]) -> list[str]
     return [name for name in names_in_batch if name not in known_names]
 
 
+def _names_of_absent_objects(cells_by_name: dict[str, list[Any]]) -> set[str]:
+    """Return the names of objects that are null where they are not divided into columns, so that they say nothing."""
+    object_names = {object_name for name in cells_by_name for object_name in enclosing_names(name)}
+    names = object_names & cells_by_name.keys()
+    return {name for name in names if all(cell is None for cell in cells_by_name[name])}
+
+
 def _typed_column(name: str, cells: list[Any]) -> TypedColumn:
     """Return a column with the type of its JSON values; texts, and values of several types, are read like a CSV file.
 
-    Arrays and objects within a row are not supported.
+    Arrays within a row are not supported, and neither are objects that are nested too deep to be divided.
     """
     types = {type(cell) for cell in cells} - {type(None)}
     if types & {list, dict}:

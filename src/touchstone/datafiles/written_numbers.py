@@ -1,0 +1,84 @@
+"""Numbers as people write them, such as `$1,234.00`, `45%` or `12,5 kg`, read by SQL.
+
+The notation is inferred as trainings infer it, so that a profile calls a column what a training takes it for.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from touchstone.core.number_notation import NumberNotation, infer_notation
+
+_SPACE: Final = r"[\s\x{00A0}\x{2009}\x{202F}]"
+_SIGN: Final = "[+-]?"
+# The whole part of a number with each mark between its thousands, as in `core.number_notation`.
+_GROUPED_DIGITS: Final = {
+    ",": r"[1-9]\d{0,2}(?:,\d{2,3})*,\d{3}",
+    ".": r"[1-9]\d{0,2}(?:\.\d{3})+",
+    " ": rf"[1-9]\d{{0,2}}(?:{_SPACE}\d{{3}})+",
+    "'": r"[1-9]\d{0,2}(?:['’]\d{3})+",
+}
+
+
+def infer_notation_of_all(texts: Sequence[str], delimiter: str) -> NumberNotation | None:
+    """Return the notation in which all texts are numbers, or None if there is none.
+
+    `delimiter` is what separates the cells in the file.
+    """
+    notation = infer_notation(texts, delimiter) if texts else None
+    if notation is None:
+        return None
+
+    try:
+        for text in texts:
+            notation.parse(text)
+    except ValueError:
+        return None
+    return notation
+
+
+def conversion_template(notation: NumberNotation) -> str:
+    """Return SQL that reads `{value}` as a number in a notation; the result is NULL for any other text.
+
+    The unit comes from the file, so it is quoted.
+    """
+    with_ascii_sign = "replace({value}, '−', '-')"
+    without_unit = with_ascii_sign
+    if notation.unit:
+        without_unit = f"regexp_replace({with_ascii_sign}, {_literal(_unit_pattern(notation))}, '')"
+
+    digits = f"regexp_replace({without_unit}, {_literal(_SPACE)}, '', 'g')"
+    if notation.thousands in (",", "."):
+        digits = f"replace({digits}, '{notation.thousands}', '')"
+    if notation.thousands == "'":
+        digits = f"regexp_replace({digits}, '[''’]', '', 'g')"
+    if notation.decimal_comma:
+        digits = f"replace({digits}, ',', '.')"
+
+    is_number = f"regexp_full_match({with_ascii_sign}, {_literal(_number_pattern(notation))})"
+    return f"CASE WHEN {is_number} THEN TRY_CAST({digits} AS DOUBLE) END"
+
+
+def _number_pattern(notation: NumberNotation) -> str:
+    """Return the regular expression, in the syntax of DuckDB, that numbers in a notation match."""
+    whole = r"\d+"
+    if notation.thousands:
+        whole = rf"(?:{_GROUPED_DIGITS[notation.thousands]}|\d+)"
+
+    decimal_mark = "," if notation.decimal_comma else r"\."
+    digits = rf"(?:{whole}(?:{decimal_mark}\d*)?|{decimal_mark}\d+)(?:[eE]{_SIGN}\d+)?"
+    if not notation.unit:
+        return f"{_SIGN}{_SPACE}?{digits}"
+
+    unit = f"(?:{_unit_pattern(notation)})?"
+    return f"{_SIGN}{_SPACE}?{unit}{_SPACE}?{_SIGN}{digits}{_SPACE}?{unit}"
+
+
+def _unit_pattern(notation: NumberNotation) -> str:
+    """Return the regular expression of a unit, whether its letters are large or small."""
+    return f"(?i:{re.escape(notation.unit)})"
+
+
+def _literal(text: str) -> str:
+    """Return a text as an SQL literal in a template, in which braces are doubled."""
+    return "'" + text.replace("'", "''").replace("{", "{{").replace("}", "}}") + "'"
