@@ -10,9 +10,9 @@ import pytest
 from sklearn.ensemble import VotingClassifier, VotingRegressor
 
 from tests.learning.small_tables import csv, messy, model_of, train
-from touchstone.learning.algorithms import Trial, load_libraries
+from touchstone.learning.algorithms import MANY_ROWS_FOR_KERNEL, Trial, load_libraries
 from touchstone.learning.artifacts import model_artifact
-from touchstone.learning.ensembles import choose_ensemble
+from touchstone.learning.ensembles import choose_best_trial, choose_ensemble
 from touchstone.learning.evaluation import Predictions, compute_metric
 from touchstone.learning.experiment import Experiment, prepare_experiment
 from touchstone.learning.fitting_pool import open_fitting_pool
@@ -130,6 +130,56 @@ def test_an_average_is_better_than_its_members() -> None:
     chosen = choose_ensemble("r2", trials)
     assert [(member.position, member.weight) for member in chosen.ensemble.members] == [(0, 0.5), (1, 0.5)]
     assert compute_metric("r2", chosen.predictions) == pytest.approx(1)
+
+
+def scored(position: int, metric: str, truth: list[int], positive: list[float]) -> ScoredTrial:
+    """Return a trial that predicts these probabilities of the second of two classes."""
+    probabilities = np.column_stack([1 - np.array(positive), positive])
+    predictions = Predictions(np.array(truth), probabilities.argmax(axis=1), 2, probabilities)
+    rows = np.arange(len(truth))
+    return ScoredTrial(
+        position, 0, (FoldScore(Trial("linear"), compute_metric(metric, predictions), rows, predictions, 1e-6),)
+    )
+
+
+def test_a_lucky_decision_does_not_choose_a_model() -> None:
+    """Of two trials that one is chosen whose probabilities are better, even if the other decides one row more right."""
+    truth = [0, 0, 0, 0, 1, 1, 1, 1]
+    careful = [0.1, 0.1, 0.1, 0.51, 0.9, 0.9, 0.9, 0.9]
+    lucky = [0.45, 0.45, 0.45, 0.45, 0.55, 0.55, 0.55, 0.55]
+    trials = [scored(0, "accuracy", truth, lucky), scored(1, "accuracy", truth, careful)]
+    assert trials[0].score > trials[1].score
+    assert choose_best_trial("accuracy", trials).ensemble.members[0].position == 1
+
+
+def test_rare_classes_count_as_much_as_the_metric_lets_them() -> None:
+    """Balanced accuracy prefers the trial that knows the rare class, accuracy the one that knows the frequent class."""
+    truth = [0] * 9 + [1]
+    knows_rare = [0.4] * 9 + [0.9]
+    knows_frequent = [0.1] * 9 + [0.4]
+    for metric, best in (("balanced_accuracy", 0), ("accuracy", 1)):
+        trials = [scored(0, metric, truth, knows_rare), scored(1, metric, truth, knows_frequent)]
+        assert choose_best_trial(metric, trials).ensemble.members[0].position == best
+
+
+def test_a_kernel_model_learns_a_circle(tmp_path: Path) -> None:
+    """Similarity to training rows shows what no straight line separates."""
+    rng = np.random.default_rng(0)
+    points = pd.DataFrame(rng.normal(size=(300, 2)), columns=["x", "y"])
+    points["inside"] = np.where(points["x"] ** 2 + points["y"] ** 2 < 1.4, "in", "out")
+    accuracy = {}
+    for algorithm in ("linear", "kernel"):
+        result = train(points, "inside", tmp_path, algorithms=[algorithm], budget={"max_trials": 1}).result
+        accuracy[algorithm] = result["metrics"]["holdout"]["balanced_accuracy"]["value"]
+    assert accuracy["linear"] < 0.7 < 0.9 < accuracy["kernel"]
+
+
+def test_slow_algorithms_need_to_be_asked_for_in_long_tables() -> None:
+    """Above its number of rows an algorithm is not tried by default, but on request."""
+    frame = curved(MANY_ROWS_FOR_KERNEL + 1)
+    split = {"strategy": "holdout", "duplicates": "keep"}
+    assert "kernel" not in {trial.algorithm for trial in plan(frame, "y", split=split).trials}
+    assert {trial.algorithm for trial in plan(frame, "y", split=split, algorithms=["kernel"]).trials} == {"kernel"}
 
 
 def test_a_refit_learns_from_all_rows(tmp_path: Path) -> None:

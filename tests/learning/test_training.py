@@ -248,6 +248,23 @@ def test_trials_are_the_same_for_the_same_seed_and_take_turns() -> None:
     assert {trial.is_balanced for trial in search_space("linear", options[0])} == {True, False}
 
 
+def test_known_good_settings_come_before_all_others() -> None:
+    """An algorithm with few presets waits until the presets of the others have been planned, too."""
+    numbers = np.arange(1.0, 10.0)
+    options = ModelOptions(Target("y", Task.REGRESSION, numbers, np.arange(9)), balances_classes=False, seed=0)
+    trials = plan_trials(("decision_tree", "lightgbm"), options, max_trials=8)
+    assert [trial.algorithm for trial in trials] == ["decision_tree", *["lightgbm"] * 6, "decision_tree"]
+
+
+@pytest.mark.parametrize(("zeros", "lowest", "is_tried"), [(1, 0.0, True), (5, 0.0, False), (1, -1.0, False)])
+def test_errors_in_proportion_are_expected_of_amounts_only(zeros: int, lowest: float, is_tried: bool) -> None:
+    """The objective for amounts is tried if no number is negative and few are 0."""
+    numbers = np.concatenate([np.zeros(zeros), np.arange(1.0, 9.0), [lowest]])
+    options = ModelOptions(Target("y", Task.REGRESSION, numbers, np.arange(len(numbers))), False, seed=0)
+    settings = [trial.settings for trial in search_space("lightgbm", options)]
+    assert any(each.get("objective") == "tweedie" for each in settings) is is_tried
+
+
 def test_progress_never_goes_back(tmp_path: Path) -> None:
     """The percentage increases through all phases."""
     order = msgspec.convert({"dataset_id": 1, "target": "outcome", "budget": {"max_trials": 2}}, TrainingRequest)
@@ -288,7 +305,16 @@ def assert_predicted_by_pipeline(model: LoadedModel, rows: list[dict[str, Any]],
 
 @pytest.mark.parametrize(
     "algorithm",
-    ["baseline", "linear", "decision_tree", "random_forest", "extra_trees", "hist_gradient_boosting", "lightgbm"],
+    [
+        "baseline",
+        "linear",
+        "kernel",
+        "decision_tree",
+        "random_forest",
+        "extra_trees",
+        "hist_gradient_boosting",
+        "lightgbm",
+    ],
 )
 @pytest.mark.parametrize("target", ["outcome", "colour", "score"])
 def test_every_algorithm_is_kept_and_predicts_alike(tmp_path: Path, algorithm: str, target: str) -> None:

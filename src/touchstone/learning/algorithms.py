@@ -1,7 +1,7 @@
 """The algorithms that can be trained, and the settings that are tried for each.
 
-The first trials of an algorithm take settings that are known to work well on many tables; the other combinations of its
-values follow in an order that is shuffled by the seed.
+The first trials of every algorithm take settings that are known to work well on many tables. The other combinations of
+values follow, in an order that is shuffled by the seed, once all of these have been planned.
 """
 
 import importlib
@@ -19,7 +19,9 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from touchstone.learning.boosting import (
@@ -30,11 +32,15 @@ from touchstone.learning.boosting import (
     fit_histogram_boosting_early,
     fit_lightgbm_early,
 )
-from touchstone.learning.target import Target
+from touchstone.learning.target import Floats, Target
 
 FOREST_SAMPLE: Final = 50_000  # Each tree of a forest sees at most this many rows, which bounds the size of the model.
 MANY_ROWS: Final = 100_000  # With more rows, models are neither combined nor of a kind that learns slowly.
 MAX_ROUNDS: Final = 500
+KERNEL_ROWS: Final = 300  # A kernel model compares a row with at most this many training rows.
+KERNEL_WEIGHT: Final = 10.0  # Similarities are small numbers, which the penalty for large coefficients would suppress.
+MANY_ROWS_FOR_KERNEL: Final = 20_000
+MOST_ZEROS: Final = 0.25
 CLASS_WEIGHT: Final = "class_weight"  # The setting that is not the model's own: how rows are weighted by their class.
 BALANCED: Final = "balanced"
 Settings = Mapping[str, Any]
@@ -81,8 +87,9 @@ class Trial:
 class ModelFamily:
     """How models of one algorithm are built, and which settings are tried.
 
-    `presets` are tried first, then the other combinations of values. The values of `shared` settings are tried for both
-    tasks, the others for one task only; a preset takes the first value of each setting that it does not name.
+    The presets are tried first, then the other combinations of values. The values of `shared` settings are tried for
+    both tasks, the others for one task only; a preset takes the first value of each setting that it does not name.
+    `amount_presets` are further ones for numbers that are amounts (`are_amounts`).
     """
 
     build: ModelBuilder
@@ -91,8 +98,10 @@ class ModelFamily:
     regression: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     classification_presets: Sequence[Settings] = ({},)
     regression_presets: Sequence[Settings] = ({},)
+    amount_presets: Sequence[Settings] = ()
     weighs_classes: bool = True
-    handles_many_rows: bool = True  # False if a fit on hundreds of thousands of rows takes minutes.
+    weight_argument: str = "sample_weight"  # The argument of `fit` that takes the weights of the rows.
+    most_rows: int | None = None  # With more rows the algorithm is only tried if it is asked for; None: no limit.
     fit_early: EarlyStoppingFit | None = None  # For models that are built in rounds, whose number is found by training.
 
     def values_by_setting(self, options: ModelOptions) -> dict[str, Sequence[Any]]:
@@ -107,7 +116,21 @@ class ModelFamily:
 
     def presets(self, options: ModelOptions) -> Sequence[Settings]:
         """Return the settings that are tried first, as far as they differ from the preferred values."""
-        return self.classification_presets if options.target.is_classification else self.regression_presets
+        if options.target.is_classification:
+            return self.classification_presets
+
+        if are_amounts(options.target.values):
+            return (*self.regression_presets, *self.amount_presets)
+        return self.regression_presets
+
+
+def are_amounts(numbers: Floats) -> bool:
+    """Return whether numbers are amounts, such as prices: none is negative, and at most a quarter of them are 0.
+
+    Errors are often proportional to amounts. A model that assumes this cannot learn from zeros alone, and with more of
+    them some part of the rows might have nothing else.
+    """
+    return bool(numbers.min() >= 0 and np.mean(numbers == 0) <= MOST_ZEROS)
 
 
 def _build_linear(options: ModelOptions, settings: Settings) -> Any:
@@ -115,6 +138,20 @@ def _build_linear(options: ModelOptions, settings: Settings) -> Any:
     if options.target.is_classification:
         return LogisticRegression(max_iter=1_000, **settings)
     return Ridge(**settings)
+
+
+def _build_kernel(options: ModelOptions, settings: Settings) -> Any:
+    """Build a linear model of the columns and of the similarity of a row to some training rows.
+
+    Thanks to the similarities (Williams and Seeger 2001) it follows smooth curves and interactions, as a support vector
+    machine with a Gaussian kernel does.
+    """
+    similarities = Nystroem(n_components=KERNEL_ROWS, random_state=options.seed)
+    features = FeatureUnion(
+        [("columns", "passthrough"), ("similarities", similarities)],
+        transformer_weights={"similarities": KERNEL_WEIGHT},
+    )
+    return Pipeline([("features", features), ("linear", _build_linear(options, settings))])
 
 
 def _build_tree(options: ModelOptions, settings: Settings) -> Any:
@@ -159,6 +196,14 @@ def _build_baseline(options: ModelOptions, _settings: Settings) -> Any:
 
 BASELINE: Final = Trial("baseline")
 
+# Small steps with random halves of the columns, which suits most tables of some thousand rows.
+SLOW_BOOSTING: Final[Settings] = {
+    "learning_rate": 0.05,
+    "num_leaves": 15,
+    "min_child_samples": 5,
+    "colsample_bytree": 0.5,
+}
+
 MODEL_FAMILIES: Final[dict[str, ModelFamily]] = {
     "baseline": ModelFamily(_build_baseline, weighs_classes=False),
     "linear": ModelFamily(
@@ -166,7 +211,16 @@ MODEL_FAMILIES: Final[dict[str, ModelFamily]] = {
         classification={"C": (1.0, 0.1, 0.01, 10.0)},
         classification_presets=({}, {"C": 0.1}, {"C": 0.01}),
         regression={"alpha": (1.0, 10.0, 100.0, 0.1)},
-        regression_presets=({}, {"alpha": 10.0}, {"alpha": 100.0}),
+        regression_presets=({}, {"alpha": 100.0}),
+    ),
+    "kernel": ModelFamily(
+        _build_kernel,
+        classification={"C": (0.3, 0.03, 3.0)},
+        classification_presets=({}, {"C": 0.03}, {"C": 3.0}),
+        regression={"alpha": (3.0, 30.0, 0.3)},
+        regression_presets=({}, {"alpha": 30.0}, {"alpha": 0.3}),
+        weight_argument="linear__sample_weight",
+        most_rows=MANY_ROWS_FOR_KERNEL,
     ),
     "hist_gradient_boosting": ModelFamily(
         _build_histogram_boosting,
@@ -180,25 +234,6 @@ MODEL_FAMILIES: Final[dict[str, ModelFamily]] = {
         regression_presets=({}, {"learning_rate": 0.05, "max_leaf_nodes": 7}),
         fit_early=fit_histogram_boosting_early,
     ),
-    "random_forest": ModelFamily(
-        _build_forest,
-        shared={"min_samples_leaf": (3, 1, 10)},
-        classification={"max_features": ("sqrt", 0.3)},
-        classification_presets=({}, {"min_samples_leaf": 10}, {"min_samples_leaf": 1}),
-        regression={"max_features": (0.33, 0.7)},
-        regression_presets=({"min_samples_leaf": 1}, {}),
-        handles_many_rows=False,
-    ),
-    "extra_trees": ModelFamily(
-        _build_extra_trees,
-        shared={"min_samples_leaf": (3, 1, 10)},
-        classification={"max_features": ("sqrt", 0.3)},
-        classification_presets=({}, {"min_samples_leaf": 1}, {"min_samples_leaf": 10, "max_features": 0.3}),
-        regression={"max_features": (0.7, 0.33)},
-        regression_presets=({"min_samples_leaf": 1}, {}),
-        handles_many_rows=False,
-    ),
-    "decision_tree": ModelFamily(_build_tree, shared={"max_depth": (6, 3, 10, None), "min_samples_leaf": (10, 3, 30)}),
     "lightgbm": ModelFamily(
         _build_lightgbm,
         shared={
@@ -210,15 +245,39 @@ MODEL_FAMILIES: Final[dict[str, ModelFamily]] = {
         classification_presets=(
             {},
             {"learning_rate": 0.05, "num_leaves": 7, "colsample_bytree": 0.5},
-            {"learning_rate": 0.05, "num_leaves": 15, "min_child_samples": 5, "colsample_bytree": 0.5},
+            SLOW_BOOSTING,
+            {**SLOW_BOOSTING, "extra_trees": True},
+            {**SLOW_BOOSTING, "num_leaves": 4},
         ),
         regression_presets=(
-            {"learning_rate": 0.05, "num_leaves": 15, "min_child_samples": 5, "colsample_bytree": 0.5},
+            SLOW_BOOSTING,
             {"learning_rate": 0.05, "num_leaves": 7, "colsample_bytree": 0.5},
             {},
+            {**SLOW_BOOSTING, "extra_trees": True},
+            {"learning_rate": 0.05, "colsample_bytree": 0.5},
         ),
+        amount_presets=({**SLOW_BOOSTING, "objective": "tweedie"},),
         fit_early=fit_lightgbm_early,
     ),
+    "random_forest": ModelFamily(
+        _build_forest,
+        shared={"min_samples_leaf": (3, 1, 10)},
+        classification={"max_features": ("sqrt", 0.3)},
+        classification_presets=({}, {"max_features": 0.3}),
+        regression={"max_features": (0.33, 0.7)},
+        regression_presets=({"min_samples_leaf": 1}, {}),
+        most_rows=MANY_ROWS,
+    ),
+    "extra_trees": ModelFamily(
+        _build_extra_trees,
+        shared={"min_samples_leaf": (3, 1, 10)},
+        classification={"max_features": ("sqrt", 0.3)},
+        classification_presets=({}, {"min_samples_leaf": 10, "max_features": 0.3}),
+        regression={"max_features": (0.7, 0.33)},
+        regression_presets=({"min_samples_leaf": 1}, {}),
+        most_rows=MANY_ROWS,
+    ),
+    "decision_tree": ModelFamily(_build_tree, shared={"max_depth": (6, 3, 10, None), "min_samples_leaf": (10, 3, 30)}),
 }
 
 
@@ -248,26 +307,42 @@ def search_space(algorithm: str, options: ModelOptions) -> list[Trial]:
 
     The presets come first; the others are shuffled.
     """
-    family = MODEL_FAMILIES[algorithm]
-    values_by_setting = family.values_by_setting(options)
-    preferred_settings = {name: values[0] for name, values in values_by_setting.items()}
-    trials = [Trial(algorithm, {**preferred_settings, **preset}) for preset in family.presets(options)]
+    presets = _preset_trials(algorithm, options)
+    return [*presets, *_other_trials(algorithm, options, presets)]
 
-    others = []
+
+def _preset_trials(algorithm: str, options: ModelOptions) -> list[Trial]:
+    """Return the trials of an algorithm whose settings are known to work well on many tables."""
+    family = MODEL_FAMILIES[algorithm]
+    preferred_settings = {name: values[0] for name, values in family.values_by_setting(options).items()}
+    return [Trial(algorithm, {**preferred_settings, **preset}) for preset in family.presets(options)]
+
+
+def _other_trials(algorithm: str, options: ModelOptions, presets: Sequence[Trial]) -> list[Trial]:
+    """Return the trials with the other combinations of settings of an algorithm, shuffled by the seed."""
+    values_by_setting = MODEL_FAMILIES[algorithm].values_by_setting(options)
+    trials = []
     for values in product(*values_by_setting.values()):
         trial = Trial(algorithm, dict(zip(values_by_setting, values, strict=True)))
-        if trial not in trials:
-            others.append(trial)
+        if trial not in presets:
+            trials.append(trial)
 
-    shuffled_positions = np.random.default_rng(options.seed).permutation(len(others))
-    return [*trials, *(others[position] for position in shuffled_positions)]
+    shuffled_positions = np.random.default_rng(options.seed).permutation(len(trials))
+    return [trials[position] for position in shuffled_positions]
 
 
 def plan_trials(algorithms: Sequence[str], options: ModelOptions, *, max_trials: int) -> list[Trial]:
-    """Return the trials in the order in which they are tried: one of each algorithm in turn, within the budget."""
-    spaces = [search_space(name, options) for name in algorithms]
+    """Return the trials in the order in which they are tried, within the budget.
 
+    One of each algorithm is tried in turn: first the presets of all of them, then the other settings.
+    """
+    presets = {name: _preset_trials(name, options) for name in algorithms}
+    others = [_other_trials(name, options, presets[name]) for name in algorithms]
+    return [*_take_turns(list(presets.values())), *_take_turns(others)][:max_trials]
+
+
+def _take_turns(trials_by_algorithm: Sequence[Sequence[Trial]]) -> list[Trial]:
+    """Return the first trial of every algorithm, then the second of each, and so on."""
     # An algorithm whose trials are used up contributes None to the remaining rounds.
-    rounds = zip_longest(*spaces)
-    trials = [trial for round_trials in rounds for trial in round_trials if trial is not None]
-    return trials[:max_trials]
+    rounds = zip_longest(*trials_by_algorithm)
+    return [trial for round_trials in rounds for trial in round_trials if trial is not None]

@@ -135,6 +135,7 @@ ENSEMBLE: Final = "ensemble"  # The average of the best trials of the other algo
 
 ALGORITHMS: Final[tuple[Algorithm, ...]] = (
     Algorithm("linear"),
+    Algorithm("kernel"),
     Algorithm("hist_gradient_boosting", faster_twin="lightgbm"),
     Algorithm("lightgbm", extra="lightgbm"),
     Algorithm("random_forest"),

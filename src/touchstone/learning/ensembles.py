@@ -16,9 +16,10 @@ from threadpoolctl import threadpool_limits
 
 from touchstone.learning.algorithms import Trial, average_settings, build_model
 from touchstone.learning.choices import ENSEMBLE
-from touchstone.learning.evaluation import Predictions, compute_metric, metric_sign
+from touchstone.learning.evaluation import Predictions
 from touchstone.learning.fitting_pool import FittingPool
 from touchstone.learning.model_search import EncodedFold, TrainingData, fit_trial
+from touchstone.learning.selection_score import selection_score
 from touchstone.learning.target import Floats
 from touchstone.learning.trial_comparison import ScoredTrial, sort_by_score
 
@@ -73,7 +74,7 @@ def choose_best_trial(metric: str, trials: Sequence[ScoredTrial]) -> ChosenModel
 
 
 def choose_ensemble(metric: str, trials: Sequence[ScoredTrial]) -> ChosenModel:
-    """Return the ensemble of trials whose averaged predictions have the best metric on the rows of the comparison.
+    """Return the ensemble of trials whose averaged predictions are best on the rows of the comparison.
 
     All trials must have been scored on the same rows.
     """
@@ -84,7 +85,7 @@ def choose_ensemble(metric: str, trials: Sequence[ScoredTrial]) -> ChosenModel:
 
     for _round in range(ROUNDS):
         allowed = range(len(candidates)) if len(set(chosen)) < MAX_MEMBERS else sorted(set(chosen))
-        scores = [_signed_score(metric, candidates, [*chosen, position]) for position in allowed]
+        scores = [_score_average(metric, candidates, [*chosen, position]) for position in allowed]
         best_addition = int(np.argmax(scores))
         chosen.append(allowed[best_addition])
 
@@ -100,10 +101,9 @@ def choose_ensemble(metric: str, trials: Sequence[ScoredTrial]) -> ChosenModel:
     return ChosenModel(Ensemble(tuple(members)), _average([candidates[candidate] for candidate in best_chosen]))
 
 
-def _signed_score(metric: str, candidates: Sequence[ScoredTrial], chosen: Sequence[int]) -> float:
-    """Return the metric of an average of trials such that higher is better; the worst if it is not defined."""
-    score = metric_sign(metric) * compute_metric(metric, _average([candidates[position] for position in chosen]))
-    return score if np.isfinite(score) else -np.inf
+def _score_average(metric: str, candidates: Sequence[ScoredTrial], chosen: Sequence[int]) -> float:
+    """Return how good the average of the chosen candidates is."""
+    return selection_score(metric, _average([candidates[position] for position in chosen]))
 
 
 def _average(trials: Sequence[ScoredTrial]) -> Predictions:

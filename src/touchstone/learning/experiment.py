@@ -185,9 +185,15 @@ def _select_columns(request: TrainingRequest, table: Table) -> tuple[Target, lis
 def _affordable_algorithms(request: TrainingRequest, rows: int) -> tuple[str, ...]:
     """Return the algorithms to try: those that are named, or by default those that can handle this many rows."""
     names = request.chosen_algorithms
-    if request.names_algorithms or rows <= MANY_ROWS:
+    if request.names_algorithms:
         return names
-    return tuple(name for name in names if MODEL_FAMILIES[name].handles_many_rows)
+    return tuple(name for name in names if _can_handle(name, rows))
+
+
+def _can_handle(algorithm: str, rows: int) -> bool:
+    """Return whether an algorithm learns from this many rows within minutes."""
+    most_rows = MODEL_FAMILIES[algorithm].most_rows
+    return most_rows is None or rows <= most_rows
 
 
 def _learnable_features(request: TrainingRequest, table: Table) -> list[str]:

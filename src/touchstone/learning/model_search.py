@@ -93,7 +93,8 @@ def fit_trial(data: TrainingData, trial: Trial, encoded: EncodedFold, *, weights
     """
     training = weighted_rows(data, trial, encoded.train, encoded.fold.train, weights)
     model = build_model(trial, data.options)
-    return model.fit(training.matrix, training.values, sample_weight=training.weights)
+    weight_argument = MODEL_FAMILIES[trial.algorithm].weight_argument
+    return model.fit(training.matrix, training.values, **{weight_argument: training.weights})
 
 
 def fit_until_no_better(data: TrainingData, trial: Trial, encoded: EncodedFold) -> tuple[Any, Trial]:

@@ -193,20 +193,16 @@ def _metric_label(experiment: Experiment) -> LocalizedText:
 def _leaderboard(experiment: Experiment, search: SearchResult) -> list[Json]:
     """Return every trial that all folds have scored with its validation score, the best first.
 
-    A trial is an algorithm with one choice of settings. Its score is the mean over the folds. Trials that were compared
-    on more rows come before those that were given up earlier, and an ensemble before its members.
+    A trial is an algorithm with one choice of settings. Its score is the mean over the folds. The chosen model comes
+    first, and trials that were compared on more rows come before those that were given up earlier.
     """
-    sign = metric_sign(experiment.data.metric)
     trials_by_position: dict[int, list[ScoredTrial]] = {}
     for fold in search.folds:
         for trial in fold.comparison.scored_trials:
             trials_by_position.setdefault(trial.position, []).append(trial)
 
     fully_scored = [trials for trials in trials_by_position.values() if len(trials) == len(search.folds)]
-    best_first = sorted(
-        fully_scored,
-        key=lambda trials: (-np.mean([trial.stage for trial in trials]), -sign * np.mean([t.score for t in trials])),
-    )
+    best_first = sorted(fully_scored, key=lambda trials: _place_in_leaderboard(experiment, search, trials))
 
     entries = [_ensemble_entry(experiment, search)] if len(search.ensemble.members) > 1 else []
     for trials in best_first:
@@ -215,6 +211,17 @@ def _leaderboard(experiment: Experiment, search: SearchResult) -> list[Json]:
         entry = _algorithm_and_settings(planned_trial.algorithm, planned_trial.settings)
         entries.append(entry | {"score": score, "rows": max(len(trial.rows) for trial in trials)})
     return [{"rank": rank} | entry for rank, entry in enumerate(entries, start=1)]
+
+
+def _place_in_leaderboard(
+    experiment: Experiment, search: SearchResult, trials: Sequence[ScoredTrial]
+) -> tuple[bool, float, float]:
+    """Return the sorting key of the trials that all folds have scored with the same settings, smallest first."""
+    members = search.ensemble.members
+    is_chosen = len(members) == 1 and members[0].position == trials[0].position
+    mean_stage = float(np.mean([trial.stage for trial in trials]))
+    mean_score = float(np.mean([trial.score for trial in trials]))
+    return not is_chosen, -mean_stage, -metric_sign(experiment.data.metric) * mean_score
 
 
 def _ensemble_entry(experiment: Experiment, search: SearchResult) -> Json:

@@ -26,6 +26,7 @@ from touchstone.learning.model_search import (
     has_single_class,
     predict_fold,
 )
+from touchstone.learning.selection_score import selection_score
 from touchstone.learning.splits.folds import Fold, inner_folds
 from touchstone.learning.splits.split_rule import SplitRule
 from touchstone.learning.target import Indices
@@ -234,8 +235,8 @@ def score_trial(data: TrainingData, trial: Trial, encoded: EncodedFold) -> FoldS
 
 
 def sort_by_score(metric: str, trials: Sequence[ScoredTrial]) -> list[ScoredTrial]:
-    """Return trials by their scores, the best first; equal ones keep their order."""
-    return sorted(trials, key=lambda trial: -metric_sign(metric) * trial.score)
+    """Return trials by how good their predictions are, the best first; equal ones keep their order."""
+    return sorted(trials, key=lambda trial: -selection_score(metric, trial.predictions))
 
 
 def _replace_trials(trials: Sequence[ScoredTrial], replacements: Sequence[ScoredTrial]) -> list[ScoredTrial]:

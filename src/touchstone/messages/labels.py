@@ -10,6 +10,7 @@ MISSING_VALUE: Final[Text] = ("(manquant)", "(missing)")
 
 ALGORITHM_LABELS: Final[Mapping[str, Text]] = {
     "linear": ("Modèle linéaire", "Linear model"),
+    "kernel": ("Modèle à noyau", "Kernel model"),
     "hist_gradient_boosting": ("Boosting de gradient par histogrammes", "Histogram gradient boosting"),
     "random_forest": ("Forêt aléatoire", "Random forest"),
     "decision_tree": ("Arbre de décision", "Decision tree"),

@@ -1,0 +1,36 @@
+"""The score by which trials and averages of trials are chosen."""
+
+from typing import Final
+
+import numpy as np
+
+from touchstone.learning.choices import METRIC_BY_NAME
+from touchstone.learning.evaluation import Predictions, brier_losses, compute_metric, metric_sign
+from touchstone.learning.target import Floats
+
+# Metrics that count correct decisions. The Brier score has its best value for the same model, and far less noise.
+COUNTING_METRICS: Final = ("accuracy", "balanced_accuracy", "recall_macro")
+
+
+def selection_score(metric: str, predictions: Predictions) -> float:
+    """Return how good predictions are for choosing a model by a metric, such that higher is better.
+
+    Most metrics speak for themselves. Those that count correct decisions hardly distinguish models on a few hundred
+    rows, since they only change when a probability crosses the threshold; the Brier score takes their place, in which
+    all classes count the same if they do in the metric.
+    """
+    if metric in COUNTING_METRICS:
+        return -float(np.average(brier_losses(predictions), weights=_row_weights(metric, predictions)))
+
+    score = metric_sign(metric) * compute_metric(metric, predictions)
+    return score if np.isfinite(score) else -np.inf
+
+
+def _row_weights(metric: str, predictions: Predictions) -> Floats:
+    """Return the weight of every row: 1, or the inverse frequency of its class if the metric counts classes alike."""
+    if not METRIC_BY_NAME[metric].prevalence_free:
+        return np.ones(len(predictions.truth))
+
+    rows_per_class = np.bincount(predictions.truth, minlength=predictions.class_count)
+    weights: Floats = 1 / rows_per_class[predictions.truth]
+    return weights
