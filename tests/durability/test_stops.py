@@ -98,6 +98,10 @@ def test_a_stop_gives_running_jobs_back(data: Path, number: int) -> None:
         follower.join(10)
         assert follower.heard.endswith("END")
         assert row(data) == ("queued", 1, 0)
+
+    log_lines = data.with_name(f"{data.name}.log").read_text().splitlines()
+    assert log_lines
+    assert all(line.startswith("{") for line in log_lines), "a library wrote to the log"
     with started(server):
         until(lambda: row(data) == ("running", 2, 0))
 
