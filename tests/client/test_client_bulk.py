@@ -117,6 +117,18 @@ def test_a_busy_service_is_asked_again(kind: str) -> None:
         Caller(kind, script)("import_bulk", [{"name": "A"}])
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_service_may_need_longer_to_import_than_to_answer(kind: str) -> None:
+    """The service is silent while it stores the lines of a request, and is given minutes for that."""
+    script = Script(bulk_answer(batch(1, 1), {"done": True}), httpx2.Response(200, content=LINE))
+    caller = Caller(kind, script)
+    caller("import_bulk", [RECORD])
+    caller("export_records")
+
+    import_seconds, export_seconds = [request.extensions["timeout"]["read"] for request in script.requests]
+    assert import_seconds >= 300 > export_seconds
+
+
 def test_an_answer_without_an_end_is_unreadable() -> None:
     """A response that does not say whether everything was taken is an error."""
     for answer in (bulk_answer(), bulk_answer(batch(1, 1)), httpx2.Response(200, content=b"<p>")):

@@ -12,6 +12,7 @@ from touchstone.core.attributes import ATTRIBUTES, FLAGS
 from touchstone.core.evidence import Assurance
 from touchstone.ranking.catalog import catalog as catalog_module
 from touchstone.ranking.catalog.catalog import Catalog, Layout
+from touchstone.ranking.columns.row_batches import to_record_batch
 from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.kernels import two_threads
@@ -157,6 +158,26 @@ def test_a_growing_catalog_is_indexed_less_often(monkeypatch: pytest.MonkeyPatch
     assert catalog.is_rebuild_overdue
     catalog.rebuild_index()
     assert (catalog.is_rebuild_due, catalog.is_rebuild_overdue, catalog.view.unindexed_size) == (False, False, 0)
+
+
+def test_records_that_are_appended_rank_like_inserted_ones() -> None:
+    """A batch of new records is found at once, also while an index is being built, and is kept beside that index."""
+    random = Random(5)
+    rows = [row(random, id_) for id_ in range(1, 60)]
+    weights = PROFILES[DEFAULT_PROFILE].weights
+    expected_scores = Catalog.build(rows).view.rank((), weights, skip=0, limit=None).scores.tolist()
+
+    catalog = Catalog.build(rows[:40], Layout(index_from=10, leaf_words=1, compiled=False))
+    rebuild = catalog.begin_rebuild()
+    catalog.append(to_record_batch(rows[40:]))
+    assert catalog.view.rank((), weights, skip=0, limit=None).scores.tolist() == expected_scores
+
+    rebuild.run()
+    catalog.adopt_rebuild(rebuild)
+    assert catalog.view.rank((), weights, skip=0, limit=None).scores.tolist() == expected_scores
+
+    catalog.apply(upserts=(), deleted=[50])
+    assert catalog.view.size == 58
 
 
 def test_a_record_that_changes_twice_during_a_rebuild_hides_no_other_one() -> None:

@@ -101,6 +101,42 @@ async def test_a_repeated_key_updates_the_record_of_the_same_body(ada: httpx2.As
     assert [record["year"] for record in page] == [2002, None]
 
 
+async def test_each_batch_is_compared_with_the_batches_before(
+    ada: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line that declares what is stored still changes its record if a line shortly before it has changed that."""
+    monkeypatch.setattr(bulk_import, "LINES_PER_BATCH", 2)
+    await import_all(ada, [keyed("a", year=2001)])
+
+    totals = await import_all(ada, [keyed("a", year=2002), keyed("b"), keyed("a", year=2001), keyed("c")])
+    assert (totals["made"], totals["updated"], totals["unchanged"]) == (2, 2, 0)
+    page = (await ada.get("/datasets/", params={"sort_by": "id"})).json()
+    assert [record["year"] for record in page] == [2001, None, None]
+
+
+async def test_values_are_stored_as_they_were_sent(ada: httpx2.AsyncClient) -> None:
+    """Characters and numbers that mean something to a database come back unchanged, also an empty text."""
+    awkward = {
+        "description": "a\n\\.\nb\r\n\t\"c\", 'd'; \\N \\x é \U0001f600",
+        "file_path": "",
+        "file_type": "\\N",
+        "objective": "",
+        "domain": ['say "yes", then \\no'],
+        "missing_values_percentage": 1e-07,
+        "instances_number": 2_000_000_000,
+        "has_missing_values": False,
+    }
+    await import_all(ada, [keyed("a", **awkward)])
+    single = await created(ada, **keyed("b", **awkward))
+    imported = (await ada.get("/datasets/", params={"sort_by": "id"})).json()[0]
+
+    assert {name: imported[name] for name in awkward} == awkward
+    differing = {"id", "dataset_id", "name", "dataset_name", "metadata", "created_at", "updated_at"}
+    assert {name: imported[name] for name in imported.keys() - differing} == {
+        name: single[name] for name in single.keys() - differing
+    }
+
+
 async def test_refused_lines_are_reported_by_number(ada: httpx2.AsyncClient) -> None:
     """A line that is refused says why, as a single record would, and does not keep others from being imported."""
     bad_year = {**FOUR, "year": 1492}

@@ -27,6 +27,8 @@ BulkSource: TypeAlias = Path | Iterable[BulkRecord]
 
 LINES_PER_REQUEST: Final = 10_000  # a response lists at most this many refused lines
 BYTES_PER_REQUEST: Final = 32 * 2**20
+# The service is silent until it has stored all lines of a request, which takes long if it is busy.
+TIMEOUT_SECONDS: Final = 300.0
 JSON_LINES: Final = "application/x-ndjson"
 GZIP_SUFFIX: Final = ".gz"
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
@@ -134,6 +136,7 @@ def _import_lines(lines: list[bytes], preceding_lines: int) -> Call[BulkResult]:
         content=b"".join(lines),
         headers={"Content-Type": JSON_LINES},
         unchanged_on_error=True,
+        min_timeout_seconds=TIMEOUT_SECONDS,
     )
 
 

@@ -31,6 +31,7 @@ class Call(Generic[T]):
         unchanged_on_error: Whether an error response means that nothing was changed. The call can then be sent again
             after a temporary error, but not after a broken connection.
         streamed: Whether the caller reads the response while it arrives, and closes it.
+        min_timeout_seconds: How long to wait for the service at least, if the client would wait for a shorter time.
     """
 
     method: str
@@ -45,6 +46,7 @@ class Call(Generic[T]):
     read_only: bool = False
     unchanged_on_error: bool = False
     streamed: bool = False
+    min_timeout_seconds: float = 0.0
 
     @property
     def repeatable(self) -> bool:

@@ -61,4 +61,13 @@ def build_request(
         files=call.files,
         headers=headers,
         extensions=extensions,
+        timeout=_timeout_of(call, http_client.timeout),
     )
+
+
+def _timeout_of(call: Call[Any], timeout: httpx2.Timeout) -> httpx2.Timeout:
+    """Return the time limits of a call: those of the client, unless the service may need longer for the call."""
+    is_long_enough = timeout.read is None or timeout.read >= call.min_timeout_seconds
+    if is_long_enough:
+        return timeout
+    return httpx2.Timeout(call.min_timeout_seconds, connect=timeout.connect)

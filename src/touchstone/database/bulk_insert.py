@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from touchstone.database import postgresql, sqlite
+from touchstone.database.copy_lines import to_copy_lines
 
 
 async def insert_rows(connection: AsyncConnection, table: sa.Table, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -15,22 +16,26 @@ async def insert_rows(connection: AsyncConnection, table: sa.Table, rows: Sequen
 
     All rows must have values for the same columns. The other columns get their defaults.
     """
-    if not rows:
-        return
+    if rows:
+        columns = {name: [row[name] for row in rows] for name in rows[0]}
+        await insert_columns(connection, table, columns)
 
+
+async def insert_columns(connection: AsyncConnection, table: sa.Table, columns: Mapping[str, Sequence[Any]]) -> None:
+    """Insert rows that are given as columns: by name, the value of each row; the other columns get their defaults."""
     dialect = connection.dialect
-    column_names = list(rows[0])
-    driver_rows = _to_driver_rows(table, column_names, rows, dialect)
     quote = dialect.identifier_preparer.quote
-    target = f"{quote(table.name)} ({', '.join(map(quote, column_names))})"
+    target = f"{quote(table.name)} ({', '.join(map(quote, columns))})"
 
     raw_connection = await connection.get_raw_connection()
     driver_connection = raw_connection.driver_connection
     with _as_sqlalchemy_errors(target, dialect):
         if sqlite.is_sqlite(dialect):
-            await sqlite.insert_rows(driver_connection, target, driver_rows)
+            rows = _to_driver_rows(table, columns, dialect)
+            await sqlite.insert_rows(driver_connection, target, rows)
         else:
-            await postgresql.copy_rows(driver_connection, target, driver_rows)
+            lines = to_copy_lines(table, columns)
+            await postgresql.copy_lines(driver_connection, target, lines)
 
 
 async def reserve_ids(connection: AsyncConnection, table: sa.Table, count: int) -> list[int]:
@@ -41,27 +46,18 @@ async def reserve_ids(connection: AsyncConnection, table: sa.Table, count: int) 
 
 
 def _to_driver_rows(
-    table: sa.Table, column_names: Sequence[str], rows: Sequence[Mapping[str, Any]], dialect: sa.Dialect
+    table: sa.Table, columns: Mapping[str, Sequence[Any]], dialect: sa.Dialect
 ) -> list[tuple[Any, ...]]:
-    """Return rows as tuples of values that the database driver accepts."""
-    # How a value is converted depends on its column, so the rows are converted column by column.
-    columns: list[list[Any]] = []
-    for name in column_names:
-        values = [row[name] for row in rows]
-        columns.append(_to_driver_values(values, table.c[name], dialect))
-
-    return list(zip(*columns, strict=True))
+    """Return columns as rows of values that the database driver accepts."""
+    driver_columns = [_to_driver_values(values, table.c[name], dialect) for name, values in columns.items()]
+    return list(zip(*driver_columns, strict=True))
 
 
-def _to_driver_values(values: list[Any], column: sa.Column[Any], dialect: sa.Dialect) -> list[Any]:
+def _to_driver_values(values: Sequence[Any], column: sa.Column[Any], dialect: sa.Dialect) -> Sequence[Any]:
     """Convert the values of a column as SQLAlchemy does for its own statements: JSON to text, for example."""
-    # The drivers accept Booleans and floats as they are, and SQLAlchemy would only check their types.
-    if isinstance(column.type, sa.Boolean | sa.Double):
+    # The drivers accept numbers as they are, and SQLAlchemy would only check their types.
+    if isinstance(column.type, sa.Boolean | sa.Double | sa.Integer):
         return values
-
-    # COPY does not read 12.0 as an integer, although an INSERT statement would convert it.
-    if isinstance(column.type, sa.Integer):
-        return [None if value is None else int(value) for value in values]
 
     convert = column.type.dialect_impl(dialect).bind_processor(dialect)
     if convert is None:

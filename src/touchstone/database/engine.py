@@ -17,7 +17,7 @@ from touchstone.core.disk_reserve import DiskReserve
 from touchstone.core.errors import StorageFull
 from touchstone.core.outage_log import OutageLog
 from touchstone.database import postgresql, sqlite
-from touchstone.database.bulk_insert import insert_rows, reserve_ids
+from touchstone.database.bulk_insert import insert_columns, insert_rows, reserve_ids
 from touchstone.database.failures import is_busy, is_disk_full, is_unavailable, translate_failures
 from touchstone.database.postgresql import create_postgresql_engine, take_advisory_lock
 from touchstone.database.sqlite import back_up, check_can_open, create_sqlite_engine, sqlite_path
@@ -78,6 +78,10 @@ class Writer(Reader):
     async def insert_rows(self, table: sa.Table, rows: Sequence[Mapping[str, Any]]) -> None:
         """Insert many rows, which have values for the same columns, in the fastest way that the database has."""
         await insert_rows(self._connection, table, rows)
+
+    async def insert_columns(self, table: sa.Table, columns: Mapping[str, Sequence[Any]]) -> None:
+        """Insert many rows like `insert_rows`; `columns` has the value of each row by the name of the column."""
+        await insert_columns(self._connection, table, columns)
 
     async def reserve_ids(self, table: sa.Table, count: int) -> list[int]:
         """Return new ids for rows that this transaction inserts next."""

@@ -1,6 +1,5 @@
 """Code for PostgreSQL only: options of a connection, and the lock that serialises migrations."""
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -40,11 +39,10 @@ def create_postgresql_engine(url: str, **options: Any) -> AsyncEngine:
     )
 
 
-async def copy_rows(driver_connection: Any, target: str, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Insert rows by COPY; `target` is the table with the names of its columns."""
-    async with driver_connection.cursor() as cursor, cursor.copy(f"COPY {target} FROM STDIN") as copy:
-        for row in rows:
-            await copy.write_row(row)
+async def copy_lines(driver_connection: Any, target: str, lines: bytes) -> None:
+    """Insert rows from lines of CSV by COPY; `target` is the table with the names of its columns."""
+    async with driver_connection.cursor() as cursor, cursor.copy(f"COPY {target} FROM STDIN (FORMAT csv)") as copy:
+        await copy.write(lines)
 
 
 async def next_ids(connection: AsyncConnection, table: sa.Table, count: int) -> list[int]:

@@ -212,6 +212,12 @@ class Catalog:
         self._append(list(new_rows.values()))
         self._renew_view()
 
+    def append(self, batch: RecordBatch) -> None:
+        """Add records whose ids the catalog has never held, and replace the view of the catalog."""
+        self._add_to_tail(batch.ids.tolist())
+        self._tail_writer.extend_batch(batch)
+        self._renew_view()
+
     def _renew_view(self, tolerated_dead_rows: int = _TOLERATED_DEAD_ROWS) -> None:
         """Make a view of the present records.
 
@@ -237,11 +243,15 @@ class Catalog:
             self._indexed = self._indexed.without(list(ids))
 
     def _append(self, rows: Sequence[CatalogRow]) -> None:
-        """Append records to the tail, all of them alive."""
-        first_position = len(self._tail_alive)
-        self._tail_positions |= {row.id: position for position, row in enumerate(rows, start=first_position)}
-        self._tail_alive = np.concatenate([self._tail_alive, np.ones(len(rows), np.bool_)])
+        """Append records to the tail."""
+        self._add_to_tail([row.id for row in rows])
         self._tail_writer.extend(rows)
+
+    def _add_to_tail(self, ids: Sequence[int]) -> None:
+        """Note the positions of the records that are appended to the tail next, all of them alive."""
+        first_position = len(self._tail_alive)
+        self._tail_positions |= {id_: position for position, id_ in enumerate(ids, start=first_position)}
+        self._tail_alive = np.concatenate([self._tail_alive, np.ones(len(ids), np.bool_)])
 
     @property
     def index(self) -> CatalogIndex | None:

@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 
 from touchstone.database.engine import Writer
+from touchstone.ranking.columns.record_batch import RecordBatch
 from touchstone.services.selection.datasets import store
 from touchstone.services.selection.datasets.dataset_record import DatasetDraft, DatasetRecord
+from touchstone.services.selection.datasets.new_records import NewRecords
 
 
 class CatalogWriter:
@@ -14,11 +16,13 @@ class CatalogWriter:
         self.transaction = transaction
         self.version = version
         self.deleted_ids: list[int] = []
+        # Records of bulk imports, in the form in which the catalog in memory takes them.
+        self.new_batches: list[RecordBatch] = []
         self._upserts: dict[int, DatasetRecord] = {}
 
     @property
     def upserts(self) -> list[DatasetRecord]:
-        """The records that the transaction has inserted or changed, each in its last state."""
+        """The records that the transaction has inserted one by one or changed, each in its last state."""
         return list(self._upserts.values())
 
     async def insert(self, draft: DatasetDraft) -> DatasetRecord:
@@ -27,18 +31,14 @@ class CatalogWriter:
         self._upserts[record.id] = record
         return record
 
-    async def insert_many(self, drafts: Sequence[DatasetDraft]) -> list[DatasetRecord]:
-        """Insert many records with one statement, and return them as stored, without the names of their owners.
+    async def insert_new(self, new_records: NewRecords) -> None:
+        """Insert the new records of an owner, none of which has been stored before.
 
         Raises:
             SourceConflict: a record with the same source has been inserted in the meantime.
         """
-        if not drafts:
-            return []
-
-        records = await store.insert_new_datasets(self.transaction, drafts, self.version)
-        self._upserts |= {record.id: record for record in records}
-        return records
+        ids = await store.insert_new_datasets(self.transaction, new_records.columns, new_records.owner, self.version)
+        self.new_batches.append(new_records.catalog_batch(ids))
 
     async def update(self, dataset_id: int, draft: DatasetDraft) -> DatasetRecord:
         """Replace the content of a record, and return it as stored."""

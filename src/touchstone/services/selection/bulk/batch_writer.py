@@ -13,6 +13,7 @@ from touchstone.services.selection.datasets import record_usage_store, store
 from touchstone.services.selection.datasets.dataset_record import DatasetDraft, DatasetRecord, content_size
 from touchstone.services.selection.datasets.declared_record import DeclaredRecord
 from touchstone.services.selection.datasets.measured_record import target_of
+from touchstone.services.selection.datasets.new_records import NewRecords
 from touchstone.services.selection.datasets.store import SourceConflict
 from touchstone.services.selection.evidence.record_claims import RecordClaims
 from touchstone.services.selection.files.measurement import Measurement
@@ -47,32 +48,37 @@ class BatchResult(NamedTuple):
 
 
 class _Update(NamedTuple):
-    """A record before and after its owner's declarations are replaced."""
+    """A record before and after its owner's declarations are replaced, and the number of the line that does so."""
 
+    line_number: int
     stored: DatasetRecord
     draft: DatasetRecord
 
 
-class _Quota:
-    """The bytes that an owner may still store; None stands for more than a batch can take."""
+class _NewLines(NamedTuple):
+    """Lines with new records, and these records, prepared for being stored."""
 
-    def __init__(self, free_bytes: int | None) -> None:
-        self._free_bytes = free_bytes
+    lines: Sequence[RecordLine]
+    records: NewRecords
 
-    def admit(self, draft: DatasetDraft, *, replaced_bytes: int = 0) -> bool:
-        """Count a draft that replaces a record of `replaced_bytes`, and return True, unless it exceeds the quota.
 
-        A draft that is not larger than the record before is always admitted.
-        """
-        if self._free_bytes is None:
-            return True
+class PreparedBatch(NamedTuple):
+    """A batch of lines that has been compared with the records in the database.
 
-        added_bytes = content_size(draft) - replaced_bytes
-        if added_bytes > 0 and added_bytes > self._free_bytes:
-            return False
+    Attributes:
+        lines: all lines, each with a key of its own.
+        new_lines: those whose records are not stored yet.
+        outdated_lines: those whose records are stored, but do not say what the line declares.
+    """
 
-        self._free_bytes -= added_bytes
-        return True
+    lines: Sequence[RecordLine]
+    new_lines: _NewLines
+    outdated_lines: Sequence[RecordLine]
+
+    @property
+    def unchanged_count(self) -> int:
+        """The number of lines whose records are stored and say what the line declares."""
+        return len(self.lines) - len(self.new_lines.lines) - len(self.outdated_lines)
 
 
 class BatchWriter:
@@ -85,72 +91,73 @@ class BatchWriter:
         self._owner = owner
         self._quota_bytes = quota_bytes
 
-    async def write(self, lines: Sequence[RecordLine]) -> BatchResult:
-        """Create or update the records of some lines, each with a key of its own, in one transaction.
+    async def prepare(self, lines: Sequence[RecordLine]) -> PreparedBatch:
+        """Prepare to write some lines, each with a key of its own, without keeping other writers waiting.
+
+        Raises:
+            Unavailable: the database cannot be reached.
+        """
+        async with self._database.reading() as connection:
+            stored_records = await _find_stored(connection, lines)
+
+        new_lines = [line for line in lines if line.number not in stored_records]
+        outdated_lines = [line for line in lines if _is_outdated(line, stored_records)]
+        return PreparedBatch(lines, self._new_lines(new_lines), outdated_lines)
+
+    async def write(self, batch: PreparedBatch) -> BatchResult:
+        """Create or update the records of a batch in one transaction.
 
         Raises:
             Unavailable: the database cannot be reached, or others keep inserting records with the same keys.
             StorageFull: the disk is full, and nothing was written.
         """
         for _ in range(_MAX_ATTEMPTS):
+            # Most lines of a repeated import change nothing, and need no transaction.
+            if batch.unchanged_count == len(batch.lines):
+                return BatchResult(unchanged=batch.unchanged_count)
+
             try:
-                return await self._write(lines)
+                async with self._catalog.writing(is_bulk=True) as writer:
+                    return await self._store(writer, batch)
             except SourceConflict:
-                continue  # The next attempt finds the new record, and updates it.
+                # Now that the other transaction has ended, its records are found.
+                batch = await self.prepare(batch.lines)
         raise Unavailable(retry_after=1)
 
-    async def _write(self, lines: Sequence[RecordLine]) -> BatchResult:
-        """Write the lines, unless another transaction has just inserted a record with one of their keys.
+    def _new_lines(self, lines: Sequence[RecordLine]) -> _NewLines:
+        """Prepare to store the new records of some lines."""
+        now = datetime.now(UTC)
+        drafts: list[DatasetDraft] = []
+        for line in lines:
+            source_digest = line.source_digests[0] if line.source_digests else None
+            drafts.append(line.record.new_draft(self._owner, source_digest, now))
+
+        return _NewLines(lines, NewRecords.from_drafts(self._owner, drafts))
+
+    async def _store(self, writer: CatalogWriter, batch: PreparedBatch) -> BatchResult:
+        """Insert the new records of a batch and update the outdated ones, as far as the quota allows.
 
         Raises:
-            SourceConflict: another transaction has done so.
+            SourceConflict: another transaction has inserted or deleted a record with one of the keys.
         """
-        # Most lines of a repeated import change nothing, and need no transaction.
-        async with self._database.reading() as connection:
-            stored_records = await _find_stored(connection, lines)
-        outdated_lines = [line for line in lines if not _is_unchanged(line, stored_records)]
-        unchanged_count = len(lines) - len(outdated_lines)
-        if not outdated_lines:
-            return BatchResult(unchanged=unchanged_count)
+        updates = await _read_updates(writer.transaction, batch.outdated_lines)
+        free_bytes = await self._read_free_bytes(writer.transaction)
+        lines_over_quota = _lines_over_quota(batch.new_lines, updates, free_bytes)
 
-        async with self._catalog.writing(is_bulk=True) as writer:
-            # Others may have changed the stored records since, so they are read again in the transaction.
-            lines_with_record = [line for line in outdated_lines if line.number in stored_records]
-            stored_records = await _find_stored(writer.transaction, lines_with_record)
-            result = await self._store(writer, outdated_lines, stored_records)
+        new_lines = batch.new_lines
+        if lines_over_quota:
+            new_lines = self._new_lines([line for line in new_lines.lines if line.number not in lines_over_quota])
+            updates = [update for update in updates if update.line_number not in lines_over_quota]
 
-        return result._replace(unchanged=unchanged_count)
-
-    async def _store(
-        self, writer: CatalogWriter, lines: Sequence[RecordLine], stored_records: Mapping[int, DatasetRecord]
-    ) -> BatchResult:
-        """Insert the new records among the lines and update the others, as far as the quota allows."""
-        now = datetime.now(UTC)
-        quota = _Quota(await self._read_free_bytes(writer.transaction))
-        new_drafts: list[DatasetDraft] = []
-        updates: list[_Update] = []
-        lines_over_quota: list[int] = []
-
-        for line in lines:
-            stored = stored_records.get(line.number)
-            if stored is None:
-                source_digest = line.source_digests[0] if line.source_digests else None
-                new_draft = line.record.new_draft(self._owner, source_digest, now)
-                is_admitted = quota.admit(new_draft)
-                if is_admitted:
-                    new_drafts.append(new_draft)
-            else:
-                changed_draft = line.record.changed_draft(stored, now)
-                is_admitted = quota.admit(changed_draft, replaced_bytes=stored.content_bytes)
-                if is_admitted:
-                    updates.append(_Update(stored, changed_draft))
-
-            if not is_admitted:
-                lines_over_quota.append(line.number)
-
-        await writer.insert_many(new_drafts)
+        if new_lines.lines:
+            await writer.insert_new(new_lines.records)
         await _update_records(writer, updates)
-        return BatchResult(created=len(new_drafts), updated=len(updates), lines_over_quota=lines_over_quota)
+        return BatchResult(
+            created=len(new_lines.lines),
+            updated=len(updates),
+            unchanged=batch.unchanged_count,
+            lines_over_quota=lines_over_quota,
+        )
 
     async def _read_free_bytes(self, transaction: Reader) -> int | None:
         """Return how many bytes of the owner's quota are left; None if one batch cannot use them up.
@@ -181,10 +188,54 @@ async def _find_stored(connection: Reader, lines: Sequence[RecordLine]) -> dict[
     return stored_records
 
 
-def _is_unchanged(line: RecordLine, stored_records: Mapping[int, DatasetRecord]) -> bool:
-    """Return whether the stored record of a line already says what the line declares."""
+def _is_outdated(line: RecordLine, stored_records: Mapping[int, DatasetRecord]) -> bool:
+    """Return whether the record of a line is stored, but does not say what the line declares."""
     stored = stored_records.get(line.number)
-    return stored is not None and line.record.is_declared_by(stored)
+    return stored is not None and not line.record.is_declared_by(stored)
+
+
+async def _read_updates(transaction: Reader, lines: Sequence[RecordLine]) -> list[_Update]:
+    """Return the updates of the records of some lines.
+
+    Others may have changed the records since they were found, so they are read again in the transaction.
+
+    Raises:
+        SourceConflict: another transaction has deleted one of the records.
+    """
+    stored_records = await _find_stored(transaction, lines)
+    if len(stored_records) < len(lines):
+        raise SourceConflict
+
+    now = datetime.now(UTC)
+    updates: list[_Update] = []
+    for line in lines:
+        stored = stored_records[line.number]
+        updates.append(_Update(line.number, stored, line.record.changed_draft(stored, now)))
+    return updates
+
+
+def _lines_over_quota(new_lines: _NewLines, updates: Sequence[_Update], free_bytes: int | None) -> list[int]:
+    """Return the numbers of the lines, in their order, that do not fit into what is left of the quota.
+
+    A record that becomes smaller always fits. None stands for more free bytes than a batch can take.
+    """
+    if free_bytes is None:
+        return []
+
+    added_bytes: dict[int, int] = {}
+    for line, byte_count in zip(new_lines.lines, new_lines.records.columns["bytes"], strict=True):
+        added_bytes[line.number] = byte_count
+    for update in updates:
+        added_bytes[update.line_number] = content_size(update.draft) - update.stored.content_bytes
+
+    lines_over_quota: list[int] = []
+    for line_number in sorted(added_bytes):
+        byte_count = added_bytes[line_number]
+        if byte_count > 0 and byte_count > free_bytes:
+            lines_over_quota.append(line_number)
+        else:
+            free_bytes -= byte_count
+    return lines_over_quota
 
 
 async def _update_records(writer: CatalogWriter, updates: Sequence[_Update]) -> None:
@@ -201,7 +252,7 @@ async def _update_records(writer: CatalogWriter, updates: Sequence[_Update]) -> 
 
 async def _resolve_claims(transaction: Writer, update: _Update) -> DatasetRecord:
     """Replace the owner's claims about a record, and return its draft with the values that all claims amount to."""
-    stored, draft = update
+    _, stored, draft = update
     claims = await RecordClaims.load(transaction, stored.id)
     await claims.replace_declarations(transaction, stored.owner, draft.attributes)
 

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from touchstone.core.errors import FieldError, InvalidValue, RecordQuotaExceeded, ServiceError
 from touchstone.database.engine import Database
-from touchstone.services.selection.bulk.batch_writer import BatchWriter, RecordLine
+from touchstone.services.selection.bulk.batch_writer import BatchWriter, PreparedBatch, RecordLine
 from touchstone.services.selection.bulk.body_lines import BodyLine, split_lines
 from touchstone.services.selection.bulk.record_parser import RecordParser
 from touchstone.services.selection.bulk.report import BatchCounts, BulkReport, RefusedLine
@@ -91,6 +91,10 @@ class _Batch:
         self.byte_count += byte_count
         self.last_line = line.number
 
+    def shares_key_with(self, batch: "_Batch") -> bool:
+        """Return whether a line of another batch has the same key as a line of this one."""
+        return not self.source_digests.isdisjoint(batch.source_digests)
+
     def add_refusal(self, refusal: RefusedLine) -> None:
         """Add a line that was refused."""
         self.refusals.append(refusal)
@@ -98,7 +102,7 @@ class _Batch:
 
 
 class _BulkImport:
-    """The import of one body. One batch is stored while the next one is parsed."""
+    """The import of one body. One batch is written while the next one is parsed and prepared."""
 
     def __init__(self, writer: BatchWriter, limits: BulkLimits, report: BulkReport, owner: UUID | None) -> None:
         self._report = report
@@ -107,7 +111,8 @@ class _BulkImport:
         self._parser = RecordParser(limits.line_bytes)
         self._owner = owner
         self._batch = _Batch()
-        self._storing: asyncio.Task[None] | None = None
+        self._written_batch: _Batch | None = None
+        self._writing: asyncio.Task[None] | None = None
 
     async def run(self, chunks: AsyncIterator[bytes]) -> None:
         """Import all lines of a body, and report what was done.
@@ -118,9 +123,9 @@ class _BulkImport:
         try:
             await self._import_lines(chunks)
         finally:
-            # If the import fails while a batch is being stored, the report tells about that batch, too.
-            if self._storing is not None:
-                await asyncio.wait([self._storing])
+            # If the import fails while a batch is being written, the report tells about that batch, too.
+            if self._writing is not None:
+                await asyncio.wait([self._writing])
 
     async def _import_lines(self, chunks: AsyncIterator[bytes]) -> None:
         """Add all lines of a body to batches, and store these.
@@ -134,7 +139,7 @@ class _BulkImport:
                 await asyncio.sleep(0)  # Let other requests run.
 
         await self._store_batch()
-        await self._wait_until_stored()
+        await self._wait_until_written()
 
     async def _add_lines(self, lines: Sequence[BodyLine]) -> None:
         """Add lines to the current batch, which is stored whenever it is full."""
@@ -165,33 +170,43 @@ class _BulkImport:
         return RecordLine(line.number, record, record.source_digests(self._owner))
 
     async def _store_batch(self) -> None:
-        """Start storing the current batch after the previous one is stored, and start a new batch.
+        """Prepare the current batch, start writing it after the previous one is written, and start a new batch.
 
         Raises:
-            ServiceError: the previous batch could not be stored.
+            ServiceError: the previous batch could not be written, or the database cannot be reached.
         """
-        await self._wait_until_stored()
-        if not self._batch.is_empty:
-            self._storing = asyncio.ensure_future(self._store(self._batch))
+        batch = self._batch
         self._batch = _Batch()
+        if batch.is_empty:
+            return
 
-    async def _wait_until_stored(self) -> None:
-        """Wait for the batch that is being stored, if there is one.
+        # What the previous batch writes about a record must be known before this one is compared with the record.
+        if self._written_batch is not None and batch.shares_key_with(self._written_batch):
+            await self._wait_until_written()
+        prepared_batch = await self._writer.prepare(batch.lines)
+
+        await self._wait_until_written()
+        self._written_batch = batch
+        self._writing = asyncio.ensure_future(self._write(batch, prepared_batch))
+
+    async def _wait_until_written(self) -> None:
+        """Wait for the batch that is being written, if there is one.
 
         Raises:
-            ServiceError: the batch could not be stored.
+            ServiceError: the batch could not be written.
         """
-        if self._storing is not None:
-            await self._storing
-            self._storing = None
+        if self._writing is not None:
+            await self._writing
+            self._writing = None
+            self._written_batch = None
 
-    async def _store(self, batch: _Batch) -> None:
-        """Store a batch, and add it to the report.
+    async def _write(self, batch: _Batch, prepared_batch: PreparedBatch) -> None:
+        """Write a batch, and add it to the report.
 
         Raises:
             ServiceError: the database cannot store the batch.
         """
-        result = await self._writer.write(batch.lines)
+        result = await self._writer.write(prepared_batch)
         over_quota = RecordQuotaExceeded(limit=self._limits.quota_bytes)
         quota_refusals = [self._report.refusal(number, over_quota) for number in result.lines_over_quota]
         refusals = sorted([*batch.refusals, *quota_refusals], key=lambda refusal: refusal.line)

@@ -6,6 +6,7 @@ error is reported.
 """
 
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -77,6 +78,7 @@ def _fields_of_line() -> list[tuple[str, Any] | tuple[str, Any, Any]]:
 
 _ValidLine: Final[Any] = msgspec.defstruct("_ValidLine", _fields_of_line(), forbid_unknown_fields=True, frozen=True)
 _DECODER: Final = msgspec.json.Decoder(_ValidLine)
+_attribute_values: Final = attrgetter(*_ATTRIBUTE_NAMES)
 
 
 class RecordParser:
@@ -113,7 +115,7 @@ class RecordParser:
         if not self._is_certainly_valid(line):
             return None
 
-        attributes = {name: getattr(line, name) for name in _ATTRIBUTE_NAMES}
+        attributes = dict(zip(_ATTRIBUTE_NAMES, _attribute_values(line), strict=True))
         return DeclaredRecord(
             visibility=line.visibility,
             description=line.description,
@@ -131,10 +133,13 @@ class RecordParser:
         if line.year is not None and line.year > self._last_valid_year:
             return False
 
-        texts: list[str] = [line.name]
+        if line.name != line.name.strip():
+            return False
         for column in _WORDS_COLUMNS:
-            texts += getattr(line, column) or []
-        return all(text == text.strip() for text in texts)
+            words = getattr(line, column)
+            if words is not None and words != [word.strip() for word in words]:
+                return False
+        return True
 
 
 def parse_by_schema(content: bytes) -> DeclaredRecord:

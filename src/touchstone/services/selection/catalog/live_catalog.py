@@ -285,7 +285,7 @@ class LiveCatalog:
             # From here on the transaction is committed.
             changed_ids = [*(record.id for record in writer.upserts), *writer.deleted_ids]
             self.records.forget_changed(changed_ids)
-            self._catalog.apply_own_write(writer.upserts, writer.deleted_ids, writer.version)
+            self._catalog.apply_own_write(writer)
             if not is_bulk:
                 self.records.cache.put(encode_records(writer.upserts))
             CATALOG_RECORDS.set(self.view.size)

@@ -12,6 +12,7 @@ from touchstone.services.selection.catalog.changes_store import (
     records_changed_after,
     records_deleted_since,
 )
+from touchstone.services.selection.catalog_writer import CatalogWriter
 from touchstone.services.selection.datasets.dataset_record import DatasetRecord
 from touchstone.services.selection.datasets.encoded_records import to_catalog_row
 
@@ -78,14 +79,20 @@ class VersionedCatalog:
         private_ids = [record.id for record in private_records if record.version not in self._versions_ahead]
         return [*deleted_ids, *private_ids]
 
-    def apply_own_write(self, upserts: Sequence[DatasetRecord], deleted_ids: Sequence[int], version: int) -> None:
-        """Apply a transaction of this process, which has created this version of the database."""
-        self._apply(upserts, deleted_ids)
-        self._versions_ahead.add(version)
+    def apply_own_write(self, writer: CatalogWriter) -> None:
+        """Apply what a committed transaction of this process has written."""
+        self._apply(writer.upserts, writer.deleted_ids)
+        for batch in writer.new_batches:
+            self.columns.append(batch)
+
+        self._versions_ahead.add(writer.version)
         self._advance_to(self.version)
 
     def _apply(self, upserts: Sequence[DatasetRecord], removed_ids: Collection[int]) -> None:
         """Insert or replace some records and remove others; a record that is in both is replaced."""
+        if not upserts and not removed_ids:
+            return
+
         changed_rows = [to_catalog_row(record) for record in upserts]
         removed_only = set(removed_ids).difference(row.id for row in changed_rows)
         self.columns.apply(upserts=changed_rows, deleted=removed_only)

@@ -159,14 +159,14 @@ def to_catalog_row(record: DatasetRecord) -> CatalogRow:
         file_path=record.file_path,
         file_type=record.file_type,
         **label_words(record.labels),
-        created_at=_microseconds(record.created_at),
-        updated_at=_microseconds(record.updated_at),
+        created_at=to_microseconds(record.created_at),
+        updated_at=to_microseconds(record.updated_at),
         evidence=record.attribute_evidence,
         **attributes,
     )
 
 
-def _microseconds(instant: datetime) -> int:
+def to_microseconds(instant: datetime) -> int:
     """Return an instant as the number of microseconds since 1970.
 
     Multiplying the timestamp itself would round: a float cannot hold today's microseconds exactly.

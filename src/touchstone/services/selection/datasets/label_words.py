@@ -52,12 +52,14 @@ def trainable_words(measured_rows: object) -> tuple[str, ...]:
 
 def _texts(value: object) -> tuple[str, ...]:
     """Return the texts in a member of the metadata, which is a text or a list of texts."""
-    if value is None:
+    if isinstance(value, str):
+        text = value.strip()
+        return (text,) if text else ()
+    if not isinstance(value, list):
         return ()
 
-    values = value if isinstance(value, list) else [value]
-    texts = [text.strip() for text in values if isinstance(text, str)]
-    return tuple(text for text in texts if text)
+    texts = [text.strip() for text in value if isinstance(text, str)]
+    return tuple(filter(None, texts))
 
 
 @lru_cache(maxsize=10_000)

@@ -38,7 +38,7 @@ _WITH_OWNERS: Final = datasets.outerjoin(users, users.c.id == datasets.c.owner)
 
 
 class SourceConflict(Exception):
-    """Another transaction has inserted a record with the same source in the meantime."""
+    """Another transaction has inserted or deleted a record with the same source in the meantime."""
 
 
 async def insert_dataset(transaction: Writer, draft: DatasetDraft, version: int) -> DatasetRecord:
@@ -54,32 +54,36 @@ async def insert_dataset(transaction: Writer, draft: DatasetDraft, version: int)
 
 async def insert_datasets(transaction: Writer, drafts: Sequence[DatasetDraft], version: int) -> None:
     """Insert many records with one statement; either all of them have an id, or none has."""
-    await _insert_rows(transaction, [column_values(draft, version) for draft in drafts])
-
-
-async def insert_new_datasets(transaction: Writer, drafts: Sequence[DatasetDraft], version: int) -> list[DatasetRecord]:
-    """Insert many records that have no id yet, and return them as stored, without the names of their owners.
-
-    Raises:
-        SourceConflict: a record with the same source has been inserted in the meantime.
-    """
-    ids = await transaction.reserve_ids(datasets, len(drafts))
-    rows = [{**column_values(draft, version), "id": id_} for draft, id_ in zip(drafts, ids, strict=True)]
-    try:
-        await _insert_rows(transaction, rows)
-    except sa.exc.IntegrityError as error:
-        raise SourceConflict from error
-    return [to_written_record(draft, row) for draft, row in zip(drafts, rows, strict=True)]
-
-
-async def _insert_rows(transaction: Writer, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert rows of the table, and count their sizes towards the quotas of their owners."""
+    rows = [column_values(draft, version) for draft in drafts]
     await transaction.insert_rows(datasets, rows)
 
     added_bytes: dict[UUID | None, int] = {}
     for row in rows:
         added_bytes[row["owner"]] = added_bytes.get(row["owner"], 0) + row["bytes"]
     await record_usage_store.add_bytes(transaction, added_bytes)
+
+
+async def insert_new_datasets(
+    transaction: Writer, columns: Mapping[str, Sequence[Any]], owner: UUID | None, version: int
+) -> list[int]:
+    """Insert new records of one owner, and return their ids.
+
+    `columns` has the value of each record by the name of the column, except those that are assigned here: the id and
+    the version of the catalog.
+
+    Raises:
+        SourceConflict: a record with the same source has been inserted in the meantime.
+    """
+    sizes = columns["bytes"]
+    ids = await transaction.reserve_ids(datasets, len(sizes))
+    all_columns = {**columns, "id": ids, "changed_at_version": [version] * len(ids)}
+    try:
+        await transaction.insert_columns(datasets, all_columns)
+    except sa.exc.IntegrityError as error:
+        raise SourceConflict from error
+
+    await record_usage_store.add_bytes(transaction, {owner: sum(sizes)})
+    return ids
 
 
 async def update_dataset(transaction: Writer, dataset_id: int, draft: DatasetDraft, version: int) -> DatasetRecord:
