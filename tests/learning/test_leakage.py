@@ -27,15 +27,22 @@ def flipped(share: float) -> Any:
     return np.where(is_wrong, np.where(CLASS == "yes", "no", "yes"), CLASS)
 
 
-def suspicions(frame: pd.DataFrame, target: str, *, errors: float = 0.5) -> list[tuple[str, ...]]:
-    """Return what is suspected in a table whose model predicts a share of the rows wrongly."""
+def suspicions(
+    frame: pd.DataFrame, target: str, *, errors: float = 0.5, test_share: float = 1.0
+) -> list[tuple[str, ...]]:
+    """Return what is suspected in a table whose model predicts a share of the rows wrongly.
+
+    The first rows are test rows, and the others those on which trials were compared.
+    """
     request = msgspec.convert({"dataset_id": 1, "target": target}, TrainingRequest)
     experiment = prepare_experiment(request, read_table(csv(frame)))
     truth = experiment.target.values
     wrong = np.arange(len(truth)) < errors * len(truth)
     predicted = np.where(wrong, truth[::-1], truth)
     predictions = Predictions(truth, predicted, len(experiment.target.classes))
-    warnings = leakage_warnings(experiment.data, experiment.rule, predictions)
+    test_rows, validation_rows = np.split(np.arange(len(truth)), [int(test_share * len(truth))])
+    validation = predictions.take(validation_rows) if len(validation_rows) else None
+    warnings = leakage_warnings(experiment.data, experiment.rule, predictions.take(test_rows), validation)
     return [
         (warning["code"], *(value for value in warning["facts"].values() if isinstance(value, str)))
         for warning in warnings
@@ -91,6 +98,11 @@ def test_a_perfect_score_is_doubted(errors: float, expected: list[tuple[str, ...
     assert suspicions(FEATURES.assign(y=CLASS), "y", errors=errors) == expected
 
 
-def test_few_perfect_predictions_prove_nothing() -> None:
-    """Forty rows can be predicted correctly by a good model."""
-    assert suspicions(FEATURES.assign(y=CLASS).head(40), "y", errors=0.0) == []
+@pytest.mark.parametrize(
+    ("rows", "errors", "expected"),
+    [(40, 0.0, []), (120, 0.0, [("too_good_to_be_true",)]), (120, 0.02, [])],
+)
+def test_few_perfect_predictions_prove_nothing(rows: int, errors: float, expected: list[tuple[str, ...]]) -> None:
+    """A good model may predict forty rows correctly, or 120 nearly so; all of 120 is doubted, whichever are tested."""
+    table = FEATURES.assign(y=CLASS).head(rows)
+    assert suspicions(table, "y", errors=errors, test_share=0.2) == expected

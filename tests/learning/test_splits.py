@@ -226,6 +226,15 @@ def test_an_explanation_measures_on_the_rows_that_were_held_out(tmp_path: Path) 
     assert {row["row"] for row in result["local"]} <= set(fold.test.tolist())
 
 
+def test_what_only_the_group_tells_is_part_of_the_promise(tmp_path: Path) -> None:
+    """Where nothing but the number of a patient tells the diagnosis, shuffled rows would still have promised a lot."""
+    frame = patients(count=60)
+    frame[["pulse", "weight", "sugar", "iron"]] = np.random.default_rng(1).normal(size=(600, 4))
+    effect = train(frame, "ill", tmp_path, **QUICK).result["split"]["effect"]
+    assert effect["shuffled"] > 0.9
+    assert effect["kept_apart"] < 0.7
+
+
 def test_the_split_is_known_before_the_training() -> None:
     """The check of a request proposes the groups before anything is learned."""
     request = msgspec.convert({"dataset_id": 1, "target": "ill"}, TrainingRequest)

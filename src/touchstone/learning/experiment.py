@@ -75,6 +75,13 @@ class Experiment:
         """What the request asks of the decisions of the model."""
         return DecisionOptions.of(self.request, self.data.metric)
 
+    def data_of_group_column(self) -> TrainingData | None:
+        """Return the data with only the column that forms the groups; None if no model could learn from it."""
+        name = self.split.plan.group_column
+        if name is None or name not in _learnable_features(self.request, self.table):
+            return None
+        return _select_training_data(self.request, self.table, self.target, [name])
+
     def weights_at(self, rows: Indices) -> Floats | None:
         """Return the weights of some rows; None if all rows count alike."""
         return None if self.data.weights is None else self.data.weights[rows]

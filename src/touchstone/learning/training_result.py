@@ -87,7 +87,7 @@ def build_training_result(
         *training_warnings.unseen_class_warnings(experiment.target, experiment.folds),
         *training_warnings.feature_warnings(roles),
         *split_warnings(experiment.split, effect),
-        *leakage_warnings(experiment.data, experiment.rule, predictions),
+        *leakage_warnings(experiment.data, experiment.rule, predictions, _validation_predictions(experiment, search)),
         *training_warnings.result_warnings(metrics, groups, METRIC_BY_NAME[experiment.data.metric]),
         *training_warnings.budget_warnings(stopped_by),
         *decision_warnings(
@@ -135,6 +135,14 @@ def _metrics(experiment: Experiment, search: SearchResult) -> Json:
         "holdout": summarize_holdout(target, model_predictions[0], seed, test_units),
         "baseline": summarize_holdout(target, baseline_predictions[0], seed, test_units),
     }
+
+
+def _validation_predictions(experiment: Experiment, search: SearchResult) -> Predictions | None:
+    """Return the predictions for training rows by models that did not learn from them.
+
+    After a cross-validation there are none that count, because every row is a test row.
+    """
+    return None if experiment.is_cross_validated else search.folds[0].validation_predictions
 
 
 def _main_score(metrics: Json) -> float | None:

@@ -15,10 +15,13 @@ from touchstone.learning.splits.split_rule import SplitRule
 from touchstone.learning.training_warnings import warning
 
 
-def leakage_warnings(data: TrainingData, rule: SplitRule, predictions: Predictions) -> Iterator[Json]:
+def leakage_warnings(
+    data: TrainingData, rule: SplitRule, predictions: Predictions, validation: Predictions | None = None
+) -> Iterator[Json]:
     """Yield warnings about single columns and pairs that give the target away, and about a nearly perfect score.
 
-    `predictions` are those of the chosen model for the test rows.
+    `predictions` are those of the chosen model for the test rows, and `validation` those for training rows by models
+    that did not learn from them.
     """
     sample = draw_check_sample(data, rule)
     scores = score_columns(sample)
@@ -31,7 +34,7 @@ def leakage_warnings(data: TrainingData, rule: SplitRule, predictions: Predictio
         first, second = pair.names
         yield warning("leakage_pair", first=first, second=second, score=round(pair.score, 3))
 
-    if is_too_good(data.target, predictions):
+    if is_too_good(data.target, predictions, validation):
         metric = DEFAULT_METRIC[data.target.task]
         score = round(compute_metric(metric, predictions), 3)
         yield warning("too_good_to_be_true", metric=localize(METRIC_BY_NAME[metric].label), score=score)

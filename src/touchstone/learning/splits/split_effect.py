@@ -15,7 +15,7 @@ from touchstone.learning.experiment import Experiment
 from touchstone.learning.interfaces import Json
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.localized_text import localize
-from touchstone.learning.model_search import encode_fold, predict_fold
+from touchstone.learning.model_search import TrainingData, encode_fold, predict_fold
 from touchstone.learning.splits.folds import limit_training_rows, outer_folds
 from touchstone.learning.splits.split_plan import SplitPlan
 from touchstone.learning.splits.split_rule import build_split_rule
@@ -80,7 +80,7 @@ def measure_split_effect(experiment: Experiment, ensemble: Ensemble, score: floa
     careful_plan = _careful_plan(experiment)
     if careful_plan is None:
         return None
-    kept_apart = _score_with_plan(experiment, ensemble, careful_plan)
+    kept_apart = _score_with_plan(experiment, experiment.data, ensemble, careful_plan)
     careful_kind = _kind_of_plan(careful_plan)
     return _effect(experiment, careful_kind, careful_plan, shuffled=score, kept_apart=kept_apart)
 
@@ -130,20 +130,25 @@ def _promised_score(experiment: Experiment, ensemble: Ensemble, plan: SplitPlan)
     """Return the score that shuffled rows would have promised: that of the chosen model, or a better one of a forest.
 
     Where honest folds show that there is nothing to learn, a cautious model is chosen. With shuffled rows the choice
-    would have fallen on one that recognises single rows, as a forest does.
+    would have fallen on one that recognises single rows or their groups, as a forest does.
     """
     forest = search_space(FLEXIBLE_ALGORITHM, experiment.data.options)[0]
     flexible_model = Ensemble((EnsembleMember(position=0, trial=forest, weight=1.0),))
-    scores = [_score_with_plan(experiment, model, plan) for model in (ensemble, flexible_model)]
+    scores = [_score_with_plan(experiment, experiment.data, model, plan) for model in (ensemble, flexible_model)]
+
+    # The number of a patient, from which the chosen model does not learn, may tell more than all other columns.
+    group_data = experiment.data_of_group_column()
+    if group_data is not None:
+        scores.append(_score_with_plan(experiment, group_data, flexible_model, plan))
+
     defined_scores = [score for score in scores if score is not None]
     if not defined_scores:
         return None
     return max(defined_scores) if metric_sign(experiment.data.metric) > 0 else min(defined_scores)
 
 
-def _score_with_plan(experiment: Experiment, ensemble: Ensemble, plan: SplitPlan) -> float | None:
+def _score_with_plan(experiment: Experiment, data: TrainingData, ensemble: Ensemble, plan: SplitPlan) -> float | None:
     """Return the score of a model on the test rows of a plan; None if the rows cannot be divided in this way."""
-    data = experiment.data
     equal_rows = experiment.split.equal_rows
     try:
         rule = build_split_rule(plan, experiment.table, experiment.target, equal_rows, experiment.request.seed)
