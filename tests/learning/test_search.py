@@ -12,15 +12,17 @@ from sklearn.ensemble import VotingClassifier, VotingRegressor
 from tests.learning.small_tables import csv, messy, model_of, train
 from touchstone.learning.algorithms import MANY_ROWS_FOR_KERNEL, Trial, load_libraries
 from touchstone.learning.artifacts import model_artifact
-from touchstone.learning.ensembles import choose_best_trial, choose_ensemble
+from touchstone.learning.ensembles import Ensemble, EnsembleMember, choose_best_trial, choose_ensemble
 from touchstone.learning.evaluation import Predictions, compute_metric
 from touchstone.learning.experiment import Experiment, prepare_experiment
+from touchstone.learning.final_fit import fit_chosen_model
 from touchstone.learning.fitting_pool import open_fitting_pool
 from touchstone.learning.interfaces import Json
-from touchstone.learning.model_search import predict_matrix, suppress_numeric_warnings
-from touchstone.learning.preparation import encode_frame
+from touchstone.learning.model_search import fit_trial, predict_fold, predict_matrix, suppress_numeric_warnings
+from touchstone.learning.preparation import build_preparation, encode_frame, fit_preparation
 from touchstone.learning.requests import TrainingRequest
 from touchstone.learning.table_reader import read_table
+from touchstone.learning.time_budget import FINISHING_SECONDS, TimeBudget
 from touchstone.learning.trial_comparison import (
     MIN_SURVIVORS,
     ComparisonResult,
@@ -180,6 +182,46 @@ def test_slow_algorithms_need_to_be_asked_for_in_long_tables() -> None:
     split = {"strategy": "holdout", "duplicates": "keep"}
     assert "kernel" not in {trial.algorithm for trial in plan(frame, "y", split=split).trials}
     assert {trial.algorithm for trial in plan(frame, "y", split=split, algorithms=["kernel"]).trials} == {"kernel"}
+
+
+def test_boosting_learns_longer_from_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rounds that a sample allowed are counted again with all rows, and the setting says how many they were."""
+    monkeypatch.setattr("touchstone.learning.algorithms.MANY_ROWS", 500)
+    experiment = plan(curved(1_000), "y", algorithms=["lightgbm"], budget={"max_trials": 1})
+    load_libraries(experiment.trials)
+    tuned_on_sample = Trial("lightgbm", {**experiment.trials[0].settings, "n_estimators": 2})
+    ensemble = Ensemble((EnsembleMember(0, tuned_on_sample, weight=1.0),))
+    fold = experiment.folds[0]
+    compared_rows = fold.train[::8]
+
+    with suppress_numeric_warnings(), open_fitting_pool(2) as pool:
+        fitted = fit_chosen_model(experiment, ensemble, fold, compared_rows, pool)
+        again = fit_trial(experiment.data, fitted.ensemble.members[0].trial, fitted.encoded)
+
+    assert fitted.ensemble.settings["n_estimators"] > 2
+    assert not set(fitted.encoded.fold.train) & set(compared_rows)
+    predictions = predict_fold(experiment.data, fitted.model, fitted.encoded)
+    np.testing.assert_array_equal(predictions.truth, experiment.target.values[fold.test])
+    np.testing.assert_allclose(predictions.predicted, predict_fold(experiment.data, again, fitted.encoded).predicted)
+
+
+def test_missing_numbers_become_the_median() -> None:
+    """The median of the known numbers, 0 if there are none, and the stored imputer is one of scikit-learn's own."""
+    experiment = plan(curved(40), "y")
+    preparation = build_preparation(experiment.data.columns, experiment.target, seed=0)
+    frame = pd.DataFrame({"a": [1.0, 2.0, np.nan, 10.0], "b": [np.nan] * 4})
+    fit_preparation(preparation, frame, np.arange(4.0))
+
+    imputer = preparation.named_transformers_["numbers"].named_steps["impute"]
+    assert imputer.statistics_.tolist() == [2.0, 0.0]
+    assert imputer.strategy == "median"
+
+
+def test_a_busy_machine_leaves_less_time_before_the_end() -> None:
+    """Describing and writing a model takes as many times as long as the fits did."""
+    budget = TimeBudget(10)
+    assert budget.seconds_before_finishing(3.0) == pytest.approx(10 - 3 * FINISHING_SECONDS, abs=0.5)
+    assert TimeBudget(1).seconds_before_finishing(3.0) == 0
 
 
 def test_a_refit_learns_from_all_rows(tmp_path: Path) -> None:

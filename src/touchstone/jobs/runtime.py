@@ -17,7 +17,7 @@ from touchstone.jobs.execution.message_channel import ChannelClosed
 from touchstone.jobs.execution.process_executor import (
     RAY_FORK_SERVER_COMMAND,
     ProcessExecutor,
-    spare_core_count,
+    task_thread_count,
     worker_environment,
 )
 from touchstone.jobs.execution.protocol import Executor
@@ -136,5 +136,5 @@ def _create_ray_executor(settings: Settings) -> ProcessExecutor:
         RAY_FORK_SERVER_COMMAND,
         grace_seconds=RAY_GRACE_SECONDS,
         limits_memory=False,
-        variables=worker_environment(thread_count=spare_core_count()) | ray_variables,
+        variables=worker_environment(thread_count=task_thread_count()) | ray_variables,
     )

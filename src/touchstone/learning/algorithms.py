@@ -60,9 +60,14 @@ class ModelOptions:
     seed: int
 
     @property
+    def has_many_rows(self) -> bool:
+        """Whether there are so many rows that the time of a fit matters more than the choice of settings."""
+        return len(self.target.values) > MANY_ROWS
+
+    @property
     def max_rounds(self) -> int:
         """The largest number of rounds of boosting; of many rows each round takes long, but also teaches more."""
-        return ROUNDS if len(self.target.values) > MANY_ROWS else MAX_ROUNDS
+        return ROUNDS if self.has_many_rows else MAX_ROUNDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,19 +108,25 @@ class ModelFamily:
     weight_argument: str = "sample_weight"  # The argument of `fit` that takes the weights of the rows.
     most_rows: int | None = None  # With more rows the algorithm is only tried if it is asked for; None: no limit.
     fit_early: EarlyStoppingFit | None = None  # For models that are built in rounds, whose number is found by training.
+    keeps_best_rounds: bool = False  # Whether a model that stopped early predicts with its best rounds only.
+    for_many_rows: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # Values in place of the usual ones.
+    presets_for_many_rows: Sequence[Settings] = ()  # In place of the usual ones, if there are any.
 
     def values_by_setting(self, options: ModelOptions) -> dict[str, Sequence[Any]]:
         """Return the values to try for each setting, the preferred one first."""
+        replacements = self.for_many_rows if options.has_many_rows else {}
         if not options.target.is_classification:
-            return {**self.shared, **self.regression}
+            return {**self.shared, **self.regression, **replacements}
 
-        values_by_setting = {**self.shared, **self.classification}
+        values_by_setting = {**self.shared, **self.classification, **replacements}
         if self.weighs_classes:
             values_by_setting[CLASS_WEIGHT] = (BALANCED, None) if options.balances_classes else (None,)
         return values_by_setting
 
     def presets(self, options: ModelOptions) -> Sequence[Settings]:
         """Return the settings that are tried first, as far as they differ from the preferred values."""
+        if options.has_many_rows and self.presets_for_many_rows:
+            return self.presets_for_many_rows
         if options.target.is_classification:
             return self.classification_presets
 
@@ -258,6 +269,10 @@ MODEL_FAMILIES: Final[dict[str, ModelFamily]] = {
         ),
         amount_presets=({**SLOW_BOOSTING, "objective": "tweedie"},),
         fit_early=fit_lightgbm_early,
+        keeps_best_rounds=True,
+        # Few rounds have to suffice, so each of them learns more.
+        for_many_rows={"learning_rate": (0.2,), "num_leaves": (31, 63, 15)},
+        presets_for_many_rows=({}, {"num_leaves": 63}, {"num_leaves": 15, "colsample_bytree": 0.5}),
     ),
     "random_forest": ModelFamily(
         _build_forest,

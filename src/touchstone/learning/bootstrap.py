@@ -43,7 +43,7 @@ class Resamples:
     """Resamples of predicted rows; `counts` says how often each of them drew each row."""
 
     predictions: Predictions
-    counts: Counts = field(repr=False)  # Shape (resamples, rows).
+    counts: npt.NDArray[np.int32] = field(repr=False)  # Shape (resamples, rows).
 
     def mean(self, values: npt.NDArray[np.floating]) -> Floats:
         """Return, for every resample, the mean of a value that each row has."""
@@ -114,7 +114,7 @@ def draw_resamples(predictions: Predictions, rng: np.random.Generator, unit_of_r
     _codes, unit_of_row = np.unique(unit_of_row, return_inverse=True)
 
     unit_count = int(unit_of_row.max()) + 1
-    counts = np.empty((BOOTSTRAPS, len(unit_of_row)), dtype=np.int64)
+    counts = np.empty((BOOTSTRAPS, len(unit_of_row)), dtype=np.int32)
     for resample in range(BOOTSTRAPS):
         drawn_units = rng.integers(0, unit_count, unit_count)
         count_of_unit = np.bincount(drawn_units, minlength=unit_count)

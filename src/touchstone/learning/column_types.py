@@ -142,7 +142,7 @@ def from_numbers(
     A column that merely identifies the rows becomes an identifier. `mixed` is how many cells were not numbers, and
     `notation` how the numbers were written; both are stored in the schema.
     """
-    values = np.asarray(cells, dtype=np.float64).copy()
+    values = np.array(cells, dtype=np.float64)
     is_too_large = np.abs(values) > MAX_MAGNITUDE
     values[is_too_large] = np.nan
 
@@ -391,24 +391,30 @@ def _infer_dates(cells: _TextCells) -> TypedColumn | None:
 
 
 def _infer_words(cells: _TextCells) -> TypedColumn:
-    """Return a column of words, and decide whether they are categories, texts, or identifiers.
+    """Return a column of words: categories, texts, or identifiers.
 
     Few different values are categories. Many different values are texts if they mostly consist of several words, and
     identifiers if no value occurs twice.
     """
-    values = pd.Series(cells.values[cells.codes], dtype=object)
+    rows_per_value = np.bincount(cells.codes, minlength=len(cells.values))
+    missing = int(rows_per_value[cells.values == MISSING].sum())
+    distinct = len(cells.present)
+    schema = ColumnSchema(cells.name, _kind_of_words(cells, known_rows=len(cells.codes) - missing), distinct, missing)
+    return TypedColumn(schema, pd.Series(cells.values[cells.codes], dtype=object))
+
+
+def _kind_of_words(cells: _TextCells, *, known_rows: int) -> ColumnKind:
+    """Return whether the words of a column are categories, texts, or identifiers; `known_rows` are not missing."""
     distinct_values = cells.present
     if len(distinct_values) <= MANY_VALUES:
-        return _word_column(cells.name, ColumnKind.CATEGORY, values)
+        return ColumnKind.CATEGORY
 
     mean_words = np.mean([text.count(" ") + 1 for text in distinct_values])
     if mean_words >= MIN_WORDS_OF_TEXT:
-        return _word_column(cells.name, ColumnKind.TEXT, values)
+        return ColumnKind.TEXT
 
-    rows_with_value = int((values != MISSING).sum())
-    no_value_occurs_twice = len(distinct_values) == rows_with_value
-    kind = ColumnKind.IDENTIFIER if no_value_occurs_twice else ColumnKind.CATEGORY
-    return _word_column(cells.name, kind, values)
+    no_value_occurs_twice = len(distinct_values) == known_rows
+    return ColumnKind.IDENTIFIER if no_value_occurs_twice else ColumnKind.CATEGORY
 
 
 def _word_column(name: str, kind: ColumnKind, values: "pd.Series[Any]") -> TypedColumn:

@@ -106,6 +106,7 @@ class FoldResult:
     training_score: float  # The winner's metric on the rows from which it learned.
     training_rows: int
     seconds_per_row: float  # How long a fit of the winner took by training row when trials were compared.
+    is_complete: bool  # False if the time ran out, so that a repetition may yield something else.
     pipeline: Pipeline = field(repr=False)
     unmitigated_predictions: Predictions | None = field(repr=False, default=None)  # If a mitigation has changed them.
 
@@ -116,7 +117,7 @@ class SearchResult:
 
     folds: tuple[FoldResult, ...]
     ensemble: Ensemble
-    is_complete: bool  # False if the time ran out, so that a repetition may yield something else.
+    is_complete: bool  # Whether no fold ran out of time.
     decisions: LearnedDecisions = field(repr=False)
     group_thresholds: GroupThresholds | None = None  # If the model decides with a threshold for each group.
 
@@ -124,10 +125,7 @@ class SearchResult:
     def from_folds(cls, experiment: Experiment, folds: Sequence[FoldResult]) -> "SearchResult":
         """Combine the ensembles that the folds have chosen."""
         ensemble = combine_ensembles([fold.ensemble for fold in folds])
-        is_complete = all(
-            fold.comparison.is_complete and fold.training_rows == len(outer_fold.train)
-            for fold, outer_fold in zip(folds, experiment.folds, strict=True)
-        )
+        is_complete = all(fold.is_complete for fold in folds)
         return cls(tuple(folds), ensemble, is_complete, _final_decisions(experiment, folds))
 
 

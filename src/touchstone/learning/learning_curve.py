@@ -14,7 +14,7 @@ from touchstone.learning.splits.folds import Fold
 from touchstone.learning.time_budget import TimeBudget
 
 SHARES: Final = (0.15, 0.3, 0.6)
-MAX_ROWS: Final = 20_000  # The shares are those of at most this many training rows.
+MAX_ROWS: Final = 20_000  # The shares are those of at most this many training rows, and as many rows are tested.
 MIN_ROWS: Final = 10
 TIME_SHARE: Final = 0.5  # Of the time that is left, which the curve may take.
 
@@ -30,18 +30,19 @@ def learning_curve(
     winner = search.folds[0]
     rng = np.random.default_rng(experiment.request.seed)
     shuffled_rows = rng.permutation(fold.train)[:MAX_ROWS]
+    tested_rows = np.sort(rng.permutation(fold.test)[:MAX_ROWS])
 
     smaller_folds = []
     for share in SHARES:
         row_count = max(MIN_ROWS, int(share * len(shuffled_rows)))
-        smaller_fold = Fold(train=np.sort(shuffled_rows[:row_count]), test=fold.test)
+        smaller_fold = Fold(train=np.sort(shuffled_rows[:row_count]), test=tested_rows)
         # Few rows may all belong to one class; then there is nothing to learn, and the curve starts later.
         if not has_single_class(experiment.target, smaller_fold):
             smaller_folds.append(smaller_fold)
 
     rows_to_learn = sum(len(smaller_fold.train) for smaller_fold in smaller_folds)
     expected_seconds = rows_to_learn * winner.seconds_per_row / pool.thread_count
-    if expected_seconds > TIME_SHARE * budget.remaining_seconds:
+    if expected_seconds > TIME_SHARE * budget.seconds_before_finishing(winner.comparison.slowdown):
         return None
 
     points = list(pool.map(lambda smaller: _measure_fold(experiment, winner.ensemble, smaller), smaller_folds))

@@ -17,7 +17,7 @@ from touchstone.learning.boosting import WeightedRows
 from touchstone.learning.column_types import ColumnSchema
 from touchstone.learning.decisions.decision_rule import DEFAULT_RULE, DecisionRule
 from touchstone.learning.evaluation import Predictions
-from touchstone.learning.preparation import build_preparation, encode_frame
+from touchstone.learning.preparation import build_preparation, encode_frame, fit_preparation
 from touchstone.learning.splits.folds import Fold
 from touchstone.learning.target import Floats, Indices, Target
 
@@ -76,11 +76,9 @@ def encode_fold(data: TrainingData, fold: Fold) -> EncodedFold:
     test_frame = data.frame.iloc[fold.test]
 
     preparation = build_preparation(data.columns, data.target, data.options.seed)
-    # The preparation must encode training rows while it is fitted, or the target encoder would leak their targets.
-    training_matrix = preparation.fit_transform(training_frame, data.target.values[fold.train])
     return EncodedFold(
         preparation=preparation,
-        train=np.asarray(training_matrix, dtype=np.float64),
+        train=fit_preparation(preparation, training_frame, data.target.values[fold.train]),
         test=encode_frame(preparation, test_frame),
         fold=fold,
     )

@@ -1,9 +1,11 @@
 """The search for the best model: on every outer fold trials are compared, and the winner is fitted and measured."""
 
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from sklearn.pipeline import Pipeline
+from threadpoolctl import threadpool_limits
 
 from touchstone.learning.algorithms import BASELINE
 from touchstone.learning.decisions.learned_decisions import learn_decisions
@@ -11,6 +13,7 @@ from touchstone.learning.ensembles import ChosenModel, choose_best_trial, choose
 from touchstone.learning.evaluation import compute_metric
 from touchstone.learning.experiment import Experiment, FoldResult, SearchResult
 from touchstone.learning.fairness.reweighing import training_data
+from touchstone.learning.final_fit import fit_chosen_model
 from touchstone.learning.fitting_pool import FittingPool
 from touchstone.learning.interfaces import Phase, Report, StepwiseProgress
 from touchstone.learning.model_search import encode_fold, fit_trial, predict_fold, predict_rows
@@ -29,7 +32,8 @@ TRAINING_SCORE_ROWS: Final = 20_000
 def search_models(experiment: Experiment, pool: FittingPool, budget: TimeBudget, report: Report) -> SearchResult:
     """Find and measure the best model on every outer fold, and report progress after each trial.
 
-    Each fold may use an equal part of the time that is left. A fold that runs out of time skips what remains.
+    Each fold may use an equal part of the time that is left, and so may the fit of a model on all rows that follows the
+    folds. A fold that runs out of time skips what remains.
     """
     fold_count = len(experiment.folds)
     trial_count = len(experiment.trials)
@@ -44,16 +48,16 @@ def search_models(experiment: Experiment, pool: FittingPool, budget: TimeBudget,
 
     results: list[FoldResult] = []
     for fold in experiment.folds:
-        folds_to_finish = fold_count - len(results)
+        fits_to_finish = fold_count - len(results) + int(experiment.learns_from_all_rows)
         counter = _TrialCounter(progress, trials_before=len(results) * trial_count)
-        deadline = budget.deadline_for(COMPARISON_SHARE / folds_to_finish)
+        deadline = budget.deadline_for(COMPARISON_SHARE / fits_to_finish)
         comparison = TrialComparison(
             experiment.data, experiment.trials, pool, deadline, on_trial_scored=counter.count_trial
         )
 
         stages = plan_stages(experiment.rule, fold.train)
         compared = comparison.run(stages)
-        fitting_seconds = FITTING_SHARE / folds_to_finish * budget.remaining_seconds
+        fitting_seconds = FITTING_SHARE / fits_to_finish * budget.seconds_before_finishing(compared.slowdown)
         results.append(_measure_winner(experiment, fold, compared, pool, fitting_seconds))
     return SearchResult.from_folds(experiment, results)
 
@@ -76,30 +80,28 @@ def _measure_winner(
 ) -> FoldResult:
     """Fit the best model of a comparison on the training rows of an outer fold, and measure it on the test rows.
 
-    The test rows took no part in the choice, so they show how well the model does on rows that it has never met. If a
-    fit on all training rows would take longer than some seconds, the model learns from a random part of them.
+    The test rows took no part in the choice, so they show how well the model does on rows that it has never met. The
+    fit may take some seconds.
     """
     data = experiment.data
-    winner = _choose_model(experiment, comparison)
-    seconds_per_row = _seconds_per_row(winner, comparison)
-    affordable_rows = max(MIN_FITTED_ROWS, int(max(0.0, seconds) * pool.thread_count / seconds_per_row))
-    affordable_fold = limit_training_rows(fold, affordable_rows, seed=experiment.request.seed)
-
-    encoded = encode_fold(data, affordable_fold)
-    model = fit_ensemble(data, winner.ensemble, encoded, pool)
+    plan = _plan_fit(experiment, fold, comparison, pool, seconds)
+    winner = plan.winner
+    validation_rows = comparison.finalists[0].rows
+    fitted = fit_chosen_model(experiment, winner.ensemble, plan.fold, validation_rows, pool)
+    model, encoded = fitted.model, fitted.encoded
     baseline = fit_trial(data, BASELINE, encoded)
 
     # Learn how the model decides from predictions for rows that it did not learn from.
-    validation_rows = comparison.finalists[0].rows
     decisions = learn_decisions(experiment.decision_options, winner.predictions, experiment.weights_at(validation_rows))
-    uncalibrated_predictions = predict_fold(data, model, encoded)
+    with threadpool_limits(pool.thread_count, user_api="openmp"):
+        uncalibrated_predictions = predict_fold(data, model, encoded)
 
     training_predictions = predict_rows(
-        data, model, encoded.train[:TRAINING_SCORE_ROWS], affordable_fold.train[:TRAINING_SCORE_ROWS]
+        data, model, encoded.train[:TRAINING_SCORE_ROWS], encoded.fold.train[:TRAINING_SCORE_ROWS]
     )
     return FoldResult(
         comparison=comparison,
-        ensemble=winner.ensemble,
+        ensemble=fitted.ensemble,
         validation_rows=validation_rows,
         validation_predictions=winner.predictions,
         uncalibrated_predictions=uncalibrated_predictions,
@@ -107,10 +109,37 @@ def _measure_winner(
         predictions=decisions.apply(uncalibrated_predictions),
         baseline_predictions=predict_fold(data, baseline, encoded),
         training_score=compute_metric(data.metric, training_predictions),
-        training_rows=len(affordable_fold.train),
-        seconds_per_row=seconds_per_row,
+        training_rows=len(plan.fold.train),
+        is_complete=comparison.is_complete and plan.is_complete,
+        seconds_per_row=_seconds_per_row(winner, comparison),
         pipeline=Pipeline([("prepare", encoded.preparation), ("model", decisions.calibrate_model(model))]),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _PlannedFit:
+    """The model that is fitted, and the rows from which it learns; not complete if there was no time for more."""
+
+    winner: ChosenModel
+    fold: Fold
+    is_complete: bool
+
+
+def _plan_fit(
+    experiment: Experiment, fold: Fold, comparison: ComparisonResult, pool: FittingPool, seconds: float
+) -> _PlannedFit:
+    """Choose what can be fitted in some seconds: the best model on all training rows if there is time for that.
+
+    Otherwise it is the best trial alone, since one model that knows all rows is better than an average of models that
+    know few. If that takes too long as well, it learns from a random part of the rows.
+    """
+    winner = _choose_model(experiment, comparison)
+    if _affordable_rows(winner, comparison, pool, seconds) >= len(fold.train):
+        return _PlannedFit(winner, fold, is_complete=True)
+
+    winner = choose_best_trial(experiment.data.metric, comparison.finalists)
+    rows = max(MIN_FITTED_ROWS, _affordable_rows(winner, comparison, pool, seconds))
+    return _PlannedFit(winner, limit_training_rows(fold, rows, seed=experiment.request.seed), is_complete=False)
 
 
 def _choose_model(experiment: Experiment, comparison: ComparisonResult) -> ChosenModel:
@@ -119,6 +148,11 @@ def _choose_model(experiment: Experiment, comparison: ComparisonResult) -> Chose
     if experiment.combines_models:
         return choose_ensemble(metric, comparison.finalists)
     return choose_best_trial(metric, comparison.finalists)
+
+
+def _affordable_rows(winner: ChosenModel, comparison: ComparisonResult, pool: FittingPool, seconds: float) -> int:
+    """Return from how many rows the winner can learn in some seconds, as far as the comparison shows."""
+    return int(seconds * pool.thread_count / _seconds_per_row(winner, comparison))
 
 
 def _seconds_per_row(winner: ChosenModel, comparison: ComparisonResult) -> float:

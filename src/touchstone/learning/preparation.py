@@ -6,7 +6,7 @@ into their components, and texts become weights of their words. Every encoded co
 column, which is what allows explanations to speak of source columns.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -19,10 +19,11 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler, TargetEncoder
 from skrub import DatetimeEncoder
 
 from touchstone.learning.column_types import MANY_VALUES, ColumnKind, ColumnSchema
-from touchstone.learning.target import Floats, Indices, Target
+from touchstone.learning.target import Floats, Indices, Target, Values
 from touchstone.learning.text_words import text_encoder
 
 TARGET_ENCODING_FOLDS: Final = 5
+IMPUTE: Final = "impute"  # The step of an encoder that replaces missing numbers.
 UNLEARNABLE_KINDS: Final = {ColumnKind.IDENTIFIER: "identifier", ColumnKind.UNSUPPORTED: "unsupported"}
 
 
@@ -70,6 +71,27 @@ def build_preparation(columns: Sequence[ColumnSchema], target: Target, seed: int
         steps.append((f"text_{index}", text_encoder(target), name))
 
     return ColumnTransformer(steps, sparse_threshold=0.0)
+
+
+def fit_preparation(preparation: ColumnTransformer, frame: pd.DataFrame, values: Values) -> Floats:
+    """Fit a preparation on training rows and their target values, and return the encoded rows.
+
+    The preparation must encode training rows while it is fitted, or the target encoder would leak their targets.
+    """
+    # The imputers' own median sorts masked arrays, which takes longer for a million rows than fitting many a model.
+    _impute_by(_median, preparation.transformers)
+    matrix = preparation.fit_transform(frame, values)
+
+    # A function cannot be stored with the model, and nothing is left for it to do.
+    _impute_by("median", [*preparation.transformers, *preparation.transformers_])
+    return np.asarray(matrix, dtype=np.float64)
+
+
+def _impute_by(strategy: str | Callable[[Floats], float], steps: Sequence[tuple[str, Any, Any]]) -> None:
+    """Let the encoders of numbers and dates replace missing numbers by what a strategy makes of the known ones."""
+    for _name, encoder, _columns in steps:
+        if isinstance(encoder, Pipeline) and IMPUTE in encoder.named_steps:
+            encoder.named_steps[IMPUTE].set_params(strategy=strategy)
 
 
 def _names_of_kind(columns: Sequence[ColumnSchema], kind: ColumnKind) -> list[str]:
@@ -129,7 +151,7 @@ def _sources_within_step(step: str, encoder: Any, column_count: int) -> Indices:
     source_positions = np.arange(column_count)
     if step == "numbers":
         # The numbers come first, then a flag for each column in which values are missing.
-        flagged_positions = encoder.named_steps["impute"].indicator_.features_
+        flagged_positions = encoder.named_steps[IMPUTE].indicator_.features_
         return np.concatenate([source_positions, flagged_positions]).astype(np.intp)
     if step == "categories":
         categories_per_column = [len(categories) for categories in encoder.categories_]
@@ -146,7 +168,12 @@ def _sources_within_step(step: str, encoder: Any, column_count: int) -> Indices:
 def _number_encoder() -> Pipeline:
     """Return an encoder that replaces missing numbers by the median, flags them, and standardises all numbers."""
     impute = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
-    return Pipeline([("impute", impute), ("scale", StandardScaler())])
+    return Pipeline([(IMPUTE, impute), ("scale", StandardScaler())])
+
+
+def _median(numbers: Floats) -> float:
+    """Return the median of the known numbers of a column; 0 if there are none."""
+    return float(np.median(numbers)) if len(numbers) else 0.0
 
 
 def _one_hot_encoder() -> OneHotEncoder:

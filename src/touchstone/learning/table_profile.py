@@ -7,7 +7,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from touchstone.core.prefetch import map_ahead
 from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema
+from touchstone.learning.fitting_pool import usable_core_count
 from touchstone.learning.interfaces import Json
 from touchstone.learning.row_hashes import row_hashes
 from touchstone.learning.table_reader import Table
@@ -37,15 +39,15 @@ def profile_table(table: Table, roles: Mapping[str, Json], declared: Mapping[str
         "has_header": table.has_header,
     }
 
-    column_entries = []
-    for name, column in table.columns.items():
-        description = describe_column(column, table.frame[name])
-        column_entries.append(description | roles.get(name, {}))
-
+    descriptions = map_ahead(
+        lambda column: describe_column(column, table.frame[column.name]),
+        table.columns.values(),
+        thread_count=usable_core_count(),
+    )
     return {
         **measured,
         "declared": _compare_declared(measured, declared, has_target=target is not None),
-        "by_column": column_entries,
+        "by_column": [description | roles.get(description["name"], {}) for description in descriptions],
     }
 
 

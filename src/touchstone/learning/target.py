@@ -1,5 +1,6 @@
 """The column to predict: its task, and its values as class codes or as numbers."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -7,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from touchstone.learning.choices import Task
 from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema
@@ -18,6 +20,7 @@ from touchstone.learning.task_choice import TaskReason, choose_task
 
 MAX_CLASSES: Final = 100
 MIN_CLASS_ROWS: Final = 5  # A rarer class can be neither learned nor measured.
+NO_CLASS: Final = -1  # In place of the code of a class, for rows from which nothing can be learned.
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
@@ -109,27 +112,32 @@ def _read_classes(table: Table, column: ColumnSchema, positive_class: Cell) -> T
     `LearningError` if fewer than two of them can be learned, if there are too many, or if the requested positive class
     is not one of two.
     """
-    labels = np.array([_class_label(column, cell) for cell in table.frame[column.name]], dtype=object)
-    is_missing = np.array([label is None for label in labels])
-    names, rows_per_class = np.unique(labels[~is_missing], return_counts=True)
+    # Each different cell is looked at once, because a long table has far fewer classes than rows.
+    cell_of_row, cells = pd.factorize(table.frame[column.name], use_na_sentinel=False)
+    labels = [_class_label(column, cell) for cell in cells]
+    rows_per_class: Counter[Cell] = Counter()
+    for label, rows in zip(labels, np.bincount(cell_of_row).tolist(), strict=True):
+        rows_per_class[label] += rows
+    missing = rows_per_class.pop(None, 0)
 
-    is_learnable = rows_per_class >= MIN_CLASS_ROWS
-    learnable = dict(zip(names[is_learnable].tolist(), rows_per_class[is_learnable].tolist(), strict=True))
-    rare_classes = zip(names[~is_learnable].tolist(), rows_per_class[~is_learnable].tolist(), strict=True)
-    _check_class_count(column.name, learnable=len(learnable), present=len(names))
+    by_name = sorted(rows_per_class.items())
+    learnable = {name: rows for name, rows in by_name if rows >= MIN_CLASS_ROWS}
+    rare_classes = tuple((name, rows) for name, rows in by_name if rows < MIN_CLASS_ROWS)
+    _check_class_count(column.name, learnable=len(learnable), present=len(by_name))
     classes, reason = _order_classes(column.name, learnable, positive_class)
 
     code_by_class = {name: code for code, name in enumerate(classes)}
-    is_usable = np.array([label in code_by_class for label in labels])
-    codes = [code_by_class[label] for label in labels[is_usable]]
+    code_of_cell = np.array([code_by_class.get(label, NO_CLASS) for label in labels], dtype=np.intp)
+    code_of_row = code_of_cell[cell_of_row]
+    usable_rows = np.flatnonzero(code_of_row != NO_CLASS)
     return Target(
         name=column.name,
         task=Task.CLASSIFICATION,
-        values=np.array(codes, dtype=np.intp),
-        rows=np.flatnonzero(is_usable),
+        values=code_of_row[usable_rows],
+        rows=usable_rows,
         classes=classes,
-        missing=int(is_missing.sum()),
-        rare_classes=tuple(rare_classes),
+        missing=missing,
+        rare_classes=rare_classes,
         positive_class_reason=reason,
     )
 

@@ -2,6 +2,9 @@
 
 import time
 from dataclasses import dataclass, field
+from typing import Final
+
+FINISHING_SECONDS: Final = 1.0  # How long describing and writing a model takes on an idle core.
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +19,16 @@ class TimeBudget:
         """The time that is left; it becomes negative."""
         return self.started + self.seconds - time.monotonic()
 
+    def seconds_before_finishing(self, slowdown: float) -> float:
+        """Return the time that is left until the training has to be described and written, but at least 0.
+
+        `slowdown` is how many times as long as on an idle core that takes.
+        """
+        return max(0.0, self.remaining_seconds - FINISHING_SECONDS * slowdown)
+
     def deadline_for(self, share: float) -> float:
-        """Return the moment of `time.monotonic` at which a share of the time that is left now will have passed."""
-        return time.monotonic() + share * max(0.0, self.remaining_seconds)
+        """Return the moment of `time.monotonic` until which something may take a share of the time that is left now.
+
+        The time for describing and writing the model is not shared out.
+        """
+        return time.monotonic() + share * self.seconds_before_finishing(slowdown=1.0)

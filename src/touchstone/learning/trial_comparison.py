@@ -37,6 +37,7 @@ SECOND_SAMPLE: Final = 20_000
 LAST_SAMPLE: Final = 50_000
 SURVIVING_SHARE: Final = 1 / 3
 MIN_SURVIVORS: Final = 3
+MIN_PROCESSOR_SECONDS: Final = 1e-3  # Shorter times cannot be measured.
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,7 @@ class FoldScore:
     rows: Indices = field(repr=False)
     predictions: Predictions = field(repr=False)
     seconds_per_row: float  # How long the fit took by training row; it decides nothing but what there is time for.
+    slowdown: float = 1.0  # How many times as long as alone on its core the fit took, because of other programs.
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,11 @@ class ScoredTrial:
     def seconds_per_row(self) -> float:
         """How long a fit took by training row."""
         return float(np.mean([fold.seconds_per_row for fold in self.fold_scores]))
+
+    @property
+    def slowdown(self) -> float:
+        """How many times as long as alone on their cores the fits took."""
+        return float(np.mean([fold.slowdown for fold in self.fold_scores]))
 
     @property
     def tuned_trial(self) -> Trial:
@@ -126,6 +133,11 @@ class ComparisonResult:
         """The trials that reached the last stage."""
         last_stage = max(trial.stage for trial in self.scored_trials)
         return [trial for trial in self.scored_trials if trial.stage == last_stage]
+
+    @property
+    def slowdown(self) -> float:
+        """How many times as long as on an idle machine something takes at present."""
+        return max(1.0, float(np.mean([trial.slowdown for trial in self.scored_trials])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +228,7 @@ def score_trial(data: TrainingData, trial: Trial, encoded: EncodedFold) -> FoldS
     A score that is not defined counts as the worst possible one.
     """
     started = time.monotonic()
+    processor_time_before = time.thread_time()
     if has_single_class(data.target, encoded.fold):
         # Nothing can be learned from a single class, so every trial predicts it.
         model, tuned_trial = fit_trial(data, BASELINE, encoded), trial
@@ -225,12 +238,15 @@ def score_trial(data: TrainingData, trial: Trial, encoded: EncodedFold) -> FoldS
     predictions = predict_fold(data, model, encoded)
     score = compute_metric(data.metric, predictions)
     worst_score = -metric_sign(data.metric) * math.inf
+    seconds = time.monotonic() - started
+    processor_seconds = time.thread_time() - processor_time_before
     return FoldScore(
         trial=tuned_trial,
         score=score if math.isfinite(score) else worst_score,
         rows=encoded.fold.test,
         predictions=predictions,
-        seconds_per_row=(time.monotonic() - started) / len(encoded.fold.train),
+        seconds_per_row=seconds / len(encoded.fold.train),
+        slowdown=seconds / max(processor_seconds, MIN_PROCESSOR_SECONDS),
     )
 
 

@@ -58,10 +58,13 @@ def worker_environment(*, thread_count: int) -> dict[str, str]:
     return {**_FIXED_VARIABLES, **inherited, **thread_counts}
 
 
-def spare_core_count() -> int:
-    """Return the number of cores that tasks may use: all but one, which is left to the API, but at least one."""
-    core_count = os.cpu_count() or 2
-    return max(1, core_count - 1)
+def task_thread_count() -> int:
+    """Return the number of threads that a task may use: one for each core but one, though two if there are two cores.
+
+    Tasks run at a low priority, so the API gets a core whenever it needs one, even if tasks use all of them.
+    """
+    core_count = os.cpu_count() or 1
+    return min(core_count, max(2, core_count - 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,7 @@ class ProcessExecutor:
     ) -> None:
         """Prepare an executor; its fork server is started by the first task or by `warm_up`."""
         if variables is None:
-            variables = worker_environment(thread_count=spare_core_count())
+            variables = worker_environment(thread_count=task_thread_count())
 
         self.command = tuple(command)
         self.grace_seconds = grace_seconds

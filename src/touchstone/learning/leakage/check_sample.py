@@ -1,7 +1,7 @@
 """The rows on which columns are checked for leakage: one half to learn from, the other to measure on."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -43,6 +43,12 @@ class CheckSample:
     matrix: Floats = field(repr=False)
     truth: npt.NDArray[Any] = field(repr=False)
     halves: Fold = field(repr=False)
+
+    def thinned(self, rows: int) -> "CheckSample":
+        """Return a smaller sample: at most about this many rows of each half, from all over the table."""
+        learned, measured = self.halves.train, self.halves.test
+        halves = Fold(learned[:: max(1, len(learned) // rows)], measured[:: max(1, len(measured) // rows)])
+        return replace(self, halves=halves)
 
     @property
     def measured_rows(self) -> int:

@@ -5,6 +5,7 @@ import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any, BinaryIO, Final
 
@@ -15,9 +16,10 @@ import pyarrow.csv as arrow_csv
 from touchstone.core.delimited_text import detect_delimiter, has_header
 from touchstone.core.text_encoding import TextEncoding
 from touchstone.learning.column_types import from_arrow_texts
+from touchstone.learning.fitting_pool import usable_core_count
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.table_files.limits import MAX_LINE_BYTES, check_size
-from touchstone.learning.table_files.table_content import TableContent, unique_names
+from touchstone.learning.table_files.table_content import TableContent, type_columns, unique_names
 from touchstone.learning.table_files.text_file import CHUNK, detect_encoding
 
 SAMPLE_LINES: Final = 200
@@ -58,9 +60,8 @@ def read_csv(stream: BinaryIO, delimiter: str | None = None) -> TableContent:
         names, cells = _resolve_extra_field(names, cells)
     check_size(columns=len(names), rows=len(cells[0]))
 
-    typed_columns = []
-    for name, column in zip(unique_names(names), cells, strict=True):
-        typed_columns.append(from_arrow_texts(name, column, delimiter=layout.delimiter))
+    infer_type = partial(from_arrow_texts, delimiter=layout.delimiter)
+    typed_columns = type_columns(infer_type, unique_names(names), cells)
     return TableContent(names, typed_columns, layout.encoding, layout.has_header)
 
 
@@ -143,7 +144,7 @@ def _read_regular_cells(stream: BinaryIO, layout: TextLayout) -> list[pa.Chunked
             skip_rows_after_names=1 if layout.has_header else 0,
             encoding=layout.encoding.name,
             block_size=2 * MAX_LINE_BYTES,
-            use_threads=False,
+            use_threads=usable_core_count() > 1,
         ),
         parse_options=arrow_csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True),
         convert_options=arrow_csv.ConvertOptions(column_types=dict.fromkeys(positions, pa.large_string())),

@@ -16,9 +16,10 @@ from touchstone.learning.column_types import (
     from_numbers,
     from_unsupported,
 )
+from touchstone.learning.fitting_pool import usable_core_count
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.table_files.limits import MAX_UNCOMPRESSED_BYTES, check_size
-from touchstone.learning.table_files.table_content import TableContent, unique_names
+from touchstone.learning.table_files.table_content import TableContent, type_columns, unique_names
 
 TICKS_A_SECOND: Final = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 FIRST_SECOND, LAST_SECOND = np.array(["0001-01-01", "10000-01-01"], dtype="datetime64[s]").astype(np.int64)
@@ -35,13 +36,12 @@ def read_parquet(stream: BinaryIO) -> TableContent:
         parquet = pq.ParquetFile(stream)
         check_size(columns=parquet.metadata.num_columns, rows=parquet.metadata.num_rows)
         _check_uncompressed_size(parquet.metadata)
-        table = parquet.read(use_threads=False)
+        table = parquet.read(use_threads=usable_core_count() > 1)
         names = list(table.column_names)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise LearningError("file_unreadable") from error
 
-    columns = [_from_arrow(name, values) for name, values in zip(unique_names(names), table.columns, strict=True)]
-    return TableContent(names, columns)
+    return TableContent(names, type_columns(_from_arrow, unique_names(names), table.columns))
 
 
 def _check_uncompressed_size(metadata: Any) -> None:
