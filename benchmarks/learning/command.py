@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.learning.explanations import EXPLAINED_COLUMNS, EXPLAINED_ROWS, compare_explanations
 from benchmarks.learning.million import compare_million
-from benchmarks.learning.quality import compare_quality
+from benchmarks.learning.quality import MeasuredFolds, compare_quality
 from benchmarks.learning.tasks import read_tasks
 
 
@@ -25,6 +25,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="only tasks whose file name contains this")
     parser.add_argument("--repeats", type=int, default=10, help="cross-validations of each task, shuffled differently")
     parser.add_argument("--folds", type=int, default=5, help="folds of each cross-validation")
+    parser.add_argument("--results", type=Path, help="file that keeps the scores of all folds, to continue a run")
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the part `million`")
     options = parser.parse_args()
 
@@ -35,4 +36,6 @@ def main() -> None:
         sys.exit(0 if compare_million(options.rows) else 1)
 
     tasks = [task for task in read_tasks(options.tables) if options.only in task.path.name]
-    sys.exit(0 if compare_quality(tasks, repeats=options.repeats, folds=options.folds) else 1)
+    sys.exit(
+        0 if compare_quality(tasks, MeasuredFolds(options.results), repeats=options.repeats, folds=options.folds) else 1
+    )
