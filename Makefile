@@ -50,7 +50,7 @@ bench: $(VENV)/.bench ## Run the benchmarks and print their tables
 	$(BIN)/python -m benchmarks $(ARGS)
 
 lock: $(VENV)/.dev ## Renew the lock files
-	$(UV) pip compile pyproject.toml --extra postgres --extra lightgbm --group build --universal --python-version 3.11 --generate-hashes --no-header -q -o requirements/run.lock
+	$(UV) pip compile pyproject.toml --extra postgres --extra lightgbm --extra onnx --group build --universal --python-version 3.11 --generate-hashes --no-header -q -o requirements/run.lock
 	$(UV) pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 --generate-hashes --no-header -q -o requirements/dev.lock
 	$(UV) pip compile pyproject.toml --all-extras --group dev --group bench --universal --python-version 3.11 --generate-hashes --no-header -q -o requirements/bench.lock
 	$(UV) pip compile --group clients --universal --python-version 3.11 --generate-hashes --no-header -q -o requirements/clients.lock
