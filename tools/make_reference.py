@@ -22,6 +22,7 @@ from touchstone.learning.choices import ALGORITHMS, METHODS, METRICS
 from touchstone.learning.requests import TrainingRequest
 from touchstone.messages import MESSAGES
 from touchstone.messages.codebook import GENERAL_RULES
+from touchstone.messages.onnx_reasons import ONNX_REASONS
 from touchstone.messages.report import REPORT_TEXTS
 from touchstone.messages.report_law import LEGAL_POINT_TITLES
 from touchstone.metadata.codebook import CODEBOOK
@@ -272,6 +273,8 @@ def jobs_page() -> str:
         format_table(("Algorithm", "Label", "Needs the extra"), algorithms),
         format_table(("Metric", "Label", "Task"), metrics),
         format_table(("Method", "Label", "Scope", "Needs"), methods),
+        "A training stores its model in ONNX, too, or `onnx.reason` in its result says why not.\n",
+        format_table(("Reason", "Text"), [(f"`{reason}`", text[1]) for reason, text in ONNX_REASONS.items()]),
     )
     return "\n".join(sections)
 

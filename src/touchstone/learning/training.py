@@ -62,7 +62,8 @@ def run_training(request: TrainingRequest, file: DataFile, *, scratch: Path, rep
 
         report(PERCENT_BEFORE_WRITING, Phase.WRITING, step=0, total_steps=1, message="writing_artifacts")
         record = _model_record(experiment, search, result)
-        return FinishedTraining(experiment, search, result, record, pipeline, file.dataset).write_files(scratch)
+        finished = FinishedTraining(experiment, search, result, record, pipeline, budget, file.dataset)
+        return finished.write_files(scratch)
 
 
 def preflight(request: TrainingRequest, file: DataFile) -> Json:

@@ -64,6 +64,10 @@ METHOD_LABELS: Final[Mapping[str, Text]] = {
 # The files of a training, and what each contains.
 ARTIFACT_LABELS: Final[Mapping[str, Text]] = {
     "model.skops": ("le modèle, à ouvrir sans exécuter de code", "the model, which can be opened without running code"),
+    "model.onnx": (
+        "le modèle pour des programmes sans Python ni scikit-learn",
+        "the model for programs without Python or scikit-learn",
+    ),
     "example.py": ("un script qui prédit sans Touchstone", "a script that predicts without Touchstone"),
     "environment.txt": (
         "les versions des paquets dont le modèle a besoin",

@@ -48,10 +48,10 @@ MODEL_CARD: Final[Mapping[str, Text]] = {
     "preparation_line": (
         "Nombres : médiane à la place des valeurs manquantes (et indicateur), centrés et réduits. Catégories : une "
         "colonne par valeur, ou moyenne croisée de la cible au-delà de {many} valeurs. Dates : décomposées. "
-        "Textes : TF-IDF et SVD. Tout est appris sur les seules lignes d’apprentissage.",
+        "Textes : poids de leurs mots (TF-IDF). Tout est appris sur les seules lignes d’apprentissage.",
         "Numbers: median in place of missing values (and a flag), standardised. Categories: a column per value, or the "
-        "cross-fitted mean of the target beyond {many} values. Dates: split into parts. Texts: TF-IDF and SVD. "
-        "All of it is learned from training rows only.",
+        "cross-fitted mean of the target beyond {many} values. Dates: split into parts. Texts: weights of their words "
+        "(TF-IDF). All of it is learned from training rows only.",
     ),
     "metrics": ("Qualité mesurée", "Measured quality"),
     "metrics_columns": (

@@ -15,12 +15,15 @@ from touchstone.learning.artifacts.example_rows import EXAMPLE_ROWS, pair_with_a
 from touchstone.learning.artifacts.held_out_rows import predictions_parquet, split_json
 from touchstone.learning.artifacts.model_artifact import LoadedModel
 from touchstone.learning.artifacts.model_card import build_model_card, render_model_card
+from touchstone.learning.artifacts.onnx_delivery import OnnxDelivery, deliver_onnx
 from touchstone.learning.artifacts.scratch_files import write_artifact
 from touchstone.learning.experiment import Experiment, SearchResult
 from touchstone.learning.interfaces import Json, Outcome
 from touchstone.learning.prediction import predict
+from touchstone.learning.time_budget import TimeBudget
 
 MODEL: Final = "model.skops"
+ONNX_MODEL: Final = "model.onnx"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,7 @@ class FinishedTraining:
         result: the result as the API documents it.
         record: what is stored with the model for whoever loads it.
         pipeline: the model to deliver, from the columns of the table to predictions.
+        budget: the time that the training may take, of which some must be left for files that can be done without.
         dataset: what the catalog says about the dataset.
     """
 
@@ -39,13 +43,19 @@ class FinishedTraining:
     result: Json
     record: Json
     pipeline: Pipeline = field(repr=False)
+    budget: TimeBudget
     dataset: Mapping[str, Any] = field(default_factory=dict)
 
     def write_files(self, scratch: Path) -> Outcome:
-        """Write all files into a folder, and return them with the result, which then holds the digest of the model."""
+        """Write all files into a folder, and return them with the result, which then says more about the files.
+
+        It holds the digest of the model, and says whether there is a model in ONNX.
+        """
         record = self.record | {"examples": self._examples()}
         model = model_artifact.dump(self.pipeline, record)
-        card = build_model_card(self.result, record, self.dataset)
+        onnx = self._deliver_onnx()
+        result = self.result | {"onnx": onnx.statement}
+        card = build_model_card(result, record, self.dataset)
 
         target, folds = self.experiment.target, self.experiment.folds
         predictions = [fold.predictions for fold in self.search.folds]
@@ -58,11 +68,19 @@ class FinishedTraining:
             "model_card.json": msgspec.json.format(msgspec.json.encode(card)) + b"\n",
             "model_card.md": render_model_card(card).encode(),
         }
+        if onnx.content is not None:
+            contents[ONNX_MODEL] = onnx.content
         files = tuple(write_artifact(scratch, name, content) for name, content in contents.items())
 
         model_file = files[0]
-        stored_model = self.result["model"] | {"artifact": model_file.name, "sha256": model_file.sha256}
-        return Outcome(self.result | {"model": stored_model}, files)
+        stored_model = result["model"] | {"artifact": model_file.name, "sha256": model_file.sha256}
+        return Outcome(result | {"model": stored_model}, files)
+
+    def _deliver_onnx(self) -> OnnxDelivery:
+        """Convert the model to ONNX, and verify it on test rows."""
+        model = LoadedModel(self.pipeline, self.record)
+        test_rows = self.experiment.data.frame.iloc[self.experiment.folds[0].test]
+        return deliver_onnx(model, test_rows, self.budget)
 
     def _examples(self) -> list[Json]:
         """Return some test rows with the predictions of the delivered model."""

@@ -19,7 +19,9 @@ from touchstone.messages.model_card import MODEL_CARD
 from touchstone.messages.pages_evidence import EVIDENCE_PAGES
 
 FORMAT: Final = 1
-COPIED_RESULTS: Final = ("metrics", "task_choice", "decision", "calibration", "group_metrics", "mitigation", "warnings")
+COPIED_RESULTS: Final = (
+    *("metrics", "task_choice", "decision", "calibration", "group_metrics", "mitigation", "warnings", "onnx"),
+)
 
 
 def build_model_card(result: Json, record: Json, dataset: Mapping[str, Any]) -> Json:
@@ -230,8 +232,10 @@ class _MarkdownCard:
         return "\n".join(lines) or self.text("no_warning")
 
     def versions(self) -> str:
-        """Return the versions of the software with which the model was trained."""
-        return ", ".join(f"{name} {version}" for name, version in self.card["versions"].items())
+        """Return the versions of the software with which the model was trained, and whether it exists in ONNX."""
+        versions = ", ".join(f"{name} {version}" for name, version in self.card["versions"].items())
+        onnx = self.card["onnx"]["text"][self.locale]
+        return f"{versions}\n\n{onnx}"
 
     def value(self, estimate: Json) -> str:
         """Return the value of a metric, or its mean over folds; a dash if it is not defined."""

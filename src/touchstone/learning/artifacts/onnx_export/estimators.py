@@ -1,0 +1,222 @@
+"""Fitted models as ONNX operators.
+
+A classifier becomes a matrix of probabilities with a column for each of its classes, a regression a matrix with a
+single column.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.isotonic import IsotonicRegression
+
+from touchstone.learning.artifacts.onnx_export.graph import Graph
+from touchstone.learning.artifacts.onnx_export.trees import (
+    sum_trees,
+    tree_of_histogram_boosting,
+    tree_of_lightgbm,
+    tree_of_scikit_learn,
+)
+from touchstone.learning.artifacts.onnx_export.unsupported import NotInOnnx
+from touchstone.learning.target import Floats
+
+Converter = Callable[[Graph, Any, str], str]
+
+
+def add_model(graph: Graph, model: Any, matrix: str) -> str:
+    """Add a fitted model, and return the name of what it predicts for the rows of an encoded matrix.
+
+    Raises `NotInOnnx` for a kind of model that is not in the table below.
+    """
+    name = type(model).__name__
+    if name not in CONVERTERS:
+        raise NotInOnnx("model", name=name)
+    return CONVERTERS[name](graph, model, matrix)
+
+
+def _add_linear(graph: Graph, model: Any, matrix: str) -> str:
+    """Add a ridge regression or a logistic regression."""
+    coefficients = np.atleast_2d(model.coef_)
+    products = graph.apply("MatMul", matrix, graph.constant(coefficients.T))
+    scores = graph.apply("Add", products, graph.constant(np.atleast_1d(model.intercept_)))
+    if not is_classifier(model):
+        return scores
+    return _probabilities(graph, scores, class_count=len(model.classes_))
+
+
+def _add_constant(graph: Graph, model: Any, matrix: str) -> str:
+    """Add a model that predicts the same for every row: the shares of the classes, or the mean."""
+    constants = model.class_prior_ if is_classifier(model) else np.ravel(model.constant_)
+    no_coefficients = graph.constant(np.zeros((model.n_features_in_, len(constants))))
+    zeros = graph.apply("MatMul", matrix, no_coefficients)
+    return graph.apply("Add", zeros, graph.constant(constants))
+
+
+def _add_forest(graph: Graph, model: Any, matrix: str) -> str:
+    """Add a decision tree, or a forest, whose prediction is the mean of those of its trees."""
+    trees = getattr(model, "estimators_", [model])
+    output_count = trees[0].tree_.value.shape[2]
+
+    # scikit-learn compares features in 32 bits with thresholds in 64 bits.
+    rounded_matrix = graph.cast(graph.cast(matrix, np.float32), np.float64)
+    converted_trees = [tree_of_scikit_learn(tree, share=1 / len(trees)) for tree in trees]
+    return sum_trees(graph, rounded_matrix, converted_trees, base=np.zeros(output_count))
+
+
+def _add_histogram_boosting(graph: Graph, model: Any, matrix: str) -> str:
+    """Add a gradient boosting model over histograms."""
+    base = np.ravel(model._baseline_prediction)
+    trees = [
+        tree_of_histogram_boosting(predictor, output, len(base))
+        for predictors_of_round in model._predictors
+        for output, predictor in enumerate(predictors_of_round)
+    ]
+    scores = sum_trees(graph, matrix, trees, base)
+    if is_classifier(model):
+        return _probabilities(graph, scores, class_count=len(model.classes_))
+    return _apply_link(graph, scores, model.loss)
+
+
+def _add_lightgbm(graph: Graph, model: Any, matrix: str) -> str:
+    """Add a LightGBM model."""
+    description = model.booster_.dump_model()
+    if description["average_output"]:
+        raise NotInOnnx("model", name=f"LightGBM ({model.boosting_type})")
+
+    output_count = description["num_tree_per_iteration"]
+    trees = [
+        tree_of_lightgbm(tree["tree_structure"], tree["tree_index"] % output_count, output_count)
+        for tree in description["tree_info"]
+    ]
+    scores = sum_trees(graph, matrix, trees, base=np.zeros(output_count))
+    if is_classifier(model):
+        return _probabilities(graph, scores, class_count=len(model.classes_))
+    return _apply_link(graph, scores, description["objective"])
+
+
+# What is predicted from the score of a regression, by the loss that it minimises.
+LINK_OPERATORS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("squared_error", "absolute_error", "regression", "regression_l1", "huber"), "Identity"),
+    **dict.fromkeys(("poisson", "gamma", "tweedie"), "Exp"),
+}
+
+
+def _apply_link(graph: Graph, scores: str, loss: str) -> str:
+    """Return what a regression predicts from its scores."""
+    if loss not in LINK_OPERATORS:
+        raise NotInOnnx("model", name=loss)
+    return graph.apply(LINK_OPERATORS[loss], scores)
+
+
+def _probabilities(graph: Graph, scores: str, class_count: int) -> str:
+    """Return the probabilities of classes from their log-odds; two classes have a single one."""
+    if class_count > 2:
+        return graph.apply("Softmax", scores, axis=1)
+    return _with_complement(graph, graph.apply("Sigmoid", scores))
+
+
+def _with_complement(graph: Graph, positive: str) -> str:
+    """Return the probabilities of two classes from that of the positive one."""
+    negative = graph.apply("Sub", graph.constant(1.0), positive)
+    return graph.apply("Concat", negative, positive, axis=1)
+
+
+def _add_average(graph: Graph, model: Any, matrix: str) -> str:
+    """Add a weighted average of several models."""
+    members = model.estimators_
+    weights = np.ones(len(members)) if model.weights is None else np.asarray(model.weights)
+    shares = weights / weights.sum()
+
+    weighted_predictions = [
+        graph.apply("Mul", add_model(graph, member, matrix), graph.constant(share))
+        for member, share in zip(members, shares, strict=True)
+    ]
+    return graph.apply("Sum", *weighted_predictions)
+
+
+def _add_frozen(graph: Graph, model: Any, matrix: str) -> str:
+    """Add the model that scikit-learn has wrapped so that it is not fitted again."""
+    return add_model(graph, model.estimator, matrix)
+
+
+def _add_calibrated(graph: Graph, model: Any, matrix: str) -> str:
+    """Add a model whose probabilities are corrected by a curve for each class; of two classes, the positive one's."""
+    (calibrated_classifier,) = model.calibrated_classifiers_
+    probabilities = add_model(graph, calibrated_classifier.estimator, matrix)
+    class_count = len(model.classes_)
+    calibrators = calibrated_classifier.calibrators
+    if class_count == 2:
+        positive = _column(graph, probabilities, 1)
+        return _with_complement(graph, _add_calibrator(graph, calibrators[0], positive))
+
+    curves = [
+        _add_calibrator(graph, calibrator, _column(graph, probabilities, position))
+        for position, calibrator in enumerate(calibrators)
+    ]
+    return _normalize(graph, graph.apply("Concat", *curves, axis=1), class_count)
+
+
+def _normalize(graph: Graph, values: str, class_count: int) -> str:
+    """Divide the values of each row by their sum; if all are 0, every class is equally probable."""
+    totals = graph.apply("ReduceSum", values, graph.constant([1], np.int64), keepdims=1)
+    is_zero = graph.apply("Equal", totals, graph.constant(0.0))
+    divisors = graph.apply("Where", is_zero, graph.constant(1.0), totals)
+    shares = graph.apply("Div", values, divisors)
+    return graph.apply("Where", is_zero, graph.constant(1 / class_count), shares)
+
+
+def _add_calibrator(graph: Graph, calibrator: Any, values: str) -> str:
+    """Add the curve by which probabilities are corrected: a logistic one, or line segments."""
+    if isinstance(calibrator, IsotonicRegression):
+        return _interpolate(graph, calibrator.X_thresholds_, calibrator.y_thresholds_, values)
+
+    products = graph.apply("Mul", values, graph.constant(-calibrator.a_))
+    return graph.apply("Sigmoid", graph.apply("Add", products, graph.constant(-calibrator.b_)))
+
+
+def _interpolate(graph: Graph, positions: Floats, heights: Floats, values: str) -> str:
+    """Add a curve of line segments between points; outside of them, it is level."""
+    if len(positions) == 1:
+        positions, heights = np.append(positions, positions + 1), np.append(heights, heights)
+
+    # Which segment does a value lie in? The one that begins at the last point that does not exceed it.
+    clipped = graph.apply("Max", values, graph.constant(positions[0]))
+    clipped = graph.apply("Min", clipped, graph.constant(positions[-1]))
+    is_reached = graph.apply("GreaterOrEqual", clipped, graph.constant(positions[1:-1]))
+    segments = graph.apply("ReduceSum", graph.cast(is_reached, np.int64), graph.constant([1], np.int64), keepdims=1)
+
+    slopes = np.diff(heights) / np.diff(positions)
+    start = graph.apply("Gather", graph.constant(positions), segments)
+    height = graph.apply("Gather", graph.constant(heights), segments)
+    slope = graph.apply("Gather", graph.constant(slopes), segments)
+    rise = graph.apply("Mul", graph.apply("Sub", clipped, start), slope)
+    return graph.apply("Add", height, rise)
+
+
+def _column(graph: Graph, matrix: str, position: int) -> str:
+    """Return one column of a matrix, as a matrix."""
+    return graph.apply("Gather", matrix, graph.constant([position], np.int64), axis=1)
+
+
+# How each class of models is converted. Models of optional packages are recognised without importing these.
+CONVERTERS: Final[Mapping[str, Converter]] = {
+    "CalibratedClassifierCV": _add_calibrated,
+    "DecisionTreeClassifier": _add_forest,
+    "DecisionTreeRegressor": _add_forest,
+    "DummyClassifier": _add_constant,
+    "DummyRegressor": _add_constant,
+    "ExtraTreesClassifier": _add_forest,
+    "ExtraTreesRegressor": _add_forest,
+    "FrozenEstimator": _add_frozen,
+    "HistGradientBoostingClassifier": _add_histogram_boosting,
+    "HistGradientBoostingRegressor": _add_histogram_boosting,
+    "LGBMClassifier": _add_lightgbm,
+    "LGBMRegressor": _add_lightgbm,
+    "LogisticRegression": _add_linear,
+    "RandomForestClassifier": _add_forest,
+    "RandomForestRegressor": _add_forest,
+    "Ridge": _add_linear,
+    "VotingClassifier": _add_average,
+    "VotingRegressor": _add_average,
+}

@@ -1,0 +1,122 @@
+"""The file `model.onnx`: a model that takes the columns of the table, and predicts what the service predicts.
+
+It is only delivered if ONNX Runtime has predicted the same with it, row by row, as the model itself.
+"""
+
+import importlib
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from touchstone.learning.artifacts.model_artifact import LoadedModel
+from touchstone.learning.artifacts.onnx_export.estimators import add_model
+from touchstone.learning.artifacts.onnx_export.graph import Graph
+from touchstone.learning.artifacts.onnx_export.preparation import encode_columns, input_ports
+from touchstone.learning.artifacts.onnx_export.unsupported import NotInOnnx
+from touchstone.learning.column_types import ColumnKind
+from touchstone.learning.interfaces import Json
+from touchstone.learning.model_search import predict_matrix
+from touchstone.learning.preparation import encode_frame
+from touchstone.learning.target import Floats
+
+TOLERANCE: Final = 1e-5  # The operators for trees add up with 32 bits.
+ERRORS_ONLY: Final = 3  # The severity from which on ONNX Runtime writes to the log.
+
+Array = npt.NDArray[Any]
+
+
+def convert_model(model: LoadedModel) -> bytes:
+    """Return a model as the content of an ONNX file. Raises `NotInOnnx` if a part of it has no equivalent.
+
+    The first output is `prediction`, the name of a class or a number; that of a classifier follows `probabilities`,
+    with a column for each class. The properties of the file say what is predicted, and name the classes.
+    """
+    if model.group_thresholds is not None:
+        raise NotInOnnx("group_thresholds")
+
+    graph = Graph(input_ports(model.columns))
+    predictions = add_model(graph, model.estimator, encode_columns(graph, model.preparation))
+    if not model.classes:
+        numbers = graph.apply("Reshape", predictions, graph.constant([-1], np.int64))
+        graph.add_output("prediction", numbers, np.float64, (None,))
+        return graph.serialize(_properties(model))
+
+    probabilities = _probabilities_of_all_classes(graph, model, predictions)
+    graph.add_output("prediction", _decide(graph, model, probabilities), np.object_, (None,))
+    graph.add_output("probabilities", probabilities, np.float64, (None, len(model.classes)))
+    return graph.serialize(_properties(model))
+
+
+def _properties(model: LoadedModel) -> Json:
+    """Return what users of the file need to know about it."""
+    return {
+        "target": model.target,
+        "classes": list(model.classes),
+        "positive_class": model.positive_class,
+        "decision": model.decision_rule.to_record(),
+        "data_sha256": model.data_sha256,
+    }
+
+
+def _probabilities_of_all_classes(graph: Graph, model: LoadedModel, probabilities: str) -> str:
+    """Return a column for each class of the target; a class that was not among the training rows is impossible."""
+    all_classes = np.eye(len(model.classes))
+    learned_classes = all_classes[model.estimator.classes_]
+    return graph.apply("MatMul", probabilities, graph.constant(learned_classes))
+
+
+def _decide(graph: Graph, model: LoadedModel, probabilities: str) -> str:
+    """Return the name of the class that the decision rule of the model predicts."""
+    rule = model.decision_rule
+    if len(model.classes) == 2:
+        positive = graph.apply("Gather", probabilities, graph.constant(1, np.int64), axis=1)
+        is_positive = graph.apply("GreaterOrEqual", positive, graph.constant(rule.threshold))
+        codes = graph.cast(is_positive, np.int64)
+    else:
+        weights = graph.constant(rule.class_weights or [1.0] * len(model.classes))
+        codes = graph.apply("ArgMax", graph.apply("Mul", probabilities, weights), axis=1, keepdims=0)
+
+    names = graph.constant([str(label) for label in model.classes], np.object_)
+    return graph.apply("Gather", names, codes)
+
+
+def verify_file(content: bytes, model: LoadedModel, frame: pd.DataFrame) -> None:
+    """Predict rows with an ONNX file. Raises `NotInOnnx` if it predicts other than the model for some of them."""
+    matrix = encode_frame(model.preparation, frame)
+    values, probabilities = predict_matrix(model.estimator, matrix, len(model.classes), model.decision_rule)
+
+    outputs = _run(content, model, frame)
+    if model.classes:
+        names = np.array([str(label) for label in model.classes], dtype=object)
+        is_same_class = outputs[0] == names[values]
+        is_same = is_same_class & _are_close(outputs[1], probabilities).all(axis=1)
+    else:
+        is_same = _are_close(outputs[0], values)
+
+    different_rows = int((~is_same).sum())
+    if different_rows:
+        raise NotInOnnx("differs", different=different_rows, rows=len(frame))
+
+
+def _are_close(numbers: Floats, expected: Floats) -> npt.NDArray[np.bool_]:
+    """Return whether each number equals the expected one, up to a small part of the largest of them."""
+    return np.isclose(numbers, expected, rtol=0, atol=TOLERANCE * np.abs(expected).max())
+
+
+def _run(content: bytes, model: LoadedModel, frame: pd.DataFrame) -> list[Array]:
+    """Return the outputs of an ONNX file for the rows of a frame with the source columns."""
+    onnxruntime = importlib.import_module("onnxruntime")
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = ERRORS_ONLY
+    session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+
+    inputs = {}
+    for column in model.columns:
+        dtype = np.float64 if column.kind is ColumnKind.NUMBER else np.object_
+        inputs[column.name] = frame[column.name].to_numpy(dtype=dtype).reshape(-1, 1)
+    outputs: list[Array] = session.run(None, inputs)
+    return outputs

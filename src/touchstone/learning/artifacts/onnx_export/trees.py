@@ -1,0 +1,151 @@
+"""Decision trees as arrays, and the ONNX operator that adds up what many trees say."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from touchstone.learning.artifacts.onnx_export.graph import ML, Graph
+from touchstone.learning.artifacts.onnx_export.unsupported import NotInOnnx
+from touchstone.learning.interfaces import Json
+from touchstone.learning.target import Floats
+
+MAX_NODES: Final = 1_000_000  # More would make a file of about 50 MB, which takes seconds to write and to load.
+LEAF: Final = -1
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A decision tree: a row whose feature is at most the threshold of a node goes on to its left child.
+
+    Attributes:
+        features: the encoded column that each node looks at.
+        thresholds: the threshold of each node.
+        left: the left child of each node, or `LEAF`.
+        right: the right child of each node.
+        outputs: what each leaf contributes to each output, with a row per node.
+    """
+
+    features: Integers
+    thresholds: Floats
+    left: Integers
+    right: Integers
+    outputs: Floats
+
+    @property
+    def is_leaf(self) -> npt.NDArray[np.bool_]:
+        """Whether each node is a leaf."""
+        return self.left == LEAF
+
+
+def sum_trees(graph: Graph, matrix: str, trees: Sequence[Tree], base: Floats) -> str:
+    """Add the sum of the outputs of all trees and of a base value; return the name of a matrix of 64-bit numbers."""
+    node_count = sum(len(tree.features) for tree in trees)
+    if node_count > MAX_NODES:
+        raise NotInOnnx("too_many_nodes", nodes=node_count, maximum=MAX_NODES)
+
+    sums = graph.apply(
+        "TreeEnsembleRegressor",
+        matrix,
+        domain=ML,
+        n_targets=len(base),
+        aggregate_function="SUM",
+        post_transform="NONE",
+        base_values_as_tensor=base.astype(np.float64),
+        **_node_attributes(trees),
+        **_leaf_attributes(trees),
+    )
+    return graph.cast(sums, np.float64)
+
+
+def _node_attributes(trees: Sequence[Tree]) -> Json:
+    """Return the nodes of all trees, as the operator wants them."""
+    is_leaf = np.concatenate([tree.is_leaf for tree in trees])
+    left = np.concatenate([tree.left for tree in trees])
+    right = np.concatenate([tree.right for tree in trees])
+    return {
+        "nodes_treeids": _tree_numbers(trees).tolist(),
+        "nodes_nodeids": np.concatenate([np.arange(len(tree.features)) for tree in trees]).tolist(),
+        "nodes_featureids": np.concatenate([np.where(tree.is_leaf, 0, tree.features) for tree in trees]).tolist(),
+        "nodes_values_as_tensor": np.concatenate([np.where(tree.is_leaf, 0.0, tree.thresholds) for tree in trees]),
+        "nodes_modes": np.where(is_leaf, "LEAF", "BRANCH_LEQ").tolist(),
+        "nodes_truenodeids": np.where(is_leaf, 0, left).tolist(),
+        "nodes_falsenodeids": np.where(is_leaf, 0, right).tolist(),
+    }
+
+
+def _leaf_attributes(trees: Sequence[Tree]) -> Json:
+    """Return what the leaves of all trees contribute to which output; contributions of 0 are left out."""
+    tree_numbers = _tree_numbers(trees)
+    node_numbers = np.concatenate([np.arange(len(tree.features)) for tree in trees])
+    outputs = np.concatenate([np.where(tree.is_leaf[:, None], tree.outputs, 0.0) for tree in trees])
+
+    contributing_nodes, output_numbers = np.nonzero(outputs)
+    return {
+        "target_treeids": tree_numbers[contributing_nodes].tolist(),
+        "target_nodeids": node_numbers[contributing_nodes].tolist(),
+        "target_ids": output_numbers.tolist(),
+        "target_weights_as_tensor": outputs[contributing_nodes, output_numbers],
+    }
+
+
+def _tree_numbers(trees: Sequence[Tree]) -> Integers:
+    """Return the number of the tree of each node."""
+    return np.repeat(np.arange(len(trees)), [len(tree.features) for tree in trees])
+
+
+def tree_of_scikit_learn(tree: Any, share: float) -> Tree:
+    """Return a tree of a forest of scikit-learn, which has this share in its average."""
+    nodes = tree.tree_
+    return Tree(
+        features=nodes.feature.astype(np.int64),
+        thresholds=nodes.threshold,
+        left=np.asarray(nodes.children_left, dtype=np.int64),
+        right=np.asarray(nodes.children_right, dtype=np.int64),
+        outputs=nodes.value[:, 0, :] * share,
+    )
+
+
+def tree_of_histogram_boosting(predictor: Any, output: int, output_count: int) -> Tree:
+    """Return a tree of histogram boosting, which contributes to a single output."""
+    nodes = predictor.nodes
+    is_leaf = nodes["is_leaf"].astype(bool)
+    outputs = np.zeros((len(nodes), output_count))
+    outputs[:, output] = nodes["value"]
+    return Tree(
+        features=nodes["feature_idx"].astype(np.int64),
+        thresholds=nodes["num_threshold"].astype(np.float64),
+        left=np.where(is_leaf, LEAF, nodes["left"].astype(np.int64)),
+        right=np.where(is_leaf, LEAF, nodes["right"].astype(np.int64)),
+        outputs=outputs,
+    )
+
+
+def tree_of_lightgbm(root: Json, output: int, output_count: int) -> Tree:
+    """Return a tree of LightGBM, which contributes to a single output, from its description in JSON."""
+    nodes = list(_walk(root))
+    number_of_node = {id(node): number for number, node in enumerate(nodes)}
+
+    outputs = np.zeros((len(nodes), output_count))
+    outputs[:, output] = [node.get("leaf_value", 0.0) for node in nodes]
+    return Tree(
+        features=np.array([node.get("split_feature", 0) for node in nodes], dtype=np.int64),
+        thresholds=np.array([node.get("threshold", 0.0) for node in nodes], dtype=np.float64),
+        left=np.array([number_of_node.get(id(node.get("left_child")), LEAF) for node in nodes], dtype=np.int64),
+        right=np.array([number_of_node.get(id(node.get("right_child")), LEAF) for node in nodes], dtype=np.int64),
+        outputs=outputs,
+    )
+
+
+def _walk(root: Json) -> Iterator[Json]:
+    """Yield the nodes of a tree of LightGBM, the root first. A tree may be too deep for recursion."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if "split_feature" in node:
+            waiting += [node["right_child"], node["left_child"]]
