@@ -4,7 +4,7 @@ import io
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from tests.conftest import missing
 from tests.learning.small_tables import Progress, csv, messy, model_of, train
 from touchstone.learning.artifacts import example, model_artifact
 from touchstone.learning.artifacts.example_rows import rows_as_json
+from touchstone.learning.column_types import ColumnKind, ColumnSchema, parse_cell, schema_to_dict
 from touchstone.learning.interfaces import DataFile, Outcome
 from touchstone.learning.prediction import predict
 from touchstone.learning.requests import TrainingRequest
@@ -105,6 +106,105 @@ def test_example_predicts_the_same_as_the_service(tmp_path: Path, target: str) -
     if target != "score":
         probabilities = [list(answer["probabilities"].values()) for answer in answers]
         assert probabilities == [answer["probabilities"] for answer in expected]
+
+
+NUMBERS = (
+    "7",
+    "-7.5",
+    "1e3",
+    "+ 4",
+    "1,234.5",
+    "1.234,5",
+    "12,5",
+    "1 234",
+    "1'234",
+    "$1,234.00",
+    "-$5",
+    "$-5",
+    "45%",
+    "45 %",
+)
+OTHER_CELLS = (
+    "",
+    " NA ",
+    "unknown",
+    "true",
+    "inf",
+    "\N{MINUS SIGN}3",
+    "5 kg",
+    "KG",
+    "kg 5",
+    "1_000",
+    "--5",
+    "abc",
+    "1,2,3",
+    "e5",
+    "5e",
+)
+JSON_CELLS = (None, True, False, 3, 2.5, 4.0, 1e31)
+
+
+@pytest.mark.parametrize("unit", ["", "%", "$", "kg"])
+@pytest.mark.parametrize(
+    ("thousands", "decimal_comma"), [("", False), ("", True), (",", False), (".", True), (" ", True)]
+)
+def test_example_reads_numbers_like_the_service(unit: str, thousands: str, decimal_comma: bool) -> None:
+    """In every notation, a cell is the same number for both, or is rejected by both."""
+    schema = ColumnSchema(
+        "n", ColumnKind.NUMBER, distinct=2, missing=0, unit=unit, thousands=thousands, decimal_comma=decimal_comma
+    )
+    for cell in (*NUMBERS, *OTHER_CELLS, *JSON_CELLS):
+        expected = read_or_reject(lambda cell: parse_cell(schema, cell), cell)
+        number = read_or_reject(lambda cell: example.read_number(schema_to_dict(schema), cell), cell)
+        assert number == pytest.approx(expected, nan_ok=True), cell
+
+
+@pytest.mark.parametrize("kind", [ColumnKind.BOOLEAN, ColumnKind.CATEGORY, ColumnKind.DATE])
+def test_example_reads_other_cells_like_the_service(kind: ColumnKind) -> None:
+    """Booleans, categories and dates are the same for both, whichever way they are written."""
+    schema = ColumnSchema("c", kind, distinct=2, missing=0, date_format="%d/%m/%Y")
+    cells = {
+        ColumnKind.BOOLEAN: ["TRUE", " false", 1, 0, "1", True, None, "n/a"],
+        ColumnKind.CATEGORY: [" red ", 7, 7.0, 7.5, True, None, "?", "-", "NULL"],
+        ColumnKind.DATE: ["31/12/2024", "2024-12-31", "2024-12-31T10:00:00+02:00", None, "", "31-12-2024"],
+    }
+    reader = {ColumnKind.BOOLEAN: example.read_boolean, ColumnKind.CATEGORY: example.read_word}.get(
+        kind, lambda cell: example.read_date(schema_to_dict(schema), cell)
+    )
+    for cell in cells[kind]:
+        expected = read_or_reject(lambda cell: parse_cell(schema, cell), cell)
+        value = read_or_reject(reader, cell)
+        assert value == expected or (pd.isna(value) and pd.isna(expected)), cell
+
+
+def read_or_reject(read: Callable[[Any], Any], cell: Any) -> Any:
+    """Return the value of a cell; a cell that is rejected has none."""
+    try:
+        return read(cell)
+    except ValueError:
+        return "rejected"
+
+
+def test_example_predicts_for_cells_as_they_are_written(tmp_path: Path) -> None:
+    """Amounts, shares and dates of a request may be written as in the data file."""
+    rng = np.random.default_rng(0)
+    prices, shares = rng.uniform(1_000, 9_000, 120), rng.uniform(1, 99, 120)
+    frame = pd.DataFrame(
+        {
+            "price": [f"${price:,.2f}" for price in prices],
+            "share": [f"{share:.0f}%" for share in shares],
+            "when": [f"{day % 28 + 1:02d}/{day % 12 + 1:02d}/2024" for day in range(120)],
+            "outcome": np.where(prices / 9_000 + shares / 99 > 1, "yes", "no"),
+        }
+    )
+    outcome = train(frame, "outcome", tmp_path, **SHORT, split={"strategy": "holdout"})
+    rows = frame.drop(columns=["outcome"]).head(20).to_dict("records")
+
+    answers = example.predict(*example.load_model(tmp_path / "model.skops"), rows)
+    expected = predict(model_artifact.load(model_of(outcome)), rows)["predictions"]
+    assert [list(answer["probabilities"].values()) for answer in answers] == [
+        answer["probabilities"] for answer in expected
+    ]
 
 
 def test_example_notices_a_model_that_predicts_otherwise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,10 +5,13 @@
     model-environment/bin/python example.py             predict the example rows that the model file contains
     model-environment/bin/python example.py rows.json   predict the rows of a JSON file: [{"column": value, ...}, ...]
 
-Numbers are given as numbers, dates in ISO 8601, and a missing value as null. The predictions are printed as JSON Lines.
+Values are written as in the data file ("$1,234.00", "45%", "31/12/2024"), or numbers as JSON numbers, dates in ISO 8601
+and missing values as null. The predictions are printed as JSON Lines.
 """
 
 import json
+import math
+import re
 import sys
 import zipfile
 from collections.abc import Sequence
@@ -42,6 +45,20 @@ TRUSTED_TYPES: Final = (
     "skrub._string_encoder.StringEncoder",
     "skrub._to_str.ToStr",
 )
+
+# How cells are written, as when the data file was read.
+MISSING_MARKS: Final = ("", "?", "na", "n/a", "#n/a", "<na>", "nan", "null", "-", "--", ".")
+MISSING_NUMBER_MARKS: Final = ("none", "missing", "unknown")
+BOOLEANS: Final = ("true", "false")
+LARGEST_NUMBER: Final = 1e30
+PLAIN_NUMBER: Final = r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?"
+THOUSANDS_MARKS: Final = {",": ",", ".": r"\.", " ": r"\s", "'": "['’]"}
+DIGIT_GROUPS: Final = {
+    ",": r"[+-]?[1-9]\d{0,2}(,\d{2,3})*,\d{3}(\.\d*)?",
+    ".": r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?",
+    " ": r"[+-]?[1-9]\d{0,2}(\s\d{3})+([.,]\d*)?",
+    "'": r"[+-]?[1-9]\d{0,2}(['’]\d{3})+([.,]\d*)?",
+}
 
 Json = dict[str, Any]
 
@@ -116,19 +133,71 @@ def group_name(column: Json, row: Json) -> str:
 
 def build_frame(columns: Sequence[Json], rows: Sequence[Json]) -> pd.DataFrame:
     """Build the table that the pipeline takes; a value that a row does not give is missing."""
-    cells_by_column = {column["name"]: [row.get(column["name"]) for row in rows] for column in columns}
-    kind_by_column = {column["name"]: column["kind"] for column in columns}
-    return pd.DataFrame({name: read_cells(kind_by_column[name], cells) for name, cells in cells_by_column.items()})
+    return pd.DataFrame({column["name"]: read_column(column, rows) for column in columns})
 
 
-def read_cells(kind: str, cells: Sequence[Any]) -> "pd.Series[Any]":
-    """Return the cells of a column in the type that the model has learned from."""
-    if kind == "number":
-        return pd.Series([np.nan if cell is None else float(cell) for cell in cells], dtype="float64")
-    if kind == "date":
-        moments = pd.to_datetime(pd.Series(cells, dtype="object"), format="ISO8601", utc=True)
-        return moments.dt.tz_localize(None).astype("datetime64[us]")
+def read_column(column: Json, rows: Sequence[Json]) -> "pd.Series[Any]":
+    """Return the cells that rows have in a column, in the type that the model has learned from."""
+    cells = [row.get(column["name"]) for row in rows]
+    if column["kind"] == "number":
+        return pd.Series([read_number(column, cell) for cell in cells], dtype="float64")
+    if column["kind"] == "date":
+        return pd.Series([read_date(column, cell) for cell in cells], dtype="datetime64[us]")
+    if column["kind"] == "boolean":
+        return pd.Series([read_boolean(cell) for cell in cells], dtype="object")
     return pd.Series([read_word(cell) for cell in cells], dtype="object")
+
+
+def read_number(column: Json, cell: Any) -> float:
+    """Return a number that is written as in the data file, for example "45%" or "1.234,50"; NaN if it is missing."""
+    if isinstance(cell, bool | int | float):
+        number = float(cell)
+    else:
+        text = read_word(cell).replace("\N{MINUS SIGN}", "-")
+        is_missing = text == "" or text.casefold() in MISSING_NUMBER_MARKS
+        number = math.nan if is_missing else parse_number(column, text)
+    return number if abs(number) <= LARGEST_NUMBER else math.nan
+
+
+def parse_number(column: Json, text: str) -> float:
+    """Return the number that a text stands for in the notation of a column. Raises ValueError if it is none."""
+    if text.casefold() in BOOLEANS:
+        return float(text.casefold() == "true")
+
+    # The unit or currency of the column may stand on either side, or be left out.
+    unit = re.escape(column["unit"])
+    amount = re.sub(rf"^([+-]?)\s?(?:{unit})?\s?|\s?(?:{unit})?$", r"\1", text, flags=re.IGNORECASE)
+    digits, exponent_mark, exponent = amount.lower().partition("e")
+
+    thousands = column["thousands"]
+    if thousands and re.fullmatch(DIGIT_GROUPS[thousands], digits):
+        digits = re.sub(THOUSANDS_MARKS[thousands], "", digits)
+    if column["decimal_comma"]:
+        digits = digits.replace(",", ".")
+
+    number = digits + exponent_mark + exponent
+    if re.fullmatch(PLAIN_NUMBER, number) is None:
+        raise ValueError(f"The column {column['name']} has numbers, but {text!r} is none.")
+    return float(number)
+
+
+def read_date(column: Json, cell: Any) -> Any:
+    """Return a date in the format of the data file or in ISO 8601, in UTC; NaT if it is missing."""
+    text = read_word(cell)
+    if text == "":
+        return pd.NaT
+
+    for date_format in (column["date_format"], "ISO8601"):
+        moment = pd.to_datetime(text, format=date_format, errors="coerce", utc=True)
+        if moment is not pd.NaT:
+            return moment.tz_localize(None)
+    raise ValueError(f"The column {column['name']} has dates, but {text!r} is none.")
+
+
+def read_boolean(cell: Any) -> str:
+    """Return "true" or "false", which may also be written as 1 or 0; an empty text if the value is missing."""
+    text = read_word(cell).casefold()
+    return {"1": "true", "1.0": "true", "0": "false", "0.0": "false"}.get(text, text)
 
 
 def read_word(cell: Any) -> str:
@@ -139,7 +208,9 @@ def read_word(cell: Any) -> str:
         return str(cell).lower()
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
-    return str(cell).strip()
+
+    text = str(cell).strip()
+    return "" if text.lower() in MISSING_MARKS else text
 
 
 def differs(predicted: Json, expected: Json) -> bool:
