@@ -47,7 +47,8 @@ class Selection:
         if kind == "projects":
             if self.projects.get(key) != caller:
                 return 404, {}
-            return 200, {"datasets": self._ranked()} if rest == ["recommendations"] else {"id": key}
+            project = {"id": key, "name": "A project", "description": "Find what differs."}
+            return 200, {"datasets": self._ranked()} if rest == ["recommendations"] else project
         if not key.isdigit() or int(key) not in self.paths:
             return 404, {}
         dataset_id = int(key)

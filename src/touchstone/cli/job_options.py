@@ -104,6 +104,7 @@ TRAINING: Final = OptionGroup(
         Option("sample_weight", str, "A column that says how much each row counts in learning."),
         Option("mitigation", str, "Reduce gaps between groups: none (the default), thresholds or reweighing."),
         Option("refit", bool, "Let the delivered model learn from all rows, once its quality is measured."),
+        Option("intended_use", str, "What the model is to be used for; the model card says so."),
         Option("trials", int, "How many settings to try."),
         Option("seconds", int, "Stop trying after this many seconds."),
         Option("seed", int, "The same seed gives the same result."),

@@ -267,6 +267,7 @@ class TrainOptions(TypedDict, total=False):
     calibration: Literal["auto", "none", "sigmoid", "isotonic"]
     mitigation: Literal["none", "thresholds", "reweighing"]
     sample_weight: str
+    intended_use: str
     seed: int
     project_id: str
     name: str

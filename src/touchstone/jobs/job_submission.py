@@ -11,9 +11,9 @@ from touchstone.jobs import job_store, queue_store
 from touchstone.jobs.kinds import PREVIEW_TASK, TRAINING
 from touchstone.jobs.records import JobInputs, JobRecord, JobSource, Json, NewJob
 from touchstone.jobs.request_context import JobRequestContext
-from touchstone.jobs.selection_client import DatasetSource
+from touchstone.jobs.selection_client import DatasetSource, ProjectSource
 from touchstone.jobs.trained_model_store import TrainedModel, load_trained_model
-from touchstone.learning.requests import JobRequest, TrainingRequest
+from touchstone.learning.requests import JobRequest, TrainingOptions, TrainingRequest
 
 
 class ExplainedTraining(NamedTuple):
@@ -46,9 +46,9 @@ async def submit_job(ctx: JobRequestContext, request: JobRequest) -> UUID:
 
     # Check everything that the request refers to.
     training = await _load_explained_training(ctx, request)
-    project_id = await _require_project(ctx, request, training)
+    project = await load_project(ctx, request)
     dataset = await _load_dataset(ctx, request, training)
-    checked_job = await check_against_data(ctx, replace(new_job, project_id=project_id), dataset, training)
+    checked_job = await check_against_data(ctx, new_job, dataset, project, training)
 
     # Queue the job, and have the dispatcher look for it at once.
     waiting_limit = ctx.jobs.settings.jobs_waiting_per_user
@@ -90,21 +90,15 @@ async def _load_explained_training(ctx: JobRequestContext, request: JobRequest) 
     return ExplainedTraining(job, model)
 
 
-async def _require_project(
-    ctx: JobRequestContext, request: JobRequest, training: ExplainedTraining | None
-) -> UUID | None:
-    """Return the id of the project that a new job belongs to, or None if it belongs to none.
-
-    It is the project that the request names, or else the project of the training that the job explains.
+async def load_project(ctx: JobRequestContext, request: JobRequest | TrainingOptions) -> ProjectSource | None:
+    """Return the project that a request names, or None if it names none.
 
     Raises:
         ProjectNotFound: the caller has no such project.
     """
-    if request.project_id is not None:
-        return await ctx.service.selection.require_project(request.project_id, ctx.caller)
-    if training is not None:
-        return training.job.project_id
-    return None
+    if request.project_id is None:
+        return None
+    return await ctx.service.selection.load_project(request.project_id, ctx.caller)
 
 
 async def _load_dataset(
@@ -123,11 +117,16 @@ async def _load_dataset(
 
 
 async def check_against_data(
-    ctx: JobRequestContext, new_job: NewJob, dataset: DatasetSource, training: ExplainedTraining | None = None
+    ctx: JobRequestContext,
+    new_job: NewJob,
+    dataset: DatasetSource,
+    project: ProjectSource | None,
+    training: ExplainedTraining | None = None,
 ) -> NewJob:
     """Check that a job can work with its dataset and model, and return the job with a description of both.
 
-    The check runs in a worker process, because it reads files that users have uploaded.
+    The job belongs to the project or, without one, to that of the training that it explains. The check runs in a
+    worker process, because it reads files that users have uploaded.
 
     Raises:
         DataFileUnreadable: the file of the dataset cannot be opened.
@@ -136,11 +135,13 @@ async def check_against_data(
     source = _job_source(dataset, training)
     table_facts = await _run_check(ctx, ctx.service.kind.preflight_task, new_job.request, source)
     inputs = msgspec.convert({"dataset_id": dataset.dataset_id, **table_facts}, JobInputs)
+    project_of_training = training.job.project_id if training else None
     return replace(
         new_job,
+        project_id=project.id if project else project_of_training,
         dataset_id=dataset.dataset_id,
         inputs=inputs,
-        source=replace(source, sha256=inputs.sha256),
+        source=replace(source, sha256=inputs.sha256, project=project.need if project else {}),
         parent_job_id=training.job.id if training else None,
     )
 

@@ -41,13 +41,15 @@ class JobSource(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The files that a worker opens for a job: its data file, and the model that an explanation is about.
 
     `declared` holds attributes of the dataset's record, which a result compares with the measured ones, and `dataset`
-    what a model card says about the dataset. `sha256` is the digest of the data file when the job was accepted.
+    and `project` what a model card says about the dataset and about the need for the model. `sha256` is the digest of
+    the data file when the job was accepted.
     """
 
     file_path: str | None = None
     file_type: str | None = None
     declared: Json = {}
     dataset: Json = {}
+    project: Json = {}
     sha256: str | None = None
     model_path: str | None = None
     model_sha256: str | None = None

@@ -29,7 +29,8 @@ class DatasetSource(Struct, frozen=True):
     """The data file of a dataset, and the record that describes the dataset.
 
     `target` is the column that the record suggests to predict, and `licenses` are those that one may choose from.
-    `levels` says how well the known flags and numbers of the record are supported.
+    `levels` says how well the known flags and numbers of the record are supported, and `purposes` what documents say
+    about what the data are for.
     """
 
     dataset_id: int
@@ -40,6 +41,7 @@ class DatasetSource(Struct, frozen=True):
     target: str | None = None
     licenses: list[str] = []
     levels: dict[str, str] = {}
+    purposes: list[Json] = []
 
     @property
     def declared(self) -> Json:
@@ -75,12 +77,26 @@ class DatasetSource(Struct, frozen=True):
             "licenses": self.licenses,
             "source": source if isinstance(source, dict) else None,
             "ethical_record": ethical_record,
+            "purposes": self.purposes,
         }
 
     @property
     def _metadata(self) -> Json:
         """The metadata of the record."""
         return self.record.get("metadata") or {}
+
+
+class ProjectSource(Struct, frozen=True):
+    """A project of the caller, and the need that it describes."""
+
+    id: UUID
+    name: str
+    description: str | None = None
+
+    @property
+    def need(self) -> Json:
+        """What the card of a trained model says about the need for it, as it is known when the job is accepted."""
+        return {"name": self.name, "description": self.description}
 
 
 class RankedDataset(Struct, frozen=True):
@@ -112,8 +128,8 @@ class SelectionClient:
         source = await self._get(f"/datasets/{dataset_id}/source", caller, error_by_status)
         return msgspec.convert(source, DatasetSource)
 
-    async def require_project(self, project_id: str, caller: Caller) -> UUID:
-        """Check that a project belongs to the caller, and return its id.
+    async def load_project(self, project_id: str, caller: Caller) -> ProjectSource:
+        """Return a project of the caller.
 
         Raises:
             ProjectNotFound: the caller has no such project, or the id is malformed.
@@ -123,8 +139,8 @@ class SelectionClient:
         if project_uuid is None:
             raise ProjectNotFound
 
-        await self._get(f"/projects/{project_uuid}", caller, {404: ProjectNotFound()})
-        return project_uuid
+        project = await self._get(f"/projects/{project_uuid}", caller, {404: ProjectNotFound()})
+        return msgspec.convert(project, ProjectSource)
 
     async def load_ranking(self, project_id: UUID, caller: Caller, *, skip: int, limit: int) -> list[RankedDataset]:
         """Return a part of the ranking of a project, best first.

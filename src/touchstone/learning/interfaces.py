@@ -67,13 +67,15 @@ class DataFile:
 
     `stream` is seekable. `declared` holds the attributes that the dataset's record declares (instances_number,
     features_number, missing_values_percentage), to be set beside the measured ones. `dataset` is what a model card says
-    about the dataset: its name, licences, source, and ethical record with the levels of evidence.
+    about the dataset: its name, licences, source, documented purposes, and ethical record with the levels of evidence.
+    `project` holds the name and the description of the project that needs the model.
     """
 
     stream: BinaryIO
     file_type: str
     declared: Mapping[str, Any] = field(default_factory=dict)
     dataset: Mapping[str, Any] = field(default_factory=dict)
+    project: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,9 @@ ForeignId = Annotated[
     str,
     Meta(min_length=1, max_length=255, description="A UUID; a malformed one is answered like one that does not exist."),
 ]
+IntendedUse = Annotated[
+    str, Meta(min_length=1, max_length=1_000, description="What the model is to be used for; its model card says so.")
+]
 JobName = Annotated[str, Meta(min_length=1, max_length=255, description="A name of one's own for the job.")]
 
 
@@ -150,6 +153,7 @@ class TrainingOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     calibration: Calibration = Calibration.AUTO
     mitigation: Mitigation = Mitigation.NONE  # of unequal treatment of the groups of sensitive columns
     sample_weight: ColumnName | None = None
+    intended_use: IntendedUse | None = None
     seed: Seed = 0
     project_id: ForeignId | None = None
     name: JobName | None = None

@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from touchstone.learning.algorithms import load_libraries
 from touchstone.learning.artifacts.artifact_writer import FinishedTraining
+from touchstone.learning.artifacts.intended_use import CardSources
 from touchstone.learning.column_types import schema_to_dict
 from touchstone.learning.experiment import Experiment, SearchResult, check_experiment, prepare_experiment
 from touchstone.learning.fairness.mitigation import mitigate
@@ -62,7 +63,8 @@ def run_training(request: TrainingRequest, file: DataFile, *, scratch: Path, rep
 
         report(PERCENT_BEFORE_WRITING, Phase.WRITING, step=0, total_steps=1, message="writing_artifacts")
         record = _model_record(experiment, search, result)
-        finished = FinishedTraining(experiment, search, result, record, pipeline, budget, file.dataset)
+        sources = CardSources(file.dataset, file.project, stated_use=request.intended_use)
+        finished = FinishedTraining(experiment, search, result, record, pipeline, budget, sources)
         return finished.write_files(scratch)
 
 

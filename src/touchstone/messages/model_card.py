@@ -15,6 +15,22 @@ MODEL_CARD: Final[Mapping[str, Text]] = {
     "intended_use": ("Usage prévu", "Intended use"),
     "named_dataset": ("« {name} »", "“{name}”"),
     "unnamed_dataset": ("la table d’apprentissage", "the training table"),
+    "use_of_request": (
+        "Indiqué au lancement de l’apprentissage : « {use} ».",
+        "Stated when the training was started: “{use}”.",
+    ),
+    "use_of_project": (
+        "Besoin du projet « {name} » : « {need} ».",
+        "Need of the project “{name}”: “{need}”.",
+    ),
+    "use_of_dataset": (
+        "Ce que la documentation des données dit de leur usage ({level}) : « {quote} ».",
+        "What the documentation of the data says about their use ({level}): “{quote}”.",
+    ),
+    "use_not_stated": (
+        "Personne n’a indiqué d’usage ; ce qui suit découle de l’apprentissage.",
+        "Nobody has stated a use; what follows is derived from the training.",
+    ),
     "intended_use_rows": (
         "Prédire « {target} » pour des lignes recueillies comme celles de {dataset}.",
         "Predict “{target}” for rows that were collected like those of {dataset}.",

@@ -73,6 +73,11 @@ TRAINING_PAGES: Final[Mapping[str, Text]] = {
         "Une sécurité : si elle arrête la recherche, le résultat n’est plus reproductible.",
         "A safety stop: if it ends the search, the result is no longer reproducible.",
     ),
+    "intended_use": ("À quoi servira le modèle", "What the model is to be used for"),
+    "intended_use_hint": (
+        "Sa fiche le dira : besoin, personnes concernées, limites.",
+        "Its card will say so: the need, the people concerned, the limits.",
+    ),
     "sample_weight": ("Colonne de poids", "Weight column"),
     "sample_weight_hint": (
         "Combien chaque ligne compte dans l’apprentissage.",

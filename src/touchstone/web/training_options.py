@@ -35,6 +35,7 @@ def read_training_options(ctx: PageContext, form: FormData) -> JsonObject:
             "calibration": text_field(form, "calibration"),
             "sample_weight": text_field(form, "sample_weight"),
             "mitigation": text_field(form, "mitigation"),
+            "intended_use": text_field(form, "intended_use"),
             "refit": True if text_field(form, "refit") else None,
             "seed": integer_field(form, "seed", ctx.text("not_whole", name=ctx.text("seed"))),
             "project_id": text_field(form, "project_id"),

@@ -93,7 +93,7 @@ def _data_file(context: TaskContext) -> DataFile:
             raise LearningError("data_changed")
 
     assert source.file_type is not None
-    return DataFile(stream, source.file_type, source.declared, source.dataset)
+    return DataFile(stream, source.file_type, source.declared, source.dataset, source.project)
 
 
 def _model_file(context: TaskContext) -> ModelFile | None:

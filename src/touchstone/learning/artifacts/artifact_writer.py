@@ -1,10 +1,9 @@
 """The files of a finished training."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from sklearn.pipeline import Pipeline
@@ -13,6 +12,7 @@ from touchstone.learning.artifacts import model_artifact
 from touchstone.learning.artifacts.environment import environment_txt
 from touchstone.learning.artifacts.example_rows import EXAMPLE_ROWS, pair_with_answers, rows_as_json
 from touchstone.learning.artifacts.held_out_rows import predictions_parquet, split_json
+from touchstone.learning.artifacts.intended_use import CardSources
 from touchstone.learning.artifacts.model_artifact import LoadedModel
 from touchstone.learning.artifacts.model_card import build_model_card, render_model_card
 from touchstone.learning.artifacts.onnx_delivery import OnnxDelivery, deliver_onnx
@@ -35,7 +35,7 @@ class FinishedTraining:
         record: what is stored with the model for whoever loads it.
         pipeline: the model to deliver, from the columns of the table to predictions.
         budget: the time that the training may take, of which some must be left for files that can be done without.
-        dataset: what the catalog says about the dataset.
+        sources: what the catalog and people say about the dataset and the use of the model.
     """
 
     experiment: Experiment
@@ -44,7 +44,7 @@ class FinishedTraining:
     record: Json
     pipeline: Pipeline = field(repr=False)
     budget: TimeBudget
-    dataset: Mapping[str, Any] = field(default_factory=dict)
+    sources: CardSources
 
     def write_files(self, scratch: Path) -> Outcome:
         """Write all files into a folder, and return them with the result, which then says more about the files.
@@ -55,7 +55,7 @@ class FinishedTraining:
         model = model_artifact.dump(self.pipeline, record)
         onnx = self._deliver_onnx()
         result = self.result | {"onnx": onnx.statement}
-        card = build_model_card(result, record, self.dataset)
+        card = build_model_card(result, record, self.sources)
 
         target, folds = self.experiment.target, self.experiment.folds
         predictions = [fold.predictions for fold in self.search.folds]

@@ -4,15 +4,16 @@ The sections follow Mitchell et al., Model Cards for Model Reporting (2019). The
 programs, and as Markdown for readers.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from touchstone.core.attributes import BY_NAME
+from touchstone.learning.artifacts.intended_use import CardSources, describe_intended_use
 from touchstone.learning.choices import METRIC_BY_NAME
 from touchstone.learning.column_types import MANY_VALUES
 from touchstone.learning.interfaces import Json
-from touchstone.learning.localized_text import LOCALES, LocalizedText, format_fact, localize
+from touchstone.learning.localized_text import LOCALES, format_fact, localize
 from touchstone.messages.labels import GROUP_METRIC_LABELS, MISSING_VALUE
 from touchstone.messages.locales import Text
 from touchstone.messages.model_card import MODEL_CARD
@@ -24,11 +25,11 @@ COPIED_RESULTS: Final = (
 )
 
 
-def build_model_card(result: Json, record: Json, dataset: Mapping[str, Any]) -> Json:
+def build_model_card(result: Json, record: Json, sources: CardSources) -> Json:
     """Return the card as JSON.
 
-    `result` is the result of the training, `record` what is stored inside the model file, and `dataset` what the
-    catalog says about the dataset.
+    `result` is the result of the training, `record` what is stored inside the model file, and `sources` what the
+    catalog and people say.
     """
     model = result["model"]
     return {
@@ -37,28 +38,15 @@ def build_model_card(result: Json, record: Json, dataset: Mapping[str, Any]) -> 
         "task": record["task"],
         "classes": record["classes"],
         "positive_class": model["positive_class"],
-        "intended_use": _intended_use(result, record, dataset),
+        "intended_use": describe_intended_use(result, record, sources),
         "model": {name: value for name, value in model.items() if name not in ("features", "classes")},
         "features": model["features"],
-        "dataset": {**dataset, "sha256": record["sha256"], "rows": result["profile"]["rows"]},
+        "dataset": {**sources.dataset, "sha256": record["sha256"], "rows": result["profile"]["rows"]},
         **{name: result[name] for name in COPIED_RESULTS if name in result},
         "split": record["split"],
         "seed": record["seed"],
         "versions": record["versions"],
     }
-
-
-def _intended_use(result: Json, record: Json, dataset: Mapping[str, Any]) -> LocalizedText:
-    """Return what the model may be used for, and what for it may not, as far as its training can tell."""
-    name = dataset.get("name")
-    origin = localize(MODEL_CARD["named_dataset"], name=name) if name else localize(MODEL_CARD["unnamed_dataset"])
-    sentences = [
-        localize(MODEL_CARD["intended_use_rows"], target=record["target"], dataset=origin),
-        localize(MODEL_CARD["intended_use_limits"]),
-    ]
-    if result["group_metrics"]:
-        sentences.append(localize(MODEL_CARD["intended_use_people"]))
-    return {locale: " ".join(sentence[locale] for sentence in sentences) for locale in LOCALES}
 
 
 def render_model_card(card: Json) -> str:

@@ -70,5 +70,5 @@ async def predict(ctx: Context, job_id: str, body: PredictionRequest) -> Respons
 )
 async def list_project_jobs(ctx: Context, project_id: str, query: Annotated[JobQuery, Query()]) -> Response:
     """Return the trainings and explanations that were started in one of the caller's projects, newest first."""
-    project = await ctx.service.selection.require_project(project_id, ctx.caller)
-    return await job_list_response(ctx, JOB_KIND_NAMES, query, project)
+    project = await ctx.service.selection.load_project(project_id, ctx.caller)
+    return await job_list_response(ctx, JOB_KIND_NAMES, query, project.id)

@@ -39,7 +39,8 @@ class Tree:
     @property
     def is_leaf(self) -> npt.NDArray[np.bool_]:
         """Whether each node is a leaf."""
-        return self.left == LEAF
+        is_leaf: npt.NDArray[np.bool_] = self.left == LEAF
+        return is_leaf
 
 
 def sum_trees(graph: Graph, matrix: str, trees: Sequence[Tree], base: Floats) -> str:

@@ -287,7 +287,7 @@ async def get_source(request: Request, dataset_id: DatasetKey) -> Response:
     await asyncio.to_thread(file.close)
 
     evidence = await ctx.services.evidence.read(encoded_record.id, ctx.viewer)
-    return JsonResponse(source_json(record, evidence.record))
+    return JsonResponse(source_json(record, evidence.record, evidence.claims))
 
 
 def _total_count_header(total_count: int) -> dict[str, str]:

@@ -380,6 +380,13 @@ class RankingView(BaseModel):
     notes: list[RankingNoteView]
 
 
+class PurposeView(BaseModel):
+    """What a document says about the purposes of a dataset."""
+
+    quote: str
+    level: EvidenceLevel
+
+
 class SourceView(BaseModel):
     """Where the data of a record is, for the other backends."""
 
@@ -392,4 +399,5 @@ class SourceView(BaseModel):
     sensitive_columns: list[str]
     licenses: list[str]
     levels: dict[str, EvidenceLevel] = Field(description="The level of evidence of each known flag and number.")
+    purposes: list[PurposeView]
     record: DatasetView

@@ -9,9 +9,10 @@ import msgspec
 from msgspec.structs import replace
 
 from touchstone.core.errors import DataFileUnreadable, FieldError, InvalidJobRequest
-from touchstone.jobs.job_submission import check_against_data, describe_job, request_digest
+from touchstone.jobs.job_submission import check_against_data, describe_job, load_project, request_digest
 from touchstone.jobs.records import NewJob
 from touchstone.jobs.request_context import JobRequestContext
+from touchstone.jobs.selection_client import ProjectSource
 from touchstone.learning.comparison_request import TrainingComparisonRequest
 from touchstone.learning.learning_errors import LearningError
 from touchstone.services.training.comparison import comparison_store
@@ -29,7 +30,7 @@ class _Subject(NamedTuple):
     """What is common to all trainings of a comparison."""
 
     request: TrainingComparisonRequest
-    project_id: UUID | None
+    project: ProjectSource | None
 
 
 async def submit_comparison(ctx: JobRequestContext, request: TrainingComparisonRequest) -> UUID:
@@ -59,16 +60,17 @@ async def submit_comparison(ctx: JobRequestContext, request: TrainingComparisonR
     if existing_id is not None:
         return existing_id
 
-    project_id = None
-    if request.project_id is not None:
-        project_id = await ctx.service.selection.require_project(request.project_id, ctx.caller)
-    subject = _Subject(request, project_id)
+    project = await load_project(ctx, request)
+    subject = _Subject(request, project)
     datasets = await (_check_named(ctx, subject) if request.dataset_ids else _check_ranked(ctx, subject))
 
     # Queue the jobs, and have the dispatcher look for them at once.
     waiting_limit = ctx.jobs.settings.jobs_waiting_per_user
     comparison_id = await comparison_store.create_comparison(
-        ctx.database, replace(comparison, project_id=project_id), datasets, waiting_limit=waiting_limit
+        ctx.database,
+        replace(comparison, project_id=project.id if project else None),
+        datasets,
+        waiting_limit=waiting_limit,
     )
     ctx.jobs.wake()
     return comparison_id
@@ -98,8 +100,8 @@ async def _check_ranked(ctx: JobRequestContext, subject: _Subject) -> list[NewCo
         InvalidJobRequest: none of the first tables can be trained on; the error says what is wrong with the first.
         ProjectNotFound: the caller has no such project.
     """
-    assert subject.project_id is not None
-    tables = iterate_ranked_tables(ctx, subject.request, subject.project_id)
+    assert subject.project is not None
+    tables = iterate_ranked_tables(ctx, subject.request, subject.project.id)
     datasets: list[NewComparedDataset] = []
 
     # Check as many tables at once as are still missing, until there are enough or the ranking has no more.
@@ -170,8 +172,7 @@ async def _check_training(ctx: JobRequestContext, subject: _Subject, candidate: 
         target=candidate.target,
         excluded_columns=source.excluded_columns,
     )
-    new_job = replace(describe_job(ctx, training_request), project_id=subject.project_id)
-    return await check_against_data(ctx, new_job, source)
+    return await check_against_data(ctx, describe_job(ctx, training_request), source, subject.project)
 
 
 def _refusal(error: FieldError) -> Refusal:
