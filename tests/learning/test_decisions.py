@@ -326,6 +326,10 @@ def test_rows_of_no_weight_are_not_learned_from(tmp_path: Path) -> None:
     answers = predict(model_artifact.load(model_of(outcome)), [{"a": -2}, {"a": 2}])["predictions"]
     assert [answer["prediction"] for answer in answers] == ["n", "p"]
 
+    # The rows without weight do not count in the metrics either.
+    assert outcome.result["metrics"]["holdout"]["accuracy"]["value"] == 1
+    assert outcome.result["weighting"]["column"] == "trust"
+
 
 @pytest.mark.parametrize(
     ("body", "code"),

@@ -1,5 +1,7 @@
 """Metrics equal their definitions; intervals and groups are computed correctly."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import sklearn.metrics as oracle
@@ -18,41 +20,45 @@ from touchstone.learning.target import Target
 RNG = np.random.default_rng(3)
 
 
-def classified(classes: int, rows: int = 300) -> Predictions:
+def classified(classes: int, rows: int = 300, *, weighted: bool = False) -> Predictions:
+    """Return predictions with ties among the scores; some of the weights are 0."""
     shares = RNG.dirichlet(np.ones(classes), rows).round(2) + 0.001
     shares /= shares.sum(axis=1, keepdims=True)
-    return Predictions(RNG.integers(0, classes, rows), shares.argmax(axis=1), classes, shares)
+    weights = RNG.integers(0, 4, rows).astype(float) if weighted else None
+    return Predictions(RNG.integers(0, classes, rows), shares.argmax(axis=1), classes, shares, weights)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("classes", [2, 4])
-def test_metrics_of_classes_equal_their_definitions(classes: int) -> None:
-    """Each metric agrees with an independent implementation, ties in the scores included."""
-    m = classified(classes)
+def test_metrics_of_classes_equal_their_definitions(classes: int, weighted: bool) -> None:
+    """Each metric agrees with an independent implementation, ties in the scores and weights of the rows included."""
+    m = classified(classes, weighted=weighted)
     scores = m.probabilities[:, 1] if classes == 2 else m.probabilities
     expected = {
-        "accuracy": oracle.accuracy_score(m.truth, m.predicted),
-        "balanced_accuracy": oracle.balanced_accuracy_score(m.truth, m.predicted),
-        "f1_macro": oracle.f1_score(m.truth, m.predicted, average="macro"),
-        "precision_macro": oracle.precision_score(m.truth, m.predicted, average="macro"),
-        "recall_macro": oracle.recall_score(m.truth, m.predicted, average="macro"),
-        "roc_auc": oracle.roc_auc_score(m.truth, scores, multi_class="ovr"),
-        "average_precision": oracle.average_precision_score(m.truth, scores),
-        "log_loss": oracle.log_loss(m.truth, m.probabilities),
-        "brier": oracle.brier_score_loss(m.truth, scores),
+        "accuracy": oracle.accuracy_score(m.truth, m.predicted, sample_weight=m.weights),
+        "balanced_accuracy": oracle.balanced_accuracy_score(m.truth, m.predicted, sample_weight=m.weights),
+        "f1_macro": oracle.f1_score(m.truth, m.predicted, average="macro", sample_weight=m.weights),
+        "precision_macro": oracle.precision_score(m.truth, m.predicted, average="macro", sample_weight=m.weights),
+        "recall_macro": oracle.recall_score(m.truth, m.predicted, average="macro", sample_weight=m.weights),
+        "roc_auc": oracle.roc_auc_score(m.truth, scores, multi_class="ovr", sample_weight=m.weights),
+        "average_precision": oracle.average_precision_score(m.truth, scores, sample_weight=m.weights),
+        "log_loss": oracle.log_loss(m.truth, m.probabilities, sample_weight=m.weights),
+        "brier": oracle.brier_score_loss(m.truth, scores, sample_weight=m.weights),
     }
     assert {name: compute_metric(name, m) for name in expected} == pytest.approx(expected, abs=1e-9)
 
 
-def test_metrics_of_numbers_equal_their_definitions() -> None:
-    """Each metric agrees with an independent implementation."""
+@pytest.mark.parametrize("weighted", [False, True])
+def test_metrics_of_numbers_equal_their_definitions(weighted: bool) -> None:
+    """Each metric agrees with an independent implementation, with weights and without."""
     truth = RNG.normal(size=200)
     guess = truth + RNG.normal(size=200)
-    m = Predictions(truth, guess)
+    m = Predictions(truth, guess, weights=RNG.uniform(0, 2, 200) if weighted else None)
     expected = {
-        "r2": oracle.r2_score(truth, guess),
-        "rmse": oracle.root_mean_squared_error(truth, guess),
-        "mae": oracle.mean_absolute_error(truth, guess),
-        "median_ae": oracle.median_absolute_error(truth, guess),
+        "r2": oracle.r2_score(truth, guess, sample_weight=m.weights),
+        "rmse": oracle.root_mean_squared_error(truth, guess, sample_weight=m.weights),
+        "mae": oracle.mean_absolute_error(truth, guess, sample_weight=m.weights),
+        "median_ae": oracle.median_absolute_error(truth, guess, sample_weight=m.weights),
     }
     assert {name: compute_metric(name, m) for name in expected} == pytest.approx(expected)
 
@@ -70,20 +76,24 @@ def test_the_bootstrap_interval_holds_the_value_and_narrows_with_rows() -> None:
     assert widths[1] < widths[0] / 3
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("classes", [0, 2, 4])
-def test_resampled_metrics_equal_those_of_the_copied_rows(classes: int) -> None:
+def test_resampled_metrics_equal_those_of_the_copied_rows(classes: int, weighted: bool) -> None:
     """Every metric of a resample is that of the rows which it drew, each as often as it was drawn."""
     if classes:
         predictions, task = classified(classes, 60), Task.CLASSIFICATION
     else:
         truth = RNG.normal(1e6, 1, 61)
         predictions, task = Predictions(truth, truth + RNG.normal(size=61)), Task.REGRESSION
+    draws = draw_resamples(predictions.without_weights(), np.random.default_rng(0)).counts
+    if weighted:
+        predictions = replace(predictions, weights=RNG.uniform(0.5, 2, len(predictions.truth)))
 
     target = Target("y", task, predictions.truth, np.arange(len(predictions.truth)))
     resamples = draw_resamples(predictions, np.random.default_rng(0))
     for name in reported_metrics(target):
         values = RESAMPLED_METRICS[name](resamples)
-        for counts, value in zip(resamples.counts[:20], values[:20], strict=True):
+        for counts, value in zip(draws[:20], values[:20], strict=True):
             drawn_rows = np.repeat(np.arange(len(counts)), counts)
             assert value == pytest.approx(compute_metric(name, predictions.take(drawn_rows)), abs=1e-6), name
 

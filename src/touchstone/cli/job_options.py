@@ -101,7 +101,7 @@ TRAINING: Final = OptionGroup(
         Option("cost_fp", float, "Choose the threshold by costs: of a false positive."),
         Option("cost_fn", float, "Choose the threshold by costs: of a false negative."),
         Option("calibration", str, "Correct the probabilities: auto (the default), none, sigmoid or isotonic."),
-        Option("sample_weight", str, "A column that says how much each row counts in learning."),
+        Option("sample_weight", str, "A column that says how much each row counts in learning and in metrics."),
         Option("mitigation", str, "Reduce gaps between groups: none (the default), thresholds or reweighing."),
         Option("refit", bool, "Let the delivered model learn from all rows, once its quality is measured."),
         Option("intended_use", str, "What the model is to be used for; the model card says so."),

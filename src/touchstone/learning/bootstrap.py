@@ -1,9 +1,9 @@
 """Confidence intervals of metrics on one held-out fold, by the percentile bootstrap over its rows (Efron 1979).
 
 Every metric is computed on the same resamples, all of which are evaluated at once: a resample is not a copy of the rows
-but the number of times that each row was drawn. Of a long fold only some rows are resampled, and the intervals are
-narrowed by the square root of the ratio, as the theory of the m out of n bootstrap has it (Bickel, Götze and van Zwet
-1997), so that a million rows take no longer than twenty thousand.
+but the number of times that each row was drawn, multiplied by the weight of the row if it has one. Of a long fold only
+some rows are resampled, and the intervals are narrowed by the square root of the ratio, as the theory of the m out of n
+bootstrap has it (Bickel, Götze and van Zwet 1997), so that a million rows take no longer than twenty thousand.
 """
 
 import math
@@ -40,10 +40,10 @@ MIN_RESAMPLED_ROWS: Final = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Resamples:
-    """Resamples of predicted rows; `counts` says how often each of them drew each row."""
+    """Resamples of predicted rows; `counts` says how often each of them drew each row, times the row's weight."""
 
     predictions: Predictions
-    counts: npt.NDArray[np.int32] = field(repr=False)  # Shape (resamples, rows).
+    counts: Counts = field(repr=False)  # Shape (resamples, rows).
 
     def mean(self, values: npt.NDArray[np.floating]) -> Floats:
         """Return, for every resample, the mean of a value that each row has."""
@@ -63,7 +63,7 @@ class Resamples:
             weights=self.counts.ravel(),
             minlength=resample_count * class_count**2,
         )
-        return rows_per_cell.reshape(resample_count, class_count, class_count).astype(np.int64)
+        return rows_per_cell.reshape(resample_count, class_count, class_count)
 
 
 def summarize_holdout(target: Target, predictions: Predictions, seed: int, units: Indices | None = None) -> Json:
@@ -119,7 +119,7 @@ def draw_resamples(predictions: Predictions, rng: np.random.Generator, unit_of_r
         drawn_units = rng.integers(0, unit_count, unit_count)
         count_of_unit = np.bincount(drawn_units, minlength=unit_count)
         counts[resample] = count_of_unit[unit_of_row]
-    return Resamples(predictions, counts)
+    return Resamples(predictions, counts if predictions.weights is None else counts * predictions.weights)
 
 
 def _choose_rows(predictions: Predictions, unit_of_row: Indices, rng: np.random.Generator) -> Indices:
@@ -254,9 +254,9 @@ def _median_ae(resamples: Resamples) -> Floats:
     ascending = np.argsort(errors, kind="stable")
     rows_up_to_error = resamples.counts[:, ascending].cumsum(axis=1)
 
-    rows = rows_up_to_error[:, -1:]
-    lower_positions = (rows_up_to_error <= (rows - 1) // 2).sum(axis=1)
-    upper_positions = (rows_up_to_error <= rows // 2).sum(axis=1)
+    half_of_rows = rows_up_to_error[:, -1:] / 2
+    lower_positions = (rows_up_to_error < half_of_rows).sum(axis=1)
+    upper_positions = (rows_up_to_error <= half_of_rows).sum(axis=1)
     sorted_errors = errors[ascending]
     median: Floats = (sorted_errors[lower_positions] + sorted_errors[upper_positions]) / 2
     return median

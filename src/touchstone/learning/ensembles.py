@@ -111,10 +111,10 @@ def _average(trials: Sequence[ScoredTrial]) -> Predictions:
     predictions = [trial.predictions for trial in trials]
     first = predictions[0]
     if not first.class_count:
-        return Predictions(first.truth, np.mean([each.predicted for each in predictions], axis=0))
+        return first.decided_by(np.mean([each.predicted for each in predictions], axis=0))
 
     probabilities = np.mean([each.probabilities for each in predictions], axis=0)
-    return Predictions(first.truth, probabilities.argmax(axis=1), first.class_count, probabilities)
+    return first.with_probabilities(probabilities).decided_by(probabilities.argmax(axis=1))
 
 
 def combine_ensembles(ensembles: Sequence[Ensemble]) -> Ensemble:

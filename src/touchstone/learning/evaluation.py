@@ -22,9 +22,10 @@ CONFIDENCE: Final = 0.95
 TAILS: Final = ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2)
 MIN_PROBABILITY: Final = 1e-15
 
-Counts = npt.NDArray[np.int64]
+Counts = npt.NDArray[Any]  # Numbers of rows or, if these do not all count the same, the sums of their weights.
 Mask = npt.NDArray[np.bool_]
-BinaryMetric = Callable[[Mask, Floats], float]  # From the mask of the positive rows and their scores to a value.
+# From the mask of the positive rows, the scores and the weights of the rows to a value.
+BinaryMetric = Callable[[Mask, Floats, Floats | None], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,22 +33,32 @@ class Predictions:
     """True values beside predicted ones.
 
     Classes are integer codes and come with `probabilities` of shape (rows, classes); for a regression `class_count`
-    is 0 and `probabilities` is empty.
+    is 0 and `probabilities` is empty. `weights` say how much each row counts in metrics; None if all count the same.
     """
 
     truth: npt.NDArray[Any] = field(repr=False)
     predicted: npt.NDArray[Any] = field(repr=False)
     class_count: int = 0
     probabilities: Floats = field(repr=False, default_factory=lambda: np.empty((0, 0)))
+    weights: Floats | None = field(repr=False, default=None)
 
     def take(self, rows: npt.NDArray[Any]) -> "Predictions":
         """Return the predictions of some rows only, selected by positions or by a mask."""
         probabilities = self.probabilities[rows] if len(self.probabilities) else self.probabilities
-        return Predictions(self.truth[rows], self.predicted[rows], self.class_count, probabilities)
+        weights = None if self.weights is None else self.weights[rows]
+        return Predictions(self.truth[rows], self.predicted[rows], self.class_count, probabilities, weights)
 
     def with_probabilities(self, probabilities: Floats) -> "Predictions":
         """Return the same predictions with other probabilities."""
         return replace(self, probabilities=probabilities)
+
+    def without_weights(self) -> "Predictions":
+        """Return the same predictions, each of which counts once."""
+        return replace(self, weights=None)
+
+    def mean(self, values: npt.NDArray[Any]) -> float:
+        """Return the weighted mean of a value that each row has."""
+        return float(np.average(values, weights=self.weights))
 
     def decided_by(self, codes: npt.NDArray[Any]) -> "Predictions":
         """Return the same probabilities with other predicted classes."""
@@ -61,6 +72,7 @@ def concatenate(folds: Sequence[Predictions]) -> Predictions:
         predicted=np.concatenate([fold.predicted for fold in folds]),
         class_count=folds[0].class_count,
         probabilities=np.concatenate([fold.probabilities for fold in folds]),
+        weights=None if folds[0].weights is None else np.concatenate([fold.weights for fold in folds]),
     )
 
 
@@ -73,15 +85,15 @@ class ThresholdCounts:
 
 
 def confusion_matrix(predictions: Predictions) -> Counts:
-    """Count the rows by their true class (first axis) and their predicted class (second axis)."""
+    """Count the rows, by their weights, by their true class (first axis) and their predicted class (second axis)."""
     class_count = predictions.class_count
     cell_of_row = predictions.truth * class_count + predictions.predicted
-    rows_per_cell = np.bincount(cell_of_row, minlength=class_count**2)
-    return rows_per_cell.reshape(class_count, class_count).astype(np.int64)
+    rows_per_cell = np.bincount(cell_of_row, weights=predictions.weights, minlength=class_count**2)
+    return rows_per_cell.reshape(class_count, class_count)
 
 
-def count_by_threshold(is_positive: Mask, scores: Floats) -> ThresholdCounts:
-    """Count the selected rows and the hits among them for every threshold that separates rows.
+def count_by_threshold(is_positive: Mask, scores: Floats, weights: Floats | None = None) -> ThresholdCounts:
+    """Count the selected rows and the hits among them, by their weights, for every threshold that separates rows.
 
     Rows with equal scores cannot be separated, so they share one threshold.
     """
@@ -90,8 +102,10 @@ def count_by_threshold(is_positive: Mask, scores: Floats) -> ThresholdCounts:
     score_changes = np.diff(scores[descending])
     last_position_of_tie = np.append(np.flatnonzero(score_changes), len(scores) - 1)
 
-    hits_so_far = np.cumsum(is_positive[descending])
-    return ThresholdCounts(selected=last_position_of_tie + 1, hits=hits_so_far[last_position_of_tie])
+    row_counts = np.ones(len(scores), dtype=np.int64) if weights is None else weights
+    selected_so_far = np.cumsum(row_counts[descending])
+    hits_so_far = np.cumsum((row_counts * is_positive)[descending])
+    return ThresholdCounts(selected_so_far[last_position_of_tie], hits_so_far[last_position_of_tie])
 
 
 def _safe_ratio(numerator: npt.NDArray[Any], denominator: npt.NDArray[Any]) -> Floats:
@@ -161,14 +175,17 @@ def _f1_macro(predictions: Predictions) -> float:
 
 def _accuracy(predictions: Predictions) -> float:
     """Return the share of the rows whose class is predicted correctly."""
-    return float((predictions.truth == predictions.predicted).mean())
+    return predictions.mean(predictions.truth == predictions.predicted)
 
 
-def area_under_roc(is_positive: Mask, scores: Floats) -> float:
+def area_under_roc(is_positive: Mask, scores: Floats, weights: Floats | None = None) -> float:
     """Return the probability that a positive row has a higher score than a negative one, where ties count half.
 
     This equals the area under the ROC curve (Mann and Whitney 1947). It is NaN if all rows are of one kind.
     """
+    if weights is not None:
+        return _weighted_area_under_roc(count_by_threshold(is_positive, scores, weights))
+
     positives = int(is_positive.sum())
     negatives = len(is_positive) - positives
     if positives == 0 or negatives == 0:
@@ -180,20 +197,31 @@ def area_under_roc(is_positive: Mask, scores: Floats) -> float:
     return pairs_in_right_order / (positives * negatives)
 
 
-def average_precision(is_positive: Mask, scores: Floats) -> float:
+def _weighted_area_under_roc(counts: ThresholdCounts) -> float:
+    """Return the area below the line that the rates of true and of false positives describe."""
+    misses = counts.selected - counts.hits
+    if counts.hits[-1] == 0 or misses[-1] == 0:
+        return float("nan")
+
+    true_positive_rates = np.concatenate([[0.0], counts.hits / counts.hits[-1]])
+    false_positive_rates = np.concatenate([[0.0], misses / misses[-1]])
+    return float(np.trapezoid(true_positive_rates, false_positive_rates))
+
+
+def average_precision(is_positive: Mask, scores: Floats, weights: Floats | None = None) -> float:
     """Return the mean precision over the positive rows of a ranking by score.
 
     The precision of a positive row is the share of positive rows among those that score at least as high. The result
     is NaN if there are no positive rows.
     """
-    if not is_positive.any():
+    counts = count_by_threshold(is_positive, scores, weights)
+    all_hits = counts.hits[-1]
+    if all_hits == 0:
         return float("nan")
 
     # Rows with equal scores share a threshold, so the precision of a threshold counts once per new hit.
-    counts = count_by_threshold(is_positive, scores)
     new_hits = np.diff(counts.hits, prepend=0)
-    weighted_precisions = new_hits * counts.hits / counts.selected
-    all_hits = counts.hits[-1]
+    weighted_precisions = new_hits * _safe_ratio(counts.hits, counts.selected)
     return float(weighted_precisions.sum() / all_hits)
 
 
@@ -223,7 +251,7 @@ def _mean_over_classes(binary_metric: BinaryMetric, predictions: Predictions) ->
     defined_values = []
     for code in ranked_classes(predictions):
         is_positive = predictions.truth == code
-        value = binary_metric(is_positive, predictions.probabilities[:, code])
+        value = binary_metric(is_positive, predictions.probabilities[:, code], predictions.weights)
         if not np.isnan(value):
             defined_values.append(value)
 
@@ -249,34 +277,48 @@ def brier_losses(predictions: Predictions) -> Floats:
 
 def _log_loss(predictions: Predictions) -> float:
     """Return the mean negative logarithm of the probability that was predicted for the true class."""
-    return float(log_losses(predictions).mean())
+    return predictions.mean(log_losses(predictions))
 
 
 def _brier(predictions: Predictions) -> float:
     """Return the mean squared distance to the true class, halved for two classes."""
-    return float(brier_losses(predictions).mean())
+    return predictions.mean(brier_losses(predictions))
 
 
 def _r2(predictions: Predictions) -> float:
     """Return the share of the variance that the predictions explain; NaN if all true values are equal."""
-    total = float(((predictions.truth - predictions.truth.mean()) ** 2).sum())
-    residual = float(((predictions.truth - predictions.predicted) ** 2).sum())
-    return 1 - residual / total if total else float("nan")
+    variance = predictions.mean((predictions.truth - predictions.mean(predictions.truth)) ** 2)
+    return 1 - _mean_squared_error(predictions) / variance if variance else float("nan")
 
 
 def _rmse(predictions: Predictions) -> float:
     """Return the root of the mean squared error."""
-    return float(np.sqrt(((predictions.truth - predictions.predicted) ** 2).mean()))
+    return float(np.sqrt(_mean_squared_error(predictions)))
+
+
+def _mean_squared_error(predictions: Predictions) -> float:
+    """Return the mean squared error."""
+    return predictions.mean((predictions.truth - predictions.predicted) ** 2)
 
 
 def _mae(predictions: Predictions) -> float:
     """Return the mean absolute error."""
-    return float(np.abs(predictions.truth - predictions.predicted).mean())
+    return predictions.mean(np.abs(predictions.truth - predictions.predicted))
 
 
 def _median_ae(predictions: Predictions) -> float:
-    """Return the median absolute error."""
-    return float(np.median(np.abs(predictions.truth - predictions.predicted)))
+    """Return the median absolute error: half of the weight lies below it."""
+    errors = np.abs(predictions.truth - predictions.predicted)
+    if predictions.weights is None:
+        return float(np.median(errors))
+
+    ascending = np.argsort(errors, kind="stable")
+    weight_so_far = np.cumsum(predictions.weights[ascending])
+    half = weight_so_far[-1] / 2
+    lower_position = np.searchsorted(weight_so_far, half, side="left")
+    upper_position = np.searchsorted(weight_so_far, half, side="right")
+    sorted_errors = errors[ascending]
+    return float(sorted_errors[[lower_position, upper_position]].mean())
 
 
 METRIC_FUNCTIONS: Final[dict[str, Callable[[Predictions], float]]] = {

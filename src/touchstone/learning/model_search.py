@@ -26,14 +26,14 @@ from touchstone.learning.target import Floats, Indices, Target
 class TrainingData:
     """The feature columns of the rows that have a target, in the target's order, and how models are fitted on them.
 
-    `weights` say how much each row counts when a model learns; None if all rows count the same.
+    `weights` say how much each row counts when a model learns and is measured; None if all rows count the same.
     """
 
     frame: pd.DataFrame = field(repr=False)
     columns: tuple[ColumnSchema, ...]
     options: ModelOptions
     metric: str
-    weights: Floats | None = field(repr=False, default=None)  # How much each row counts in fitting; None: all alike.
+    weights: Floats | None = field(repr=False, default=None)
 
     @property
     def target(self) -> Target:
@@ -149,7 +149,8 @@ def predict_rows(data: TrainingData, model: Any, matrix: Floats, rows: Indices) 
     """
     class_count = len(data.target.classes)
     values, probabilities = predict_matrix(model, matrix, class_count)
-    return Predictions(data.target.values[rows], values, class_count, probabilities)
+    weights = None if data.weights is None else data.weights[rows]
+    return Predictions(data.target.values[rows], values, class_count, probabilities, weights)
 
 
 def predict_matrix(

@@ -1,10 +1,13 @@
-"""The column of weights, which says how much each row counts while a model learns."""
+"""The column of weights, which says how much each row counts while a model learns, and in the metrics."""
 
 import numpy as np
 
+from touchstone.learning.interfaces import Json
 from touchstone.learning.learning_errors import LearningError
+from touchstone.learning.localized_text import localize
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Floats, Target
+from touchstone.messages.decisions import WEIGHTING_SENTENCE
 
 
 def read_sample_weights(table: Table, target: Target, name: str | None) -> Floats | None:
@@ -25,3 +28,8 @@ def read_sample_weights(table: Table, target: Target, name: str | None) -> Float
         raise LearningError("sample_weights_invalid", field="sample_weight", name=name)
     scaled_weights: Floats = weights / weights.mean()
     return scaled_weights
+
+
+def describe_weighting(name: str | None) -> Json | None:
+    """Return what the result of a training says about the column of weights; None without one."""
+    return None if name is None else {"column": name, "text": localize(WEIGHTING_SENTENCE, name=name)}

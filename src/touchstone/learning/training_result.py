@@ -33,6 +33,7 @@ from touchstone.learning.leakage.leakage_warnings import leakage_warnings
 from touchstone.learning.localized_text import LocalizedText, localize
 from touchstone.learning.preparation import exclusion_reason
 from touchstone.learning.requests import chosen_features
+from touchstone.learning.sample_weights import describe_weighting
 from touchstone.learning.splits.folds import held_out_positions
 from touchstone.learning.splits.split_decision import GROUP_COLUMN_REASON
 from touchstone.learning.splits.split_effect import measure_split_effect
@@ -79,7 +80,7 @@ def build_training_result(
     )
 
     # Illustrate these numbers, and warn of what makes them doubtful.
-    quality_charts = _quality_charts(experiment, search, curve, predictions)
+    quality_charts = _quality_charts(experiment, search, curve, predictions.without_weights())
     comparison_charts = _comparison_charts(experiment, leaderboard, groups)
     warnings = [
         *table_warnings(experiment.table),
@@ -99,6 +100,7 @@ def build_training_result(
         "model": _model(experiment, search),
         "split": split,
         "metrics": metrics,
+        "weighting": describe_weighting(experiment.request.sample_weight),
         "leaderboard": leaderboard,
         "group_metrics": groups,
         "mitigation": mitigation,

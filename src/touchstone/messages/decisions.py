@@ -101,6 +101,12 @@ CALIBRATION_SENTENCES: Final[Mapping[str, Text]] = {
     ),
 }
 
+WEIGHTING_SENTENCE: Final[Text] = (
+    "Dans l’apprentissage et dans toutes les métriques, chaque ligne compte selon la colonne « {name} » ; les "
+    "graphiques et les groupes comptent les lignes une à une.",
+    "In learning and in all metrics, each row counts by the column “{name}”; charts and groups count every row once.",
+)
+
 # Warnings, which the table of all warnings of a training includes.
 DECISION_WARNINGS: Final[Mapping[str, Text]] = {
     "probabilities_worse_than_base_rate": (

@@ -80,8 +80,8 @@ TRAINING_PAGES: Final[Mapping[str, Text]] = {
     ),
     "sample_weight": ("Colonne de poids", "Weight column"),
     "sample_weight_hint": (
-        "Combien chaque ligne compte dans l’apprentissage.",
-        "How much each row counts in learning.",
+        "Combien chaque ligne compte dans l’apprentissage et dans les métriques.",
+        "How much each row counts in learning and in the metrics.",
     ),
     "refit": ("Réapprendre sur toutes les lignes", "Learn again from all rows"),
     "refit_hint": (

@@ -21,7 +21,17 @@ from touchstone.messages.pages_evidence import EVIDENCE_PAGES
 
 FORMAT: Final = 1
 COPIED_RESULTS: Final = (
-    *("metrics", "task_choice", "decision", "calibration", "group_metrics", "mitigation", "warnings", "onnx"),
+    *(
+        "metrics",
+        "task_choice",
+        "decision",
+        "calibration",
+        "weighting",
+        "group_metrics",
+        "mitigation",
+        "warnings",
+        "onnx",
+    ),
 )
 
 
@@ -103,7 +113,7 @@ class _MarkdownCard:
         task = localize(MODEL_CARD[model["task"]])
         sentence = self.text("model", algorithm=model["label"], settings=settings or "–", task=task)
 
-        parts = (self.card["task_choice"], self.card["decision"], self.card["calibration"])
+        parts = [self.card[name] for name in ("task_choice", "weighting", "decision", "calibration")]
         decisions = [part["text"][self.locale] for part in parts if part is not None]
         return " ".join([sentence, *decisions])
 

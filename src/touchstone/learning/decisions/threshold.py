@@ -32,10 +32,9 @@ class Objective:
 
         assert self.cost is not None
         confusion = confusion_matrix(predictions)
-        false_positives = int(confusion[0, 1])
-        false_negatives = int(confusion[1, 0])
+        false_positives, false_negatives = float(confusion[0, 1]), float(confusion[1, 0])
         total_cost = self.cost.fp * false_positives + self.cost.fn * false_negatives
-        return total_cost / max(1, len(predictions.truth))
+        return total_cost / max(1.0, float(confusion.sum()))
 
     @property
     def sign(self) -> int:

@@ -104,7 +104,8 @@ def _reweigh_fold(experiment: Experiment, result: FoldResult, fold: Fold, pool: 
     model = fit_ensemble(data, result.ensemble, encoded, pool)
 
     decisions = _learn_reweighed_decisions(experiment, result, fold, pool)
-    uncalibrated_predictions = predict_fold(data, model, encoded)
+    # The weights of the mitigation are for learning only: metrics use those of the request.
+    uncalibrated_predictions = predict_fold(experiment.data, model, encoded)
     return replace(
         result,
         decisions=decisions,
@@ -132,7 +133,7 @@ def _learn_reweighed_decisions(
         data = training_data(experiment, validation_fold.train)
         encoded = encode_fold(data, validation_fold)
         model = fit_ensemble(data, result.ensemble, encoded, pool)
-        predictions.append(predict_fold(data, model, encoded))
+        predictions.append(predict_fold(experiment.data, model, encoded))
 
     rows = held_out_positions(validation_folds)
     return learn_decisions(experiment.decision_options, concatenate(predictions), experiment.weights_at(rows))

@@ -14,6 +14,7 @@ _EXPLAINED_PARTS: Final = (
     ("task_choice",),
     ("split", "reason"),
     ("split", "effect"),
+    ("weighting",),
     ("decision",),
     ("calibration",),
 )
