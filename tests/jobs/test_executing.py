@@ -220,6 +220,14 @@ async def test_job_of_a_worker_that_disappeared_is_taken_over(harness: JobHarnes
     assert (row["status"], row["attempt"], row["losses"]) == (JobState.SUCCEEDED, 2, 1)
 
 
+async def test_late_dispatcher_keeps_its_own_jobs(harness: JobHarness) -> None:
+    """A dispatcher never takes a job away from itself, even if it is too slow to renew the lease in time."""
+    async with harness.run_dispatcher(job_lease_seconds=0.01):
+        job_id = await harness.enqueue("sleep", seconds=1.5)
+        row = await harness.wait_for_end(job_id)
+    assert (row["status"], row["attempt"], row["losses"]) == (JobState.SUCCEEDED, 1, 0)
+
+
 async def test_abandoned_scratch_folders_are_removed(harness: JobHarness) -> None:
     """A dispatcher regularly removes the scratch folders that no running attempt needs, and no others."""
     job_held_elsewhere = await harness.enqueue("sleep", seconds=1)

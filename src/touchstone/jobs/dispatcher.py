@@ -219,7 +219,9 @@ class Dispatcher:
 
         If there were any, the claiming loop is woken, because this process may execute them.
         """
-        reaped_count = await lease_store.reap_expired(self._database, WORKER_LOST)
+        reaped_count = await lease_store.reap_expired(
+            self._database, WORKER_LOST, running_attempts=self._running_attempts
+        )
         if reaped_count > 0:
             self._claim_wakeup.set()
 

@@ -4,7 +4,7 @@ A worker holds a job until its lease expires, and has to renew the lease before 
 queued again, until it has lost `MAX_LOSSES` workers.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import timedelta
 from typing import Final
 from uuid import UUID
@@ -29,14 +29,15 @@ async def renew_leases(
     may take the job over. The result therefore lacks jobs that were not renewed in time. It maps each attempt to the
     state of its job, from which the worker learns that the owner has cancelled the job.
     """
-    new_deadline = utc_now() + timedelta(seconds=lease_seconds)
-    statement = (
-        sa.update(jobs)
-        .where(jobs.c.id.in_(job_ids), jobs.c.worker == worker, jobs.c.status.in_(HELD_STATES))
-        .values(lease_until=new_deadline)
-        .returning(jobs.c.id, jobs.c.attempt, jobs.c.status)
-    )
     async with database.writing(even_if_disk_full=True) as transaction:
+        # Taken after the wait for other writers, which would otherwise use up part of the new lease.
+        new_deadline = utc_now() + timedelta(seconds=lease_seconds)
+        statement = (
+            sa.update(jobs)
+            .where(jobs.c.id.in_(job_ids), jobs.c.worker == worker, jobs.c.status.in_(HELD_STATES))
+            .values(lease_until=new_deadline)
+            .returning(jobs.c.id, jobs.c.attempt, jobs.c.status)
+        )
         result = await transaction.execute(statement)
         renewed_jobs = result.mappings().all()
 
@@ -88,14 +89,18 @@ async def requeue_after_death(database: Database, attempt_id: AttemptId, failure
         await _requeue_or_fail(transaction, failure, is_current)
 
 
-async def reap_expired(database: Database, failure: JobFailure) -> int:
+async def reap_expired(database: Database, failure: JobFailure, *, running_attempts: Collection[AttemptId] = ()) -> int:
     """Take back the jobs of workers that have stopped responding, and return how many there were.
 
     A worker has stopped responding if it has not extended its lease on a job, which is a deadline in the row of the
     job. Such a job is queued again. It is cancelled if its owner has asked for that, and it fails with `failure` if it
     has lost too many workers already.
+
+    The caller knows better about the `running_attempts`, which it is making itself: if it was suspended or delayed for
+    longer than a lease, it renews that lease late, unless another process has taken the job over.
     """
-    is_expired = jobs.c.lease_until < utc_now()
+    is_running_here = sa.tuple_(jobs.c.id, jobs.c.attempt).in_(list(running_attempts))
+    is_expired = sa.and_(jobs.c.lease_until < utc_now(), sa.not_(is_running_here))
     async with database.reading() as connection:
         # Every process asks this every few seconds, so the usual answer must not take a write transaction.
         if not await _exists_held_job(connection, is_expired):
