@@ -4,6 +4,7 @@ import itertools
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Literal
 
 import httpx2
 import pytest
@@ -77,19 +78,28 @@ def visit(browser: Browser, server: str, signed_in: dict[str, str]) -> Iterator[
             complaints.append(message.text)
 
     def opened(
-        path: str, *, width: int = 1440, theme: str = "light", language: str = "fr", scripts: bool = True
+        path: str,
+        *,
+        width: int = 1440,
+        theme: str = "light",
+        language: str = "fr",
+        scripts: bool = True,
+        address: str = server,
+        wait_until: Literal["commit", "load"] = "load",
     ) -> Page:
         context = browser.new_context(
-            base_url=server, viewport={"width": width, "height": 900}, java_script_enabled=scripts, locale="fr-FR"
+            base_url=address, viewport={"width": width, "height": 900}, java_script_enabled=scripts, locale="fr-FR"
         )
         contexts.append(context)
         chosen = signed_in | {"touchstone_theme": theme, "touchstone_language": language}
-        context.add_cookies([{"name": name, "value": value, "url": f"{server}/app/"} for name, value in chosen.items()])
+        context.add_cookies(
+            [{"name": name, "value": value, "url": f"{address}/app/"} for name, value in chosen.items()]
+        )
         context.set_default_timeout(60_000)
         page = context.new_page()
         page.on("console", listen)
         page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.goto(path)
+        page.goto(path, wait_until=wait_until)
         return page
 
     yield opened

@@ -1,5 +1,6 @@
 """Pages do not shift while they load: what is being read or about to be clicked stays in its place."""
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 import httpx2
@@ -7,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.web.conftest import Visit
+from tests.web.slow_arrival import pages_in_pieces
 from tests.web.test_everywhere import PAGES, places
 
 __all__ = ["places"]
@@ -25,10 +27,18 @@ SHIFTS: Final = """async () => {
 }"""
 
 
+@pytest.fixture(scope="module")
+def slow_server(server: str) -> Iterator[str]:
+    """Serve the product over a slow connection, and return its address."""
+    with pages_in_pieces(server) as address:
+        yield address
+
+
 @pytest.mark.parametrize("name", PAGES)
-def test_nothing_moves_while_a_page_loads(visit: Visit, places: dict[str, Any], name: str) -> None:
+def test_nothing_moves_while_a_page_loads(visit: Visit, slow_server: str, places: dict[str, Any], name: str) -> None:
     """The cumulative layout shift is at most 0.02 on a phone, a tablet, a small and a large screen."""
-    pages = {width: visit(PAGES[name].format(**places), width=width) for width in WIDTHS}
+    path = PAGES[name].format(**places)
+    pages = {width: visit(path, width=width, address=slow_server, wait_until="commit") for width in WIDTHS}
     for width, page in pages.items():
         page.wait_for_load_state("networkidle")
         assert page.evaluate(SHIFTS) <= MOST, width

@@ -19,7 +19,7 @@ def test_every_view_says_how_high_a_score_may_be(visit: Visit, api: httpx2.Clien
     for view in ("heat", "bars", "table"):
         page = visit(f"/app/?view={view}", language="en")
         for row, item in zip(page.locator("#results [data-id]").all(), expected, strict=True):
-            limits = re.findall(r"\d\.\d{3}", row.locator(".limit").first.inner_text())
+            limits = re.findall(r"\d\.\d{3}", row.locator(".limit").first.text_content() or "")
             highest_score = item["best_case"]["score"]
             if limits:
                 assert [number(limit) for limit in limits] == [pytest.approx(highest_score, abs=0.0006)]
