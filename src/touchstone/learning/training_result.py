@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from touchstone.core.prefetch import map_ahead
 from touchstone.learning import training_warnings
 from touchstone.learning.algorithms import search_space
 from touchstone.learning.bootstrap import summarize_holdout
@@ -28,6 +29,7 @@ from touchstone.learning.evaluation import (
 )
 from touchstone.learning.experiment import Experiment, SearchResult
 from touchstone.learning.fairness.mitigation_report import measure_groups, report_mitigation
+from touchstone.learning.fitting_pool import usable_core_count
 from touchstone.learning.interfaces import Json
 from touchstone.learning.leakage.leakage_warnings import leakage_warnings
 from touchstone.learning.localized_text import LocalizedText, localize
@@ -132,11 +134,12 @@ def _metrics(experiment: Experiment, search: SearchResult) -> Json:
     seed = experiment.request.seed
     units = experiment.rule.units
     test_units = None if units is None else units[held_out_positions(experiment.folds)]
-    return {
-        "metric": metric,
-        "holdout": summarize_holdout(target, model_predictions[0], seed, test_units),
-        "baseline": summarize_holdout(target, baseline_predictions[0], seed, test_units),
-    }
+    holdout, baseline = map_ahead(
+        lambda predictions: summarize_holdout(target, predictions, seed, test_units),
+        [model_predictions[0], baseline_predictions[0]],
+        thread_count=usable_core_count(),
+    )
+    return {"metric": metric, "holdout": holdout, "baseline": baseline}
 
 
 def _validation_predictions(experiment: Experiment, search: SearchResult) -> Predictions | None:

@@ -1,7 +1,7 @@
 """Pairs of columns that give the target away together, such as two columns of which it is the sum or the ratio."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Final
 
@@ -29,6 +29,14 @@ class PairScore:
     score: float
 
 
+@dataclass(frozen=True, slots=True)
+class ColumnPair:
+    """Two columns, and what a tree may learn from them: both, and what arithmetic makes of them."""
+
+    names: tuple[str, str]
+    features: Floats = field(repr=False)
+
+
 def find_leaking_pair(sample: CheckSample, scores: list[ColumnScore]) -> PairScore | None:
     """Return the pair of columns that predicts the target best, if it does so almost perfectly; otherwise None.
 
@@ -49,22 +57,37 @@ def _score_of_pair(pair: PairScore) -> float:
 
 
 def _classifying_pairs(sample: CheckSample, scores: list[ColumnScore]) -> Iterator[PairScore]:
-    """Yield how well a tree predicts the class from two columns, their sum, difference, product and ratio."""
+    """Yield how well a tree predicts the class from two columns, their sum, difference, product and ratio.
+
+    Pairs that a small part of the sample rules out are left out.
+    """
     score_by_name = {column.name: column.score for column in scores}
     positions = sorted(range(len(sample.columns)), key=lambda position: -score_by_name[sample.columns[position].name])
-    small_sample = _draw_screening_sample(sample)
-    for first, second in combinations(sorted(positions[:MAX_CLASSIFIED_COLUMNS]), 2):
-        features = _combine(sample.matrix[:, first], sample.matrix[:, second])
-        if small_sample is None or small_sample.score_tree(features) >= SCREENED_SCORE:
-            names = (sample.columns[first].name, sample.columns[second].name)
-            yield PairScore(names, sample.score_tree(features))
+    pairs = [
+        ColumnPair(
+            names=(sample.columns[first].name, sample.columns[second].name),
+            features=_combine(sample.matrix[:, first], sample.matrix[:, second]),
+        )
+        for first, second in combinations(sorted(positions[:MAX_CLASSIFIED_COLUMNS]), 2)
+    ]
+    for pair in _promising_pairs(sample, pairs):
+        yield PairScore(pair.names, sample.score_tree(pair.features))
 
 
-def _draw_screening_sample(sample: CheckSample) -> CheckSample | None:
-    """Return a part of a sample that rules pairs out; None if it would be too small to tell."""
+def _promising_pairs(sample: CheckSample, pairs: list[ColumnPair]) -> list[ColumnPair]:
+    """Return the pairs that a small part of a sample does not rule out, which takes little time.
+
+    If a pair gives the target away, a tree that may use all of them finds it, too.
+    """
     small_sample = sample.thinned(SCREENED_ROWS)
     rows_per_class = np.bincount(sample.truth[small_sample.halves.train], minlength=len(sample.target.classes))
-    return small_sample if rows_per_class.min() >= MIN_SCREENED_CLASS_ROWS else None
+    if not pairs or rows_per_class.min() < MIN_SCREENED_CLASS_ROWS:
+        return pairs
+
+    features_of_all = np.column_stack([pair.features for pair in pairs])
+    if small_sample.score_tree(features_of_all) < SCREENED_SCORE:
+        return []
+    return [pair for pair in pairs if small_sample.score_tree(pair.features) >= SCREENED_SCORE]
 
 
 def _combine(first: Floats, second: Floats) -> Floats:
