@@ -68,7 +68,7 @@ def test_repeated_noise_is_not_predicted(tmp_path: Path) -> None:
     result = train(repeated_noise(), "y", tmp_path, **QUICK).result
     split = result["split"]
     assert abs(balanced_accuracy(result) - 0.5) < 0.15
-    assert split["duplicates"] == {"rows": 600, "treatment": "together"}
+    assert split["duplicates"] == {"rows": 600, "nearly_equal": False, "treatment": "together"}
     assert split["effect"]["kind"] == "duplicates"
     assert split["effect"]["shuffled"] > 0.95
     assert {"duplicates_kept_together", "split_effect"} <= codes(result)
@@ -215,6 +215,45 @@ def test_equal_rows_of_few_values_are_a_coincidence() -> None:
     assert split.duplicates.is_coincidence
     assert prepared(frame, "y", split={"duplicates": "together"}).rule.units is not None
     assert prepared(frame, "y").rule.units is None
+
+
+def jittered_noise(rows: int = 100, copies: int = 4, scale: float = 0.01) -> pd.DataFrame:
+    """Return rows of pure noise, each of them several times with slightly different numbers, in random order."""
+    rng = np.random.default_rng(3)
+    original = np.repeat(np.arange(rows), copies)
+    numbers = rng.normal(size=(rows, 4))[original] + rng.normal(scale=scale, size=(rows * copies, 4))
+    frame = pd.DataFrame(numbers, columns=list("abcd")).assign(y=rng.choice(["no", "yes"], rows)[original])
+    return frame.sample(frac=1, random_state=0).reset_index(drop=True)
+
+
+def test_near_copies_are_not_predicted(tmp_path: Path) -> None:
+    """Copies with a little noise are on one side of the split, also when the model is explained."""
+    frame = jittered_noise()
+    outcome = train(frame, "y", tmp_path, **QUICK)
+    split = outcome.result["split"]
+    assert split["duplicates"] == {"rows": 300, "nearly_equal": True, "treatment": "together"}
+    assert abs(balanced_accuracy(outcome.result) - 0.5) < 0.2
+    assert split["effect"]["kind"] == "near_copies"
+    assert split["effect"]["shuffled"] > 0.9
+    assert {"near_copies_kept_together", "split_effect"} <= codes(outcome.result)
+
+    (fold,) = prepared(frame, "y", **QUICK).folds
+    explanation = explain(frame, model_of(outcome), tmp_path, scope="local")
+    assert {row["row"] for row in explanation["local"]} <= set(fold.test.tolist())
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {},
+        {"y": np.random.default_rng(1).normal(size=400)},
+        {"a": np.arange(400) // 4, "b": np.arange(400) // 2 % 2},
+    ],
+)
+def test_rows_that_are_merely_close_are_no_copies(columns: dict[str, Any]) -> None:
+    """Noise as large as the differences between rows, unlike targets, and too few measurements make no copies."""
+    frame = jittered_noise(scale=0.5 if not columns else 0.01).assign(**columns)
+    assert prepared(frame, "y").split.duplicates.rows == 0
 
 
 def test_an_explanation_measures_on_the_rows_that_were_held_out(tmp_path: Path) -> None:

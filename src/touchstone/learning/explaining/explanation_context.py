@@ -24,6 +24,7 @@ from touchstone.learning.requests import ExplanationRequest
 from touchstone.learning.row_values import build_frame
 from touchstone.learning.splits.duplicate_rows import find_equal_rows
 from touchstone.learning.splits.folds import Fold, outer_folds
+from touchstone.learning.splits.near_copies import find_repeated_rows
 from touchstone.learning.splits.split_rule import build_split_rule
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Indices, Target, read_target
@@ -120,7 +121,8 @@ def _fold_of_training(model: LoadedModel, table: Table, target: Target) -> Fold:
     """Divide the rows of a table into training and test rows as in the training; after k folds, as in the first one."""
     # The same plan with the same seed selects the same rows again.
     names = [column.name for column in model.columns]
-    equal_rows = find_equal_rows(table, target, names)
+    find_rows = find_repeated_rows if model.split.compares_approximately else find_equal_rows
+    equal_rows = find_rows(table, target, names)
     rule = build_split_rule(model.split, table, target, equal_rows, model.seed)
     return outer_folds(rule)[0]
 

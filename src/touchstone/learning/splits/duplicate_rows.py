@@ -26,10 +26,14 @@ MAX_SAMPLED_ROWS: Final = 20_000
 
 @dataclass(frozen=True, slots=True)
 class EqualRows:
-    """Which rows are equal in some columns; `numbers` has the same number for equal rows, counted from 0."""
+    """Which rows are equal in some columns; `numbers` has the same number for equal rows, counted from 0.
+
+    If the comparison is approximate, rows have the same number if they nearly repeat each other.
+    """
 
     names: tuple[str, ...]
     numbers: Indices = field(repr=False)
+    is_approximate: bool = False
 
     @property
     def repeats(self) -> int:
@@ -44,10 +48,11 @@ class EqualRows:
 
 @dataclass(frozen=True, slots=True)
 class DuplicateRows:
-    """How many rows repeat an earlier one, and whether chance explains that."""
+    """How many rows repeat an earlier one, perhaps only nearly, and whether chance explains that."""
 
     rows: int
     is_coincidence: bool
+    is_approximate: bool = False
 
 
 def find_equal_rows(table: Table, target: Target, feature_names: Sequence[str]) -> EqualRows:
@@ -68,6 +73,9 @@ def find_equal_rows(table: Table, target: Target, feature_names: Sequence[str]) 
 
 def judge_equal_rows(table: Table, target: Target, equal_rows: EqualRows) -> DuplicateRows:
     """Count the rows that repeat an earlier one, and decide whether they are copies or a coincidence."""
+    if equal_rows.is_approximate:
+        return DuplicateRows(equal_rows.repeats, is_coincidence=False, is_approximate=True)
+
     is_coincidence = equal_rows.are_frequent and _are_expected_by_chance(table, target, equal_rows)
     return DuplicateRows(equal_rows.repeats, is_coincidence)
 

@@ -17,11 +17,11 @@ from touchstone.learning.splits.column_names import names_person_or_thing
 from touchstone.learning.splits.duplicate_rows import (
     DuplicateRows,
     EqualRows,
-    find_equal_rows,
     judge_equal_rows,
 )
 from touchstone.learning.splits.folds import MIN_TRAINING_ROWS, Fold, outer_folds
 from touchstone.learning.splits.group_detection import GroupColumn, find_group_columns
+from touchstone.learning.splits.near_copies import find_repeated_rows
 from touchstone.learning.splits.split_plan import SplitPlan
 from touchstone.learning.splits.split_rule import SplitRule, build_split_rule
 from touchstone.learning.splits.time_detection import find_time_columns
@@ -139,9 +139,13 @@ def _divide_rows(
     `names` are the columns to learn from. The column that forms groups is not among them, so it does not distinguish
     equal rows either. Raises `LearningError` if the rows cannot be divided in this way.
     """
-    equal_rows = find_equal_rows(table, target, names)
+    equal_rows = find_repeated_rows(table, target, names)
     duplicates = judge_equal_rows(table, target, equal_rows)
-    complete_plan = replace(plan, duplicates=_treatment_of_duplicates(request.split, duplicates))
+    complete_plan = replace(
+        plan,
+        duplicates=_treatment_of_duplicates(request.split, duplicates),
+        compares_approximately=equal_rows.is_approximate,
+    )
     rule = build_split_rule(complete_plan, table, target, equal_rows, request.seed)
     folds = outer_folds(rule)
     _check_training_rows(rule, folds)

@@ -31,6 +31,7 @@ class KeptApart(StrEnum):
     GROUP = "group"
     TIME = "time"
     DUPLICATES = "duplicates"
+    NEAR_COPIES = "near_copies"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,9 @@ def _kind_of_plan(plan: SplitPlan) -> KeptApart:
     """Return what a plan keeps apart that does not shuffle all rows."""
     if plan.group_column is not None:
         return KeptApart.GROUP
-    return KeptApart.TIME if plan.strategy is Strategy.TIME else KeptApart.DUPLICATES
+    if plan.strategy is Strategy.TIME:
+        return KeptApart.TIME
+    return KeptApart.NEAR_COPIES if plan.compares_approximately else KeptApart.DUPLICATES
 
 
 def _shuffling(plan: SplitPlan) -> SplitPlan:
@@ -122,7 +125,8 @@ def _careful_plan(experiment: Experiment) -> SplitPlan | None:
     if split.time_columns:
         return replace_in_plan(shuffling, strategy=Strategy.TIME, time_columns=split.time_columns)
     if split.duplicates.rows and not split.duplicates.is_coincidence:
-        return replace_in_plan(shuffling, duplicates=Duplicates.TOGETHER)
+        is_approximate = split.duplicates.is_approximate
+        return replace_in_plan(shuffling, duplicates=Duplicates.TOGETHER, compares_approximately=is_approximate)
     return None
 
 

@@ -19,6 +19,7 @@ class SplitPlan(Struct, frozen=True, kw_only=True):
         group_column: the column whose groups of rows stay together.
         time_columns: the columns that order the rows in time, such as a date, or a year, a month and a day.
         duplicates: whether equal rows stay together or are divided like all others; never `auto`.
+        compares_approximately: whether rows that nearly repeat each other count as equal.
     """
 
     strategy: Strategy
@@ -27,6 +28,7 @@ class SplitPlan(Struct, frozen=True, kw_only=True):
     group_column: str | None = None
     time_columns: tuple[str, ...] = ()
     duplicates: Duplicates = Duplicates.KEEP
+    compares_approximately: bool = False
 
 
 def plan_from_record(record: dict[str, Any]) -> SplitPlan:

@@ -37,7 +37,11 @@ def report_split(split: Split, decision: SplitDecision, effect: SplitEffect | No
         "groups": _count_groups(decision),
         "time_column": plan.time_columns[0] if plan.time_columns else None,
         "time_columns": list(plan.time_columns),
-        "duplicates": {"rows": decision.duplicates.rows, "treatment": str(treatment_of_duplicates(decision))},
+        "duplicates": {
+            "rows": decision.duplicates.rows,
+            "nearly_equal": decision.duplicates.is_approximate,
+            "treatment": str(treatment_of_duplicates(decision)),
+        },
         "test_size": None if is_cross_validated else plan.test_size,
         "folds": plan.folds if is_cross_validated else None,
         "training_rows": len(decision.folds[0].train),

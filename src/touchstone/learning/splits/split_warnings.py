@@ -18,13 +18,17 @@ DUPLICATE_WARNINGS: Final = {
     DuplicateTreatment.COINCIDENCE: "duplicates_by_coincidence",
     DuplicateTreatment.KEEP: "duplicates_divided",
 }
+NEAR_COPY_WARNINGS: Final = {
+    DuplicateTreatment.TOGETHER: "near_copies_kept_together",
+    DuplicateTreatment.KEEP: "near_copies_divided",
+}
 
 
 def split_warnings(decision: SplitDecision, effect: SplitEffect | None) -> Iterator[Json]:
     """Yield the warnings about equal rows, groups and dates, and about what another split would have promised."""
     if decision.duplicates.rows:
-        treatment = treatment_of_duplicates(decision)
-        yield warning(DUPLICATE_WARNINGS[treatment], rows=decision.duplicates.rows)
+        codes = NEAR_COPY_WARNINGS if decision.duplicates.is_approximate else DUPLICATE_WARNINGS
+        yield warning(codes[treatment_of_duplicates(decision)], rows=decision.duplicates.rows)
 
     # Whoever names a group column knows better than the detection which groups matter.
     plan = decision.plan
