@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,17 +12,24 @@ from fairlearn.postprocessing import ThresholdOptimizer
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import balanced_accuracy_score
 
-from tests.learning.small_tables import model_of, train
+from tests.learning.small_tables import Progress, csv, model_of, train
 from touchstone.learning.artifacts import example, model_artifact
 from touchstone.learning.column_types import from_texts
 from touchstone.learning.decisions.threshold import Objective
 from touchstone.learning.evaluation import Predictions
+from touchstone.learning.experiment import prepare_experiment
 from touchstone.learning.fairness.group_thresholds import choose_group_thresholds
 from touchstone.learning.fairness.groups import define_groups
+from touchstone.learning.fairness.mitigation import mitigate
 from touchstone.learning.fairness.reweighing import independence_factors
+from touchstone.learning.fitting_pool import open_fitting_pool
 from touchstone.learning.interfaces import Json
 from touchstone.learning.learning_errors import LearningError
+from touchstone.learning.model_selection import search_models
 from touchstone.learning.prediction import predict
+from touchstone.learning.requests import TrainingRequest
+from touchstone.learning.table_reader import read_table
+from touchstone.learning.time_budget import TimeBudget
 
 SHORT = {"algorithms": ["linear"], "budget": {"max_trials": 1}}
 
@@ -58,6 +66,20 @@ def test_mitigation_narrows_the_gap_and_says_before_and_after(
     assert plain["mitigation"] is None
     assert effect["before"]["group_metrics"] == plain["group_metrics"]
     assert effect["before"]["metrics"] == plain["metrics"]
+
+
+def test_reweighing_without_time_is_not_complete() -> None:
+    """Without time for validation models the model decides as before, and the result is no longer reproducible."""
+    body = {"dataset_id": 1, "target": "hired", "sensitive_features": ["group"], "mitigation": "reweighing", **SHORT}
+    experiment = prepare_experiment(msgspec.convert(body, TrainingRequest), read_table(csv(unequal())))
+    with open_fitting_pool() as pool:
+        search = search_models(experiment, pool, TimeBudget(60), Progress())
+        hurried = mitigate(experiment, search, pool, TimeBudget(0))
+        complete = mitigate(experiment, search, pool, TimeBudget(60))
+
+    assert (search.is_complete, hurried.is_complete, complete.is_complete) == (True, False, True)
+    assert hurried.folds[0].decisions is search.folds[0].decisions
+    assert complete.folds[0].decisions is not search.folds[0].decisions
 
 
 def test_thresholds_by_group_apply_to_predictions_and_to_the_example(tmp_path: Path) -> None:

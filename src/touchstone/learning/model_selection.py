@@ -8,6 +8,7 @@ from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
 from touchstone.learning.algorithms import BASELINE
+from touchstone.learning.choices import Mitigation
 from touchstone.learning.decisions.learned_decisions import learn_decisions
 from touchstone.learning.ensembles import ChosenModel, choose_best_trial, choose_ensemble, fit_ensemble
 from touchstone.learning.evaluation import compute_metric
@@ -33,10 +34,14 @@ def search_models(experiment: Experiment, pool: FittingPool, budget: TimeBudget,
     """Find and measure the best model on every outer fold, and report progress after each trial.
 
     Each fold may use an equal part of the time that is left, and so may the fit of a model on all rows that follows the
-    folds. A fold that runs out of time skips what remains.
+    folds, and each fit on weighted rows that a mitigation asks for. A fold that runs out of time skips what remains.
     """
     fold_count = len(experiment.folds)
     trial_count = len(experiment.trials)
+    later_fits = int(experiment.learns_from_all_rows)
+    if experiment.request.mitigation is Mitigation.REWEIGHING:
+        later_fits += fold_count
+
     progress = StepwiseProgress(
         report,
         Phase.SEARCHING,
@@ -48,7 +53,7 @@ def search_models(experiment: Experiment, pool: FittingPool, budget: TimeBudget,
 
     results: list[FoldResult] = []
     for fold in experiment.folds:
-        fits_to_finish = fold_count - len(results) + int(experiment.learns_from_all_rows)
+        fits_to_finish = fold_count - len(results) + later_fits
         counter = _TrialCounter(progress, trials_before=len(results) * trial_count)
         deadline = budget.deadline_for(COMPARISON_SHARE / fits_to_finish)
         comparison = TrialComparison(

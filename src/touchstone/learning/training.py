@@ -54,7 +54,7 @@ def run_training(request: TrainingRequest, file: DataFile, *, scratch: Path, rep
         load_libraries(experiment.trials)
 
         with open_fitting_pool() as pool:
-            search = mitigate(experiment, search_models(experiment, pool, budget, report), pool)
+            search = mitigate(experiment, search_models(experiment, pool, budget, report), pool, budget)
 
             report(PERCENT_AFTER_SEARCH, Phase.EVALUATING, step=0, total_steps=1, message="measuring_model")
             curve = learning_curve(experiment, search, pool, budget)

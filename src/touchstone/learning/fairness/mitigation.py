@@ -4,6 +4,7 @@
 predictions that do not depend on the group. The model is chosen before, as if nothing were to be mitigated.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -22,20 +23,24 @@ from touchstone.learning.fitting_pool import FittingPool
 from touchstone.learning.model_search import encode_fold, has_single_class, predict_fold
 from touchstone.learning.splits.folds import Fold, held_out_positions, inner_folds, limit_training_rows
 from touchstone.learning.target import Indices
+from touchstone.learning.time_budget import TimeBudget
 
 VALIDATION_ROWS: Final = 20_000
+MIN_LEARNED_ROWS: Final = 1_000
+REWEIGHING_SHARE: Final = 0.5  # Of the time that is left when the models have been chosen.
 DEFAULT_OBJECTIVE: Final = Objective(metric="balanced_accuracy")
 
 
-def mitigate(experiment: Experiment, search: SearchResult, pool: FittingPool) -> SearchResult:
+def mitigate(experiment: Experiment, search: SearchResult, pool: FittingPool, budget: TimeBudget) -> SearchResult:
     """Return the result of a search with the mitigation that the request asks for; without one, the same result.
 
-    The predictions before the mitigation are kept beside those after it.
+    The predictions before the mitigation are kept beside those after it. Fitting models again may take a part of the
+    time that is left.
     """
     if experiment.request.mitigation is Mitigation.THRESHOLDS:
         return _decide_by_group(experiment, search)
     if experiment.request.mitigation is Mitigation.REWEIGHING:
-        return _reweigh(experiment, search, pool)
+        return _reweigh(experiment, search, pool, budget)
     return search
 
 
@@ -87,28 +92,48 @@ def _decide_fold(
     return replace(result, predictions=decided, unmitigated_predictions=result.predictions)
 
 
-def _reweigh(experiment: Experiment, search: SearchResult, pool: FittingPool) -> SearchResult:
-    """Return the search with the chosen models fitted again, on weighted rows."""
-    folds = [
-        _reweigh_fold(experiment, result, fold, pool)
-        for result, fold in zip(search.folds, experiment.folds, strict=True)
-    ]
+def _reweigh(experiment: Experiment, search: SearchResult, pool: FittingPool, budget: TimeBudget) -> SearchResult:
+    """Return the search with the chosen models fitted again, on weighted rows.
+
+    Each fold may use an equal part of the time that is left for this.
+    """
+    folds: list[FoldResult] = []
+    for result, fold in zip(search.folds, experiment.folds, strict=True):
+        share = REWEIGHING_SHARE / (len(search.folds) - len(folds))
+        seconds = share * budget.seconds_before_finishing(result.comparison.slowdown)
+        affordable_rows = int(seconds * pool.thread_count / result.seconds_per_row)
+        folds.append(_reweigh_fold(experiment, result, fold, pool, affordable_rows))
     return SearchResult.from_folds(experiment, folds)
 
 
-def _reweigh_fold(experiment: Experiment, result: FoldResult, fold: Fold, pool: FittingPool) -> FoldResult:
-    """Return the result of a fold whose model learned from weighted rows, and how this model decides."""
-    learned_fold = limit_training_rows(fold, result.training_rows, seed=experiment.request.seed)
+def _reweigh_fold(
+    experiment: Experiment, result: FoldResult, fold: Fold, pool: FittingPool, affordable_rows: int
+) -> FoldResult:
+    """Return the result of a fold whose model learned from weighted rows, and how this model decides.
+
+    There is time to learn from `affordable_rows` in all. If these are too few for validation models, the model decides
+    as before the mitigation; if they are too few for the model itself, it learns from a random part of the rows.
+    """
+    learned_rows = min(result.training_rows, max(MIN_LEARNED_ROWS, affordable_rows))
+    learned_fold = limit_training_rows(fold, learned_rows, seed=experiment.request.seed)
     data = training_data(experiment, learned_fold.train)
     encoded = encode_fold(data, learned_fold)
     model = fit_ensemble(data, result.ensemble, encoded, pool)
 
-    decisions = _learn_reweighed_decisions(experiment, result, fold, pool)
+    validation_folds = _validation_folds(experiment, fold)
+    rows_to_validate = sum(len(validation_fold.train) for validation_fold in validation_folds)
+    can_validate = learned_rows + rows_to_validate <= affordable_rows
+    decisions = result.decisions
+    if can_validate and validation_folds:
+        decisions = _learn_reweighed_decisions(experiment, result, validation_folds, pool)
+
     # The weights of the mitigation are for learning only: metrics use those of the request.
     uncalibrated_predictions = predict_fold(experiment.data, model, encoded)
     return replace(
         result,
         decisions=decisions,
+        is_complete=result.is_complete and can_validate,
+        training_rows=learned_rows,
         uncalibrated_predictions=uncalibrated_predictions,
         predictions=decisions.apply(uncalibrated_predictions),
         pipeline=Pipeline([("prepare", encoded.preparation), ("model", decisions.calibrate_model(model))]),
@@ -116,18 +141,16 @@ def _reweigh_fold(experiment: Experiment, result: FoldResult, fold: Fold, pool: 
     )
 
 
+def _validation_folds(experiment: Experiment, fold: Fold) -> list[Fold]:
+    """Return the inner folds of a fold on which decisions can be learned."""
+    folds = inner_folds(experiment.rule, fold.train, limit=VALIDATION_ROWS)
+    return [inner_fold for inner_fold in folds if not has_single_class(experiment.target, inner_fold)]
+
+
 def _learn_reweighed_decisions(
-    experiment: Experiment, result: FoldResult, fold: Fold, pool: FittingPool
+    experiment: Experiment, result: FoldResult, validation_folds: Sequence[Fold], pool: FittingPool
 ) -> LearnedDecisions:
     """Learn how a model decides that learned from weighted rows, on rows that it did not learn from."""
-    validation_folds = [
-        validation_fold
-        for validation_fold in inner_folds(experiment.rule, fold.train, limit=VALIDATION_ROWS)
-        if not has_single_class(experiment.target, validation_fold)
-    ]
-    if not validation_folds:
-        return result.decisions
-
     predictions = []
     for validation_fold in validation_folds:
         data = training_data(experiment, validation_fold.train)
