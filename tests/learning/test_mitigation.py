@@ -12,7 +12,7 @@ from fairlearn.postprocessing import ThresholdOptimizer
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import balanced_accuracy_score
 
-from tests.learning.small_tables import Progress, csv, model_of, train
+from tests.learning.small_tables import Progress, csv, explain, model_of, train
 from touchstone.learning.artifacts import example, model_artifact
 from touchstone.learning.column_types import from_texts
 from touchstone.learning.decisions.threshold import Objective
@@ -100,6 +100,30 @@ def test_thresholds_by_group_apply_to_predictions_and_to_the_example(tmp_path: P
         answer["prediction"] for answer in answers
     ]
     assert "group" in json.loads(json.dumps(record))["examples"][0]["row"]
+
+
+def test_rows_are_explained_with_the_threshold_of_their_group(tmp_path: Path) -> None:
+    """An explanation states the prediction that the service makes, and counterfactuals do not change the group."""
+    frame = unequal()
+    body = {"sensitive_features": ["group"], "mitigation": "thresholds", **SHORT}
+    outcome = train(frame, "hired", tmp_path, **body)
+    model = model_artifact.load(model_of(outcome))
+    assert model.group_thresholds is not None
+
+    # The same points, between the two thresholds, are enough in one group only.
+    points = np.linspace(frame["points"].min(), frame["points"].max(), 200)
+    pairs: list[list[Json]] = [[{"points": float(value), "group": group} for group in "ab"] for value in points]
+    answers = [[answer["prediction"] for answer in predict(model, pair)["predictions"]] for pair in pairs]
+    rows = next(pair for pair, (of_a, of_b) in zip(pairs, answers, strict=True) if of_a != of_b)
+
+    explanation = explain(frame, model_of(outcome), tmp_path, method="counterfactual", instances={"values": rows})
+    entries = explanation["local"]
+    predicted = [answer["prediction"] for answer in predict(model, rows)["predictions"]]
+    assert [entry["predicted"] for entry in entries] == predicted
+    for entry in entries:
+        (counterfactual,) = entry["counterfactuals"]
+        assert [change["column"] for change in counterfactual["changes"]] == ["points"]
+        assert counterfactual["prediction"] != entry["predicted"]
 
 
 def test_thresholds_are_as_good_as_those_of_fairlearn() -> None:

@@ -174,10 +174,10 @@ LIMITS: Final[Mapping[str, Text]] = {
         "An association in the data is not a cause; the lack of a simple one does not exclude a more complex link.",
     ),
     "group_thresholds": (
-        "Le modèle décide avec un seuil par groupe ; les explications portent sur ses probabilités et sur le seuil "
-        "commun.",
-        "The model decides with a threshold for each group; the explanations are about its probabilities and the "
-        "common threshold.",
+        "Le modèle décide avec un seuil par groupe : chaque ligne est expliquée avec celui du sien, et les "
+        "contrefactuels ne changent pas de groupe. Les importances valent pour le seuil commun.",
+        "The model decides with a threshold for each group: each row is explained with that of its own, and "
+        "counterfactuals stay within the group. Importances are about the common threshold.",
     ),
     "counterfactual_not_advice": (
         "Un contrefactuel montre ce qui changerait la prédiction, pas ce qu’une personne peut ou doit changer.",

@@ -57,6 +57,17 @@ class ExplanationContext:
         return [column.name for column in self.explained.columns]
 
     @property
+    def immutable_columns(self) -> list[str]:
+        """The features that counterfactuals leave as they are.
+
+        These are those that the request names, and those by which the model chooses a threshold: nobody can be advised
+        to join another group.
+        """
+        thresholds = self.model.group_thresholds
+        group_columns = [] if thresholds is None else [column.name for column in thresholds.columns]
+        return [name for name in self.names if name in self.request.immutable or name in group_columns]
+
+    @property
     def is_measured_by_copy(self) -> bool:
         """Whether the model has seen the test rows, so that a copy has to be measured."""
         return self.model.has_learned_from_all_rows

@@ -269,7 +269,7 @@ def _narrative(context: ExplanationContext, columns: Sequence[Json], rows: Seque
     explained_number = _explained_number(context)
     for row in rows[:NARRATED_ROWS]:
         sentences.append(row.entry["sentence"])
-        sentences += counterfactual_sentences(row.entry, explained_number, context.request.immutable)
+        sentences += counterfactual_sentences(row.entry, explained_number, context.immutable_columns)
     return join_texts(sentences)
 
 

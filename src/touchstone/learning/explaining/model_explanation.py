@@ -12,7 +12,9 @@ from scipy.stats import spearmanr
 from touchstone.learning.choices import Scope
 from touchstone.learning.column_types import ColumnKind, ColumnSchema
 from touchstone.learning.explaining.counterfactuals import find_counterfactual
+from touchstone.learning.explaining.explained_model import ExplainedModel
 from touchstone.learning.explaining.explanation_context import ExplanationContext, rows_to_explain, sample_rows
+from touchstone.learning.explaining.group_decisions import models_of_rows
 from touchstone.learning.explaining.partial_dependence import Dependence, partial_dependence
 from touchstone.learning.explaining.permutation_importance import (
     Importance,
@@ -116,7 +118,7 @@ def explain_rows(context: ExplanationContext, report: Report) -> list[RowExplana
 
     frame, row_numbers = rows_to_explain(context)
     encoded_rows = context.explained.encode(frame)
-    predictions, _probabilities = context.explained.predict(encoded_rows)
+    deciding_models = models_of_rows(context, row_numbers)
     warnings = warn_of_unseen_values(
         context.explained.columns, context.model.observed_values, cells_of(frame), row_count=len(frame)
     )
@@ -133,16 +135,16 @@ def explain_rows(context: ExplanationContext, report: Report) -> list[RowExplana
     )
 
     explanations = []
-    for position, encoded_row in enumerate(encoded_rows):
+    for position, (encoded_row, model) in enumerate(zip(encoded_rows, deciding_models, strict=True)):
         attribution = explain_row(context.explained, encoded_row, rng, evaluations)
         values = _values_as_text(context, frame.iloc[position])
 
-        entry = _row_entry(context, row_numbers[position], attribution, predictions[position])
+        entry = _row_entry(context, row_numbers[position], attribution, model.predict_row(encoded_row))
         entry["values"] = values
         entry["warnings"] = warnings[position]
         # Counterfactuals are slow to find and easily misread as advice, so a request has to name the method.
         if request.method == "counterfactual":
-            entry["counterfactuals"] = _counterfactual_entries(context, encoded_row, values)
+            entry["counterfactuals"] = _counterfactual_entries(context, model, encoded_row, values)
 
         explanations.append(RowExplanation(entry, values, attribution.permutations))
         progress.report_step(position + 1)
@@ -316,15 +318,17 @@ def _by_column(context: ExplanationContext, values: npt.NDArray[Any]) -> dict[st
     return dict(zip(context.names, values.tolist(), strict=True))
 
 
-def _counterfactual_entries(context: ExplanationContext, encoded_row: Floats, values: Mapping[str, str]) -> list[Json]:
+def _counterfactual_entries(
+    context: ExplanationContext, model: ExplainedModel, encoded_row: Floats, values: Mapping[str, str]
+) -> list[Json]:
     """Find changes of a row that would clearly change its prediction, and describe them as the API documents it.
 
-    `values` are the present values of the row as text, by column. The API returns a list, because there could be
-    several ways to another prediction, but only the one with the fewest changes is searched for. The list is empty if
-    there is none.
+    `model` decides with the threshold of the row's group, if there is one. `values` are the present values of the row
+    as text, by column. The API returns a list, because there could be several ways to another prediction, but only the
+    one with the fewest changes is searched for. The list is empty if there is none.
     """
-    immutable_columns = [context.names.index(name) for name in context.request.immutable]
-    counterfactual = find_counterfactual(context.explained, encoded_row, immutable_columns)
+    immutable_columns = [context.names.index(name) for name in context.immutable_columns]
+    counterfactual = find_counterfactual(model, encoded_row, immutable_columns)
     if counterfactual is None:
         return []
 
