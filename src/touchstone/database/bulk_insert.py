@@ -2,13 +2,17 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
+import pyarrow as pa
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from touchstone.database import postgresql, sqlite
-from touchstone.database.copy_lines import to_copy_lines
+from touchstone.database.copy_lines import to_arrow, to_copy_lines
+
+# The values of a column as they are passed to the database: those of the driver of SQLite, or an Arrow array.
+ConvertedColumn: TypeAlias = Sequence[Any] | pa.Array
 
 
 async def insert_rows(connection: AsyncConnection, table: sa.Table, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -18,11 +22,20 @@ async def insert_rows(connection: AsyncConnection, table: sa.Table, rows: Sequen
     """
     if rows:
         columns = {name: [row[name] for row in rows] for name in rows[0]}
-        await insert_columns(connection, table, columns)
+        await insert_columns(connection, table, convert_columns(table, columns, connection.dialect))
 
 
-async def insert_columns(connection: AsyncConnection, table: sa.Table, columns: Mapping[str, Sequence[Any]]) -> None:
-    """Insert rows that are given as columns: by name, the value of each row; the other columns get their defaults."""
+def convert_columns(
+    table: sa.Table, columns: Mapping[str, Sequence[Any]], dialect: sa.Dialect
+) -> dict[str, ConvertedColumn]:
+    """Convert the values of rows to those that are passed to the database; `columns` has the values of each column."""
+    if sqlite.is_sqlite(dialect):
+        return {name: _to_driver_values(values, table.c[name], dialect) for name, values in columns.items()}
+    return {name: to_arrow(values, table.c[name]) for name, values in columns.items()}
+
+
+async def insert_columns(connection: AsyncConnection, table: sa.Table, columns: Mapping[str, ConvertedColumn]) -> None:
+    """Insert rows whose values have been converted column by column; the other columns get their defaults."""
     dialect = connection.dialect
     quote = dialect.identifier_preparer.quote
     target = f"{quote(table.name)} ({', '.join(map(quote, columns))})"
@@ -31,11 +44,10 @@ async def insert_columns(connection: AsyncConnection, table: sa.Table, columns: 
     driver_connection = raw_connection.driver_connection
     with _as_sqlalchemy_errors(target, dialect):
         if sqlite.is_sqlite(dialect):
-            rows = _to_driver_rows(table, columns, dialect)
+            rows = list(zip(*columns.values(), strict=True))
             await sqlite.insert_rows(driver_connection, target, rows)
         else:
-            lines = to_copy_lines(table, columns)
-            await postgresql.copy_lines(driver_connection, target, lines)
+            await postgresql.copy_lines(driver_connection, target, to_copy_lines(columns))
 
 
 async def reserve_ids(connection: AsyncConnection, table: sa.Table, count: int) -> list[int]:
@@ -43,14 +55,6 @@ async def reserve_ids(connection: AsyncConnection, table: sa.Table, count: int) 
     if sqlite.is_sqlite(connection.dialect):
         return await sqlite.next_ids(connection, table, count)
     return await postgresql.next_ids(connection, table, count)
-
-
-def _to_driver_rows(
-    table: sa.Table, columns: Mapping[str, Sequence[Any]], dialect: sa.Dialect
-) -> list[tuple[Any, ...]]:
-    """Return columns as rows of values that the database driver accepts."""
-    driver_columns = [_to_driver_values(values, table.c[name], dialect) for name, values in columns.items()]
-    return list(zip(*driver_columns, strict=True))
 
 
 def _to_driver_values(values: Sequence[Any], column: sa.Column[Any], dialect: sa.Dialect) -> Sequence[Any]:

@@ -5,6 +5,8 @@ so that a missing value, which is not, differs from an empty text.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from operator import attrgetter
 from typing import Any, Final
 
 import msgspec
@@ -20,27 +22,26 @@ _ARROW_TYPES: Final[Sequence[tuple[type[Any], pa.DataType]]] = (
     (sa.Boolean, pa.bool_()),
     (sa.Double, pa.float64()),
     (sa.Integer, pa.int64()),
-    (UtcDateTime, pa.timestamp("us", tz="UTC")),
 )
 # How values are converted before Arrow takes them; an integer may be given as a float without a fraction.
 _CONVERSIONS: Final[Sequence[tuple[type[Any], Callable[[Any], object]]]] = (
     (sa.Integer, int),
     (sa.JSON, msgspec.json.encode),
-    (sa.Uuid, str),
+    (sa.Uuid, attrgetter("hex")),
+    (UtcDateTime, datetime.isoformat),
 )
 
 
-def to_copy_lines(table: sa.Table, columns: Mapping[str, Sequence[Any]]) -> bytes:
-    """Return rows as lines of CSV; `columns` has the value of each row by the name of the column."""
-    arrays = {name: _to_arrow(values, table.c[name]) for name, values in columns.items()}
+def to_copy_lines(columns: Mapping[str, pa.Array]) -> bytes:
+    """Return rows as lines of CSV; `columns` has the values of each column, as `to_arrow` returns them."""
     lines = pa.BufferOutputStream()
-    pyarrow.csv.write_csv(pa.record_batch(arrays), lines, _WRITE_OPTIONS)
+    pyarrow.csv.write_csv(pa.record_batch(dict(columns)), lines, _WRITE_OPTIONS)
     content: bytes = lines.getvalue().to_pybytes()
     return content
 
 
-def _to_arrow(values: Sequence[Any], column: sa.Column[Any]) -> pa.Array:
-    """Return the values of a column as an Arrow array of numbers, Booleans, times or texts that PostgreSQL can read."""
+def to_arrow(values: Sequence[Any], column: sa.Column[Any]) -> pa.Array:
+    """Return the values of a column as an Arrow array of numbers, Booleans or texts that PostgreSQL can read."""
     for column_type, convert in _CONVERSIONS:
         if isinstance(column.type, column_type):
             values = [None if value is None else convert(value) for value in values]

@@ -17,7 +17,13 @@ from touchstone.core.disk_reserve import DiskReserve
 from touchstone.core.errors import StorageFull
 from touchstone.core.outage_log import OutageLog
 from touchstone.database import postgresql, sqlite
-from touchstone.database.bulk_insert import insert_columns, insert_rows, reserve_ids
+from touchstone.database.bulk_insert import (
+    ConvertedColumn,
+    convert_columns,
+    insert_columns,
+    insert_rows,
+    reserve_ids,
+)
 from touchstone.database.failures import is_busy, is_disk_full, is_unavailable, translate_failures
 from touchstone.database.postgresql import create_postgresql_engine, take_advisory_lock
 from touchstone.database.sqlite import back_up, check_can_open, create_sqlite_engine, sqlite_path
@@ -79,9 +85,19 @@ class Writer(Reader):
         """Insert many rows, which have values for the same columns, in the fastest way that the database has."""
         await insert_rows(self._connection, table, rows)
 
-    async def insert_columns(self, table: sa.Table, columns: Mapping[str, Sequence[Any]]) -> None:
-        """Insert many rows like `insert_rows`; `columns` has the value of each row by the name of the column."""
-        await insert_columns(self._connection, table, columns)
+    async def insert_columns(
+        self,
+        table: sa.Table,
+        converted_columns: Mapping[str, ConvertedColumn],
+        further_columns: Mapping[str, Sequence[Any]],
+    ) -> None:
+        """Insert many rows like `insert_rows`.
+
+        Most of their columns come from `Database.convert_columns`, which is called before the transaction.
+        `further_columns` has the values that only the transaction knows, by the name of the column.
+        """
+        last_columns = convert_columns(table, further_columns, self._connection.dialect)
+        await insert_columns(self._connection, table, {**converted_columns, **last_columns})
 
     async def reserve_ids(self, table: sa.Table, count: int) -> list[int]:
         """Return new ids for rows that this transaction inserts next."""
@@ -170,6 +186,10 @@ class Database:
 
         # Only a transaction that may not use the reserve shows that the disk has room again.
         self._disk_full_log.record_success()
+
+    def convert_columns(self, table: sa.Table, columns: Mapping[str, Sequence[Any]]) -> dict[str, ConvertedColumn]:
+        """Convert the values of rows, by the name of their column, for `Writer.insert_columns`."""
+        return convert_columns(table, columns, self._writing_engine.dialect)
 
     def prepare_for_file(self, byte_count: int) -> None:
         """Prepare the disk of an SQLite database for a file of this size, or raise `StorageFull` if it does not fit.

@@ -4,7 +4,7 @@ A column with few distinct values stores each of them once, and for each record 
 value in the list of distinct values. These codes are those of one batch; a segment or an index assigns its own.
 """
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -68,10 +68,12 @@ class RecordBatch:
         return self.columns["id"]
 
 
-def encode_values(values: Iterable[Hashable | None]) -> CodedColumn:
+def encode_values(values: Collection[Hashable | None]) -> CodedColumn:
     """Encode values as a column of codes. None, which means "not known", has the code 0."""
-    codes_by_value: dict[Hashable | None, int] = {None: 0}
-    codes = [codes_by_value.setdefault(value, len(codes_by_value)) for value in values]
+    distinct_values = dict.fromkeys(values)
+    distinct_values.pop(None, None)
+    codes_by_value = {value: code for code, value in enumerate([None, *distinct_values])}
+    codes = [codes_by_value[value] for value in values]
     return CodedColumn(np.array(codes, np.int32), list(codes_by_value))
 
 

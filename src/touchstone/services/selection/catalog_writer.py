@@ -37,7 +37,7 @@ class CatalogWriter:
         Raises:
             SourceConflict: a record with the same source has been inserted in the meantime.
         """
-        ids = await store.insert_new_datasets(self.transaction, new_records.columns, new_records.owner, self.version)
+        ids = await store.insert_new_datasets(self.transaction, new_records, self.version)
         self.new_batches.append(new_records.catalog_batch(ids))
 
     async def update(self, dataset_id: int, draft: DatasetDraft) -> DatasetRecord:

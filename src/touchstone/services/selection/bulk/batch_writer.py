@@ -132,7 +132,7 @@ class BatchWriter:
             source_digest = line.source_digests[0] if line.source_digests else None
             drafts.append(line.record.new_draft(self._owner, source_digest, now))
 
-        return _NewLines(lines, NewRecords.from_drafts(self._owner, drafts))
+        return _NewLines(lines, NewRecords.from_drafts(self._database, self._owner, drafts))
 
     async def _store(self, writer: CatalogWriter, batch: PreparedBatch) -> BatchResult:
         """Insert the new records of a batch and update the outdated ones, as far as the quota allows.
@@ -223,7 +223,7 @@ def _lines_over_quota(new_lines: _NewLines, updates: Sequence[_Update], free_byt
         return []
 
     added_bytes: dict[int, int] = {}
-    for line, byte_count in zip(new_lines.lines, new_lines.records.columns["bytes"], strict=True):
+    for line, byte_count in zip(new_lines.lines, new_lines.records.sizes, strict=True):
         added_bytes[line.number] = byte_count
     for update in updates:
         added_bytes[update.line_number] = content_size(update.draft) - update.stored.content_bytes

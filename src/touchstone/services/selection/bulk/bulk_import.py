@@ -14,8 +14,8 @@ from touchstone.services.selection.bulk.record_parser import RecordParser
 from touchstone.services.selection.bulk.report import BatchCounts, BulkReport, RefusedLine
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 
-# The limits of a batch. Storing one takes some milliseconds, in which other writers wait.
-LINES_PER_BATCH: Final = 500
+# The limits of a batch. Storing one takes some hundredths of a second, in which other writers wait.
+LINES_PER_BATCH: Final = 300
 BYTES_PER_BATCH: Final = 4 * 1024 * 1024
 # How many lines are parsed before other requests may run.
 _LINES_AT_ONCE: Final = 50

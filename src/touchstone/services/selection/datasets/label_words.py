@@ -52,6 +52,8 @@ def trainable_words(measured_rows: object) -> tuple[str, ...]:
 
 def _texts(value: object) -> tuple[str, ...]:
     """Return the texts in a member of the metadata, which is a text or a list of texts."""
+    if value is None:
+        return ()
     if isinstance(value, str):
         text = value.strip()
         return (text,) if text else ()

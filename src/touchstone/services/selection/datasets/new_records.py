@@ -1,13 +1,17 @@
 """New records as columns, in the forms in which the database and the catalog in memory take many of them at once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from datetime import datetime
+from typing import Any, Final, Self
 from uuid import UUID
 
 import numpy as np
 
 from touchstone.core.attributes import WORDS
+from touchstone.database.bulk_insert import ConvertedColumn
+from touchstone.database.engine import Database
+from touchstone.database.tables import datasets
 from touchstone.ranking.columns.record_batch import RecordBatch
 from touchstone.ranking.columns.row_batches import encode_record_batch
 from touchstone.services.selection.datasets.dataset_record import (
@@ -17,9 +21,9 @@ from touchstone.services.selection.datasets.dataset_record import (
     content_size,
 )
 from touchstone.services.selection.datasets.encoded_records import to_microseconds
-from touchstone.services.selection.datasets.label_words import label_words
+from touchstone.services.selection.datasets.label_words import licence_words, optional_words, trainable_words
 
-_FIELDS_OF_DRAFT = (
+_FIELDS_OF_DRAFT: Final = (
     "dataset_id",
     "owner",
     "visibility",
@@ -42,16 +46,17 @@ class NewRecords:
 
     Attributes:
         owner: Who owns all of the records; None for nobody.
-        columns: The value of each record by the name of the column in the database, except for the columns that are
-            assigned when the records are stored.
+        sizes: The size of each record in bytes, which counts towards the quota of its owner.
+        columns: The converted columns of the table, except for those that are assigned when the records are stored.
     """
 
     owner: UUID | None
-    columns: dict[str, list[Any]]
+    sizes: Sequence[int]
+    columns: Mapping[str, ConvertedColumn]
     _catalog_batch: RecordBatch
 
     @classmethod
-    def from_drafts(cls, owner: UUID | None, drafts: Sequence[DatasetDraft]) -> Self:
+    def from_drafts(cls, database: Database, owner: UUID | None, drafts: Sequence[DatasetDraft]) -> Self:
         """Prepare to store the drafts of some new records of an owner."""
         columns: dict[str, list[Any]] = {}
         for name in _FIELDS_OF_DRAFT:
@@ -60,7 +65,12 @@ class NewRecords:
             columns[name] = [draft.attributes[name] for draft in drafts]
         columns["bytes"] = [content_size(draft) for draft in drafts]
 
-        return cls(owner, columns, _encode_for_catalog(columns))
+        return cls(
+            owner,
+            sizes=columns["bytes"],
+            columns=database.convert_columns(datasets, columns),
+            _catalog_batch=_encode_for_catalog(columns),
+        )
 
     def catalog_batch(self, ids: Sequence[int]) -> RecordBatch:
         """Return the records as the catalog in memory takes them; `ids` are those that the database has assigned."""
@@ -68,21 +78,29 @@ class NewRecords:
         return replace(batch, columns={**batch.columns, "id": np.array(ids, np.int64)})
 
 
-def _encode_for_catalog(columns: dict[str, list[Any]]) -> RecordBatch:
+def _encode_for_catalog(columns: Mapping[str, Sequence[Any]]) -> RecordBatch:
     """Return new records as the catalog in memory takes them, but without their ids: each is 0."""
-    labels = [label_words(RecordLabels.from_metadata(metadata)) for metadata in columns["metadata"]]
-    unknown = [None] * len(labels)
+    labels = [RecordLabels.from_metadata(metadata) for metadata in columns["metadata"]]
+    words = {name: [None if value is None else tuple(value) for value in columns[name]] for name in WORDS}
 
-    values: dict[str, Sequence[Any]] = {
-        **columns,
-        "id": [0] * len(labels),
-        "created_at": [to_microseconds(instant) for instant in columns["created_at"]],
-        "updated_at": [to_microseconds(instant) for instant in columns["updated_at"]],
-        "evidence": unknown,
-    }
-    for name in WORDS:
-        values[name] = [None if words is None else tuple(words) for words in columns[name]]
-    for name in ("license", "language", "source", "tags", "trainable"):
-        values[name] = [words[name] for words in labels]  # type: ignore[literal-required]
+    return encode_record_batch(
+        {
+            **columns,
+            **words,
+            "license": [licence_words(label.licence) for label in labels],
+            "language": [optional_words(label.language) for label in labels],
+            "source": [optional_words(label.source) for label in labels],
+            "tags": [optional_words(label.tags) for label in labels],
+            "trainable": [trainable_words(label.measured_rows) for label in labels],
+            "created_at": _all_to_microseconds(columns["created_at"]),
+            "updated_at": _all_to_microseconds(columns["updated_at"]),
+            "evidence": [None] * len(labels),
+            "id": [0] * len(labels),
+        }
+    )
 
-    return encode_record_batch(values)
+
+def _all_to_microseconds(instants: Sequence[datetime]) -> list[int]:
+    """Return instants as numbers of microseconds since 1970; those of new records are nearly always the same."""
+    microseconds = {instant: to_microseconds(instant) for instant in set(instants)}
+    return [microseconds[instant] for instant in instants]

@@ -136,7 +136,7 @@ def _encode_json(texts: pa.Array, to_words: Callable[[Any], Words | None]) -> Co
     distinct_values = msgspec.json.decode("[" + ",".join(distinct_texts) + "]")
 
     # Different texts may stand for the same words, so the words get codes of their own.
-    word_lists = encode_values(to_words(value) for value in (None, *distinct_values))
+    word_lists = encode_values([to_words(value) for value in (None, *distinct_values)])
     return CodedColumn(word_lists.codes[coded_texts.codes], word_lists.values)
 
 

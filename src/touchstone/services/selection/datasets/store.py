@@ -1,6 +1,6 @@
 """Queries on the table `datasets`: inserting, updating, deleting, reading and counting dataset records."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 from uuid import UUID
 
@@ -20,6 +20,7 @@ from touchstone.services.selection.datasets.dataset_record import (
     to_records,
     to_written_record,
 )
+from touchstone.services.selection.datasets.new_records import NewRecords
 
 # Both databases accept several thousand values in one IN list.
 _IDS_PER_QUERY: Final = 1000
@@ -63,26 +64,20 @@ async def insert_datasets(transaction: Writer, drafts: Sequence[DatasetDraft], v
     await record_usage_store.add_bytes(transaction, added_bytes)
 
 
-async def insert_new_datasets(
-    transaction: Writer, columns: Mapping[str, Sequence[Any]], owner: UUID | None, version: int
-) -> list[int]:
-    """Insert new records of one owner, and return their ids.
-
-    `columns` has the value of each record by the name of the column, except those that are assigned here: the id and
-    the version of the catalog.
+async def insert_new_datasets(transaction: Writer, new_records: NewRecords, version: int) -> list[int]:
+    """Insert new records at a version of the catalog, and return their ids.
 
     Raises:
         SourceConflict: a record with the same source has been inserted in the meantime.
     """
-    sizes = columns["bytes"]
-    ids = await transaction.reserve_ids(datasets, len(sizes))
-    all_columns = {**columns, "id": ids, "changed_at_version": [version] * len(ids)}
+    ids = await transaction.reserve_ids(datasets, len(new_records.sizes))
+    assigned_columns = {"id": ids, "changed_at_version": [version] * len(ids)}
     try:
-        await transaction.insert_columns(datasets, all_columns)
+        await transaction.insert_columns(datasets, new_records.columns, assigned_columns)
     except sa.exc.IntegrityError as error:
         raise SourceConflict from error
 
-    await record_usage_store.add_bytes(transaction, {owner: sum(sizes)})
+    await record_usage_store.add_bytes(transaction, {new_records.owner: sum(new_records.sizes)})
     return ids
 
 
