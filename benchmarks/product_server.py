@@ -18,6 +18,7 @@ import httpx2
 from benchmarks.catalogs import create_catalog
 
 DATABASE_NAME: Final = "touchstone.db"
+_NO_BYTECODE: Final = "PYTHONDONTWRITEBYTECODE"
 PASSWORD: Final = "a long enough one"
 READY_PATH: Final = "/health/ready"
 START_SECONDS: Final = 300.0  # a large catalog takes long to load
@@ -29,8 +30,12 @@ class ServerProcess:
     """A server in a process of its own."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], address: str) -> None:
-        """Start the server; the process inherits no settings of the product from this one."""
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith("TOUCHSTONE_")}
+        """Start the server; the process inherits no settings of the product from this one.
+
+        It may keep its modules as bytecode, as an installation has them: to compile them takes longer than to start.
+        """
+        settings = {name for name in os.environ if name.startswith("TOUCHSTONE_")}
+        inherited = {name: value for name, value in os.environ.items() if name not in {*settings, _NO_BYTECODE}}
         self.command = command
         self.address = address
         self.process = subprocess.Popen(command, env={**inherited, **environment}, stdout=subprocess.DEVNULL)
