@@ -63,6 +63,25 @@ async def test_named_datasets_are_compared(backends: Backends) -> None:
         assert [item["id"] for item in listed.json()["comparisons"]] == [comparison["id"]]
 
 
+async def test_each_dataset_may_have_options_of_its_own(backends: Backends) -> None:
+    """Options that name columns replace those for all datasets, whether the dataset is named by number or by UUID."""
+    own = {"6": {"features": {"include": ["a"]}, "group_column": "30", "positive_class": 1}}
+    shared = {"features": {"exclude": ["a"]}, "split": {"test_size": 0.3}}
+    async with backends.client() as client:
+        answer = await client.post("/compare", json=NAMED | shared | {"by_dataset": own})
+        assert answer.status_code == 202, answer.text
+        jobs = [(await client.get(f"/jobs/{item['job_id']}")).json() for item in answer.json()["datasets"]]
+        requests = [job["request"] for job in jobs]
+
+        assert [request["features"] for request in requests] == [
+            {"include": [], "exclude": ["a"]},
+            {"include": ["a"], "exclude": []},
+        ]
+        assert [request["split"]["group_column"] for request in requests] == [None, "30"]
+        assert [request["split"]["test_size"] for request in requests] == [0.3, 0.3]
+        assert [request["positive_class"] for request in requests] == [None, 1]
+
+
 async def test_scores_that_may_differ_by_chance_are_called_so(backends: Backends) -> None:
     """Where the intervals overlap, the order of the scores may be chance, and the summary says so."""
     async with backends.client() as client:
@@ -111,6 +130,14 @@ async def test_the_first_tables_of_a_ranking_are_compared(backends: Backends) ->
         (NAMED | {"target": "price"}, 422, "target_not_found", ["dataset_ids", 0]),
         (NAMED | {"target": None}, 422, "target_not_suggested", ["dataset_ids", 0]),
         (NAMED | {"target": {"7": "0"}}, 422, "target_without_dataset", ["target", 7]),
+        (NAMED | {"by_dataset": {"7": {}}}, 422, "target_without_dataset", ["by_dataset", 7]),
+        (NAMED | {"by_dataset": {"6": {"group": "a"}}}, 422, "unknown_name", ["by_dataset", "6"]),
+        (
+            NAMED | {"by_dataset": {"6": {"group_column": "a", "time_column": "b"}}},
+            422,
+            "split_by_two_columns",
+            ["dataset_ids", 1],
+        ),
         (NAMED | {"limit": 2}, 422, "option_without_effect", ["limit"]),
         (NAMED | {"limit": 1}, 422, "greater_than_equal", ["limit"]),
         (NAMED | {"metric": "r2", "task": "classification"}, 422, "metric_task_mismatch", ["metric"]),

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from touchstone.client.call import Call, build_path, read_json, read_nothing, without_none
 from touchstone.client.comparison_models import TrainingComparison, TrainingComparisonPage
-from touchstone.client.fields import TrainOptions
+from touchstone.client.fields import DatasetOptions, TrainOptions
 from touchstone.client.job_calls import idempotency_header
 
 
@@ -15,6 +15,7 @@ def compare_trainings(
     *,
     target: str | Mapping[str, str] | None = None,
     limit: int | None = None,
+    by_dataset: Mapping[str, DatasetOptions] | None = None,
     idempotency_key: str | None = None,
     **options: Unpack[TrainOptions],
 ) -> Call[TrainingComparison]:
@@ -22,9 +23,10 @@ def compare_trainings(
 
     Without `dataset_ids`, these are the first `limit` datasets with a table in the ranking of the project `project_id`.
     The `target` is the column to predict: one name for all datasets, or a mapping with one for each dataset by its id.
-    For datasets without a target, it is the one that their record suggests.
+    For datasets without a target, it is the one that their record suggests. The options of `by_dataset` name columns of
+    a single dataset and take the place of those that apply to all.
     """
-    body = {**options, **without_none(target=target, limit=limit)}
+    body = {**options, **without_none(target=target, limit=limit, by_dataset=by_dataset)}
     if dataset_ids:
         body["dataset_ids"] = list(dataset_ids)
     return Call(

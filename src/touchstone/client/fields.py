@@ -273,6 +273,17 @@ class TrainOptions(TypedDict, total=False):
     name: str
 
 
+class DatasetOptions(TypedDict, total=False):
+    """The options of one training of a comparison that name columns and classes of its dataset."""
+
+    features: Mapping[Literal["include", "exclude"], Sequence[str]]
+    sensitive_features: Sequence[str]
+    positive_class: str | int | float | bool | None
+    sample_weight: str
+    time_column: str
+    group_column: str
+
+
 class ExplainOptions(TypedDict, total=False):
     """The subject of an explanation (a training by `job_id`, or a dataset by `dataset_id`), and its options."""
 

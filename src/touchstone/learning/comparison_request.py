@@ -1,13 +1,21 @@
 """Requests to train the same model on several datasets, so that the results can be compared."""
 
-from collections.abc import Sequence
-from typing import Annotated, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any, Final, TypeVar
 
-from msgspec import Meta
-from msgspec.structs import replace
+from msgspec import Meta, Struct
+from msgspec.structs import asdict, replace
 
 from touchstone.learning.learning_errors import LearningError
-from touchstone.learning.requests import ColumnName, DatasetKey, Features, TrainingOptions, TrainingRequest
+from touchstone.learning.requests import (
+    Cell,
+    ColumnName,
+    DatasetKey,
+    Features,
+    SensitiveColumns,
+    TrainingOptions,
+    TrainingRequest,
+)
 
 MIN_DATASETS: Final = 2
 MAX_DATASETS: Final = 10
@@ -19,6 +27,39 @@ TargetByDataset = Annotated[
     Meta(max_length=MAX_DATASETS, description="The column to predict, by the number or the UUID of the dataset."),
 ]
 Targets = ColumnName | TargetByDataset
+SPLIT_COLUMNS: Final = ("time_column", "group_column")
+ValueT = TypeVar("ValueT")
+
+
+class DatasetOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The options of the training on a single dataset that name its columns and classes.
+
+    Those that are given take the place of the options that apply to all datasets.
+    """
+
+    features: Features | None = None
+    sensitive_features: SensitiveColumns | None = None
+    positive_class: Cell = None
+    sample_weight: ColumnName | None = None
+    time_column: ColumnName | None = None
+    group_column: ColumnName | None = None
+
+    def apply_to(self, options: TrainingOptions) -> dict[str, Any]:
+        """Return the options of a training, by name, with those of this dataset in their place."""
+        given = {name: value for name, value in asdict(self).items() if value is not None}
+        split_columns = {name: given.pop(name) for name in SPLIT_COLUMNS if name in given}
+
+        values = {name: getattr(options, name) for name in TrainingOptions.__struct_fields__} | given
+        if split_columns:
+            values["split"] = replace(options.split, **split_columns)
+        return values
+
+
+OptionsByDataset = Annotated[
+    dict[ColumnName, DatasetOptions],
+    Meta(max_length=MAX_DATASETS, description="Options of single datasets, by the number or the UUID of the dataset."),
+]
+NO_OPTIONS: Final = DatasetOptions()
 
 
 class TrainingComparisonRequest(TrainingOptions, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -26,12 +67,14 @@ class TrainingComparisonRequest(TrainingOptions, frozen=True, kw_only=True, forb
 
     `dataset_ids` names the datasets. Without them, they are the first `limit` datasets with a table in the ranking of
     the project. `target` is the column to predict, either one name for all datasets or one for each; for datasets
-    without one, it is the column that their record suggests.
+    without one, it is the column that their record suggests. `by_dataset` holds the options that name columns of a
+    single dataset.
     """
 
     dataset_ids: Annotated[tuple[DatasetKey, ...], Meta(max_length=MAX_DATASETS)] = ()
     limit: Annotated[int, Meta(ge=MIN_DATASETS, le=MAX_DATASETS)] | None = None
     target: Targets | None = None
+    by_dataset: OptionsByDataset | None = None
 
     def __post_init__(self) -> None:
         """Check the options of the trainings, and that the request says which datasets to compare.
@@ -48,7 +91,9 @@ class TrainingComparisonRequest(TrainingOptions, frozen=True, kw_only=True, forb
         _require_distinct_datasets(self.dataset_ids)
         if self.limit is not None:
             raise LearningError("option_without_effect", field="limit", option="limit", subject="dataset_ids")
-        self._require_datasets_of_targets()
+        if isinstance(self.target, dict):
+            self._require_named_datasets(self.target, field="target")
+        self._require_named_datasets(self.by_dataset or {}, field="by_dataset")
 
     @property
     def dataset_count(self) -> int:
@@ -60,41 +105,49 @@ class TrainingComparisonRequest(TrainingOptions, frozen=True, kw_only=True, forb
         if self.target is None or isinstance(self.target, str):
             return self.target
 
-        for dataset_key in dataset_keys:
-            if str(dataset_key) in self.target:
-                return self.target[str(dataset_key)]
-        return None
+        return _first_value(self.target, dataset_keys)
+
+    def options_of(self, *dataset_keys: DatasetKey) -> DatasetOptions:
+        """Return the options of the dataset with these keys; none if the request gives none."""
+        return _first_value(self.by_dataset or {}, dataset_keys) or NO_OPTIONS
 
     def training_request(
-        self, dataset_id: int, *, dataset_name: str, target: str, excluded_columns: Sequence[str]
+        self,
+        dataset_id: int,
+        *,
+        dataset_name: str,
+        target: str,
+        options: DatasetOptions,
+        excluded_columns: Sequence[str],
     ) -> TrainingRequest:
-        """Return the request for the training on one of the datasets.
+        """Return the request for the training on one of the datasets, which may have options of its own.
 
         The excluded columns are those that the record of the dataset suggests; they count only if the request itself
-        does not say from which columns to learn.
+        does not say from which columns to learn. Raises `LearningError` if the options contradict each other.
         """
-        options = {name: getattr(self, name) for name in TrainingOptions.__struct_fields__}
-        request = TrainingRequest(**options, dataset_id=dataset_id, target=target)
+        request = TrainingRequest(**options.apply_to(self), dataset_id=dataset_id, target=target)
 
         # A model could otherwise seem good on one of the datasets because it has found a number that gives rows away.
-        if self.features == Features():
+        if request.features == Features():
             other_columns = tuple(column for column in dict.fromkeys(excluded_columns) if column != target)
             request = replace(request, features=Features(exclude=other_columns))
 
         name = f"{self.name}: {dataset_name}" if self.name else dataset_name
         return replace(request, name=name[:MAX_JOB_NAME])
 
-    def _require_datasets_of_targets(self) -> None:
-        """Raise `LearningError` if the request has a target for a dataset that it does not name."""
-        if not isinstance(self.target, dict):
-            return
-
+    def _require_named_datasets(self, dataset_keys: Iterable[str], *, field: str) -> None:
+        """Raise `LearningError` if a field has a value for a dataset that the request does not name."""
         known_keys = [str(dataset_id) for dataset_id in self.dataset_ids]
-        for dataset_key in self.target:
+        for dataset_key in dataset_keys:
             if dataset_key not in known_keys:
                 raise LearningError(
-                    "target_without_dataset", field=f"target.{dataset_key}", name=dataset_key, known=known_keys
+                    "target_without_dataset", field=f"{field}.{dataset_key}", name=dataset_key, known=known_keys
                 )
+
+
+def _first_value(values: Mapping[str, ValueT], dataset_keys: Sequence[DatasetKey]) -> ValueT | None:
+    """Return the value of a dataset that may be named by any of several keys; None if it has none."""
+    return next((values[str(key)] for key in dataset_keys if str(key) in values), None)
 
 
 def _require_distinct_datasets(dataset_ids: Sequence[DatasetKey]) -> None:

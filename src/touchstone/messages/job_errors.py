@@ -94,8 +94,8 @@ JOB_ERROR_TEXTS: Final[Mapping[str, Text]] = {
         "A comparison needs at least {minimum} datasets",
     ),
     "target_without_dataset": (
-        "La cible indiquée pour « {name} » est sans effet : les jeux de données sont {known}",
-        "The target that is given for “{name}” has no effect: the datasets are {known}",
+        "Ce qui est indiqué pour « {name} » est sans effet : les jeux de données sont {known}",
+        "What is given for “{name}” has no effect: the datasets are {known}",
     ),
     "target_not_suggested": (
         "Indiquez la colonne à prédire : la fiche de « {name} » n’en propose aucune",

@@ -9,7 +9,8 @@ from msgspec import Struct
 from touchstone.core.errors import DataFileUnreadable, DatasetNotFound, FieldError, InvalidJobRequest
 from touchstone.jobs.request_context import JobRequestContext
 from touchstone.jobs.selection_client import DatasetSource
-from touchstone.learning.comparison_request import TrainingComparisonRequest
+from touchstone.learning.comparison_request import DatasetOptions, TrainingComparisonRequest
+from touchstone.learning.requests import DatasetKey
 
 # A ranking may go on for millions of datasets without a table.
 MAX_RANKED_DATASETS: Final = 200
@@ -17,11 +18,15 @@ _RANKING_PAGE: Final = 50
 
 
 class Candidate(Struct, frozen=True):
-    """A dataset to train on: its source, its position in the ranking if it has one, and the column to predict."""
+    """A dataset to train on: its source, its position in the ranking if it has one, and what the request says about it.
+
+    `target` is the column to predict, which may also be the one that the record suggests.
+    """
 
     source: DatasetSource
     rank: int | None
     target: str | None
+    options: DatasetOptions
 
 
 async def load_named_datasets(ctx: JobRequestContext, request: TrainingComparisonRequest) -> list[Candidate]:
@@ -43,8 +48,7 @@ async def load_named_datasets(ctx: JobRequestContext, request: TrainingCompariso
             field = f"dataset_ids.{position}"
             raise InvalidJobRequest("duplicate_value", field=field, facts={"name": str(dataset_key)})
 
-        target = request.target_of(dataset_key, source.dataset_id) or source.target
-        candidates.append(Candidate(source, rank=None, target=target))
+        candidates.append(_candidate(request, source, dataset_key))
     return candidates
 
 
@@ -66,8 +70,16 @@ async def iterate_ranked_tables(
                 continue
 
             dataset_uuid = str(source.record["dataset_id"])
-            target = request.target_of(dataset.id, dataset_uuid) or source.target
-            yield Candidate(source, dataset.rank, target)
+            yield _candidate(request, source, dataset_uuid, rank=dataset.rank)
 
         if len(ranking) < _RANKING_PAGE:
             return
+
+
+def _candidate(
+    request: TrainingComparisonRequest, source: DatasetSource, dataset_key: DatasetKey, *, rank: int | None = None
+) -> Candidate:
+    """Return a dataset with what the request says about it, under its number or under another key."""
+    keys = (dataset_key, source.dataset_id)
+    target = request.target_of(*keys) or source.target
+    return Candidate(source, rank, target, request.options_of(*keys))

@@ -170,6 +170,7 @@ async def _check_training(ctx: JobRequestContext, subject: _Subject, candidate: 
         source.dataset_id,
         dataset_name=source.name,
         target=candidate.target,
+        options=candidate.options,
         excluded_columns=source.excluded_columns,
     )
     return await check_against_data(ctx, describe_job(ctx, training_request), source, subject.project)
