@@ -49,9 +49,9 @@ def format_percentage(share: float) -> LocalizedText:
     return with_unit(format_tenths(100 * share), "%")
 
 
-def format_tenths(number: float) -> LocalizedText:
-    """Write a number with one decimal, or with three significant digits if it is smaller than one."""
-    if abs(number) < 1:
+def format_tenths(number: float, *, smallest: float = 1.0) -> LocalizedText:
+    """Write a number with one decimal, or more exactly if it is nearer to zero than `smallest`."""
+    if abs(number) < smallest:
         return {locale: format_fact(float(number), locale) for locale in LOCALES}
 
     english = f"{number:,.1f}".replace("-", _MINUS)

@@ -18,6 +18,7 @@ from touchstone.learning.localized_text import (
 from touchstone.learning.narrative import sentence
 
 STRONGEST_COLUMNS: Final = 3
+SMALLEST_TENTH: Final = 0.1  # Fewer percentage points than this are written with more than one decimal.
 EQUAL_SHARE: Final = 1e-3  # A smaller share of all contributions is no difference worth telling.
 
 
@@ -62,7 +63,7 @@ class ExplainedNumber:
         """Write the size of a difference between two explained numbers with its unit."""
         if self.is_probability:
             points = 100 * abs(number)
-            return sentence("points", number=format_tenths(points), count=points)
+            return sentence("points", number=format_tenths(points, smallest=SMALLEST_TENTH), count=points)
         return with_unit(sentence("number", number=abs(number)), self.unit)
 
     def format_contribution(self, number: float) -> LocalizedText:
@@ -70,7 +71,8 @@ class ExplainedNumber:
         if self.is_probability:
             points = 100 * number
             sign = "+" if points > 0 else ""
-            signed = {locale: sign + text for locale, text in format_tenths(points).items()}
+            unsigned = format_tenths(points, smallest=SMALLEST_TENTH)
+            signed = {locale: sign + text for locale, text in unsigned.items()}
             return sentence("points", number=signed, count=points)
         return with_unit(format_signed(number), self.unit)
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import skops.io
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from skops.io.exceptions import UntrustedTypesFoundException
@@ -96,6 +97,11 @@ class LoadedModel:
         """The thresholds by group; None for a model that decides alike for all groups."""
         record = self.record.get("group_thresholds")
         return None if record is None else GroupThresholds.from_record(record)
+
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether the probabilities are corrected by what the training has learned about them."""
+        return isinstance(self.estimator, CalibratedClassifierCV)
 
     @property
     def is_balanced(self) -> bool:

@@ -251,7 +251,7 @@ def _metric_label(context: ExplanationContext) -> LocalizedText:
 def _narrative(context: ExplanationContext, columns: Sequence[Json], rows: Sequence[RowExplanation]) -> LocalizedText:
     """Tell the explanation in sentences: what the model predicts, which columns matter, and what moved each row.
 
-    `columns` are the entries of the global explanation, the most important first.
+    Each row has a paragraph of its own. `columns` are the entries of the global explanation, the most important first.
     """
     model = context.model
     algorithm = localize(ALGORITHM_BY_NAME[model.algorithm].label)
@@ -266,11 +266,14 @@ def _narrative(context: ExplanationContext, columns: Sequence[Json], rows: Seque
         sentences += narrative.importance_sentences(columns, _metric_label(context))
 
     sentences += narrative.direction_sentences(columns)
-    explained_number = _explained_number(context)
-    for row in rows[:NARRATED_ROWS]:
-        sentences.append(row.entry["sentence"])
-        sentences += counterfactual_sentences(row.entry, explained_number, context.immutable_columns)
-    return join_texts(sentences)
+    row_paragraphs = [_narrate_row(context, row) for row in rows[:NARRATED_ROWS]]
+    return join_texts([join_texts(sentences), *row_paragraphs], separator="\n")
+
+
+def _narrate_row(context: ExplanationContext, row: RowExplanation) -> LocalizedText:
+    """Tell why a row has its prediction and, if the request asks for it, what would change it."""
+    counterfactuals = counterfactual_sentences(row.entry, _explained_number(context), context.immutable_columns)
+    return join_texts([row.entry["sentence"], *counterfactuals])
 
 
 def _limits(
@@ -290,7 +293,7 @@ def _limits(
     if permutations > 0:
         limits.append("sampled")
     limits.append("background")
-    if context.model.classes and context.model.is_balanced:
+    if context.model.classes and context.model.is_balanced and not context.model.is_calibrated:
         limits.append("rounded_probability")
     if context.model.group_thresholds is not None:
         limits.append("group_thresholds")

@@ -164,6 +164,7 @@ async def _explanation_variables(ctx: PageContext, job: Job) -> dict[str, Any]:
         "number": row_number,
         "entry": row,
         "contributions": job_view.contribution_bars(row) if row else (),
+        "decimals": job_view.shown_decimals(row) if row else None,
     }
     what_if_variables = await _what_if_variables(ctx, job, row)
     return variables | what_if_variables

@@ -14,6 +14,8 @@ JsonObject = Mapping[str, Any]
 
 _SEARCH_PHASE: Final = "searching"
 _MIN_TRIALS: Final = 3  # trials whose pace is enough for an estimate
+_WITHOUT_DECIMALS: Final = 1_000  # From this size on, explained numbers are shown without decimals.
+_WITH_ONE_DECIMAL: Final = 100
 _MAX_CONTRIBUTIONS: Final = 14  # contributions that are shown one by one
 _OTHER_COLUMNS: Final = "…"
 
@@ -295,6 +297,14 @@ def contribution_bars(explained_row: JsonObject) -> tuple[ContributionBar, ...]:
         )
         bars.append(bar)
     return tuple(bars)
+
+
+def shown_decimals(explained_row: JsonObject) -> int:
+    """Return with how many decimals the numbers of an explained row are shown; large ones need none."""
+    size = max(abs(float(explained_row["base_value"])), abs(float(explained_row["prediction"])))
+    if size >= _WITHOUT_DECIMALS:
+        return 0
+    return 1 if size >= _WITH_ONE_DECIMAL else 3
 
 
 def _strongest_contributions(

@@ -126,7 +126,8 @@ def _group_row(group: Json, metric_names: Sequence[str], language: ReportLanguag
 def _explanation_blocks(explanation: ReportedExplanation, language: ReportLanguage) -> Iterator[Block]:
     """Yield what one explanation says, and what not to conclude from it."""
     yield Heading(language.text("explanation_title", method=language.method(explanation.method)))
-    yield paragraph(str(language.translation(explanation.narrative)))
+    for text in str(language.translation(explanation.narrative)).splitlines():
+        yield paragraph(text)
 
     limits = [Line(sentence) for sentence in language.translation(explanation.limits)]
     if limits:
