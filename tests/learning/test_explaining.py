@@ -11,12 +11,17 @@ import msgspec
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import VotingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
 
 from tests.learning.small_tables import csv, explain, messy, model_of, train
 from touchstone.learning.artifacts import model_artifact
 from touchstone.learning.column_types import from_dates, from_numbers, from_texts
 from touchstone.learning.explaining.associations import association, comparable_values
 from touchstone.learning.explaining.explanation_context import ExplanationContext, prepare_explanation
+from touchstone.learning.explaining.held_out_copy import fit_held_out_copy
 from touchstone.learning.explaining.shapley_values import explain_row
 from touchstone.learning.interfaces import ModelFile
 from touchstone.learning.learning_errors import LearningError
@@ -286,6 +291,19 @@ def test_columns_of_noise_do_not_matter(tmp_path: Path, split: dict[str, Any]) -
         assert has_limit == bool(split)
         doubts_probabilities = any("are not frequencies" in limit for limit in answer["limits"]["en"])
         assert doubts_probabilities == (body["calibration"] != "sigmoid")
+
+
+def test_copies_of_models_weigh_classes_as_the_originals_do() -> None:
+    """A copy of a balanced model gives both classes about the same probability, also if it is an average."""
+    rng = np.random.default_rng(0)
+    frame, truth = pd.DataFrame({"a": rng.normal(size=300)}), (np.arange(300) % 10 == 0).astype(int)
+    members = [("one", LogisticRegression()), ("two", Pipeline([("linear", LogisticRegression())]))]
+    pipeline = Pipeline([("prepare", StandardScaler()), ("model", VotingClassifier(members, voting="soft"))])
+    pipeline.fit(frame, truth)
+
+    for is_balanced, expected in ((False, 0.1), (True, 0.5)):
+        copy = fit_held_out_copy(pipeline, frame, truth, rng, is_balanced=is_balanced)
+        assert copy.predict_proba(frame)[:, 1].mean() == pytest.approx(expected, abs=0.05)
 
 
 def test_columns_that_depend_on_each_other_are_named(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import pandas as pd
 from touchstone.learning.artifacts.model_artifact import LoadedModel
 from touchstone.learning.choices import Output
 from touchstone.learning.column_types import ColumnSchema
+from touchstone.learning.few_rows.models import FewRowsModel
 from touchstone.learning.model_search import predict_matrix
 from touchstone.learning.preparation import encode_frame, encoded_sources
 from touchstone.learning.requests import Cell
@@ -53,7 +54,9 @@ class ExplainedModel:
 
     def predict(self, matrix: Floats) -> tuple[npt.NDArray[Any], Floats]:
         """Return the model's own predictions (values or class codes) and probabilities for encoded rows."""
-        return predict_matrix(self.estimator, matrix, len(self.model.classes), self.model.decision_rule)
+        # Explanations ask a model often, and mostly for few rows at a time.
+        estimator = FewRowsModel(self.estimator)
+        return predict_matrix(estimator, matrix, len(self.model.classes), self.model.decision_rule)
 
     def predict_row(self, row: Floats) -> Any:
         """Return the model's own prediction (a value or a class code) for one encoded row."""

@@ -81,7 +81,9 @@ class ExplanationContext:
             return self.explained
 
         rng = np.random.default_rng(self.request.seed)
-        pipeline = fit_held_out_copy(self.model.pipeline, self.learning_frame, self.learning_truth, rng)
+        pipeline = fit_held_out_copy(
+            self.model.pipeline, self.learning_frame, self.learning_truth, rng, is_balanced=self.model.is_balanced
+        )
         copy = replace(self.model, pipeline=pipeline)
         class_code = self.explained.class_code
         target_class = None if class_code is None else self.model.classes[class_code]

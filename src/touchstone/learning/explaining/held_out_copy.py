@@ -24,12 +24,18 @@ _ENSEMBLES: Final = (VotingClassifier, VotingRegressor)
 
 
 def fit_held_out_copy(
-    pipeline: Pipeline, frame: pd.DataFrame, truth: npt.NDArray[Any], rng: np.random.Generator
+    pipeline: Pipeline,
+    frame: pd.DataFrame,
+    truth: npt.NDArray[Any],
+    rng: np.random.Generator,
+    *,
+    is_balanced: bool = False,
 ) -> Pipeline:
     """Return a copy of a fitted pipeline that has learned from these rows only, with the same settings.
 
-    At most `MAX_TRAINING_ROWS` of the rows are used. If the probabilities of the original are calibrated, those of the
-    copy are corrected by the same curves, so that the same rule decides between classes.
+    At most `MAX_TRAINING_ROWS` of the rows are used. With `is_balanced`, every class has the same weight. If the
+    probabilities of the original are calibrated, those of the copy are corrected by the same curves, so that the same
+    rule decides between classes.
     """
     if len(frame) > MAX_TRAINING_ROWS:
         rows = np.sort(rng.choice(len(frame), MAX_TRAINING_ROWS, replace=False))
@@ -37,7 +43,10 @@ def fit_held_out_copy(
 
     original = pipeline.named_steps["model"]
     prepare = clone(pipeline.named_steps["prepare"])
-    model = _unfitted_copy(original).fit(prepare.fit_transform(frame, truth), truth)
+    model = _unfitted_copy(original)
+    if is_balanced:
+        _balance_classes(model)
+    model.fit(prepare.fit_transform(frame, truth), truth)
     if isinstance(original, CalibratedClassifierCV):
         model = Calibrator(Calibration(original.method), original).calibrate_model(model)
     return Pipeline([("prepare", prepare), ("model", model)])
@@ -53,3 +62,9 @@ def _unfitted_copy(model: Any) -> Any:
         copy = clone(model)
         return copy.set_params(estimators=members)
     return clone(model)
+
+
+def _balance_classes(model: Any) -> None:
+    """Let a model, and those that it consists of, give every class the same weight when it is fitted."""
+    names = [name for name in model.get_params() if name.split("__")[-1] == "class_weight"]
+    model.set_params(**dict.fromkeys(names, "balanced"))

@@ -21,6 +21,7 @@ from sklearn.ensemble import (
     VotingRegressor,
 )
 from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from touchstone.learning.decisions.calibration import correct_probabilities
@@ -74,6 +75,8 @@ def _answer_of_single_model(model: Any, matrix: Floats) -> Floats:
         return _answer_of_trees([model], matrix)
     if hasattr(model, "booster_"):
         return _answer_of_lightgbm(model, matrix)
+    if isinstance(model, Pipeline) and isinstance(model.steps[0][1], FeatureUnion):
+        return _answer_of_kernel_model(model, matrix)
 
     answer: Floats = model.predict_proba(matrix) if hasattr(model, "predict_proba") else model.predict(matrix)
     return answer
@@ -85,6 +88,14 @@ def _answer_of_trees(trees: Sequence[Any], matrix: Floats) -> Floats:
     total: Floats = sum(tree.tree_.predict(single_precision) for tree in trees)
     mean = total / len(trees)
     return mean if hasattr(trees[0], "classes_") else mean[:, 0]
+
+
+def _answer_of_kernel_model(model: Pipeline, matrix: Floats) -> Floats:
+    """Return what a linear model of the columns and of similarities predicts, see `algorithms.py`."""
+    features, linear = (step for _name, step in model.steps)
+    (_columns, _unchanged), (name, similarities) = features.transformer_list
+    weighted_similarities = similarities.transform(matrix) * features.transformer_weights[name]
+    return _answer_of_single_model(linear, np.hstack((matrix, weighted_similarities)))
 
 
 def _answer_of_lightgbm(model: Any, matrix: Floats) -> Floats:
