@@ -1,6 +1,7 @@
 """The search gives weak trials up early, averages good ones, and is the same with any number of threads."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -21,6 +22,7 @@ from touchstone.learning.interfaces import Json
 from touchstone.learning.model_search import fit_trial, predict_fold, predict_matrix, suppress_numeric_warnings
 from touchstone.learning.preparation import build_preparation, encode_frame, fit_preparation
 from touchstone.learning.requests import TrainingRequest
+from touchstone.learning.selection_score import selection_score
 from touchstone.learning.table_reader import read_table
 from touchstone.learning.time_budget import FINISHING_SECONDS, TimeBudget
 from touchstone.learning.trial_comparison import (
@@ -162,6 +164,18 @@ def test_rare_classes_count_as_much_as_the_metric_lets_them() -> None:
     for metric, best in (("balanced_accuracy", 0), ("accuracy", 1)):
         trials = [scored(0, metric, truth, knows_rare), scored(1, metric, truth, knows_frequent)]
         assert choose_best_trial(metric, trials).ensemble.members[0].position == best
+
+
+def test_models_are_chosen_by_the_weights_of_rows() -> None:
+    """Rows without weight do not choose a model, and those of a rare class count more if they weigh more."""
+    truth = np.array([0, 0, 1, 1])
+    probabilities = np.array([[0.9, 0.1], [0.1, 0.9], [0.1, 0.9], [0.4, 0.6]])
+    plain = Predictions(truth, probabilities.argmax(axis=1), 2, probabilities)
+    weighted = replace(plain, weights=np.array([2.0, 0.0, 1.0, 0.0]))
+    for metric in ("accuracy", "balanced_accuracy"):
+        assert selection_score(metric, plain) == pytest.approx(-(0.01 + 0.81 + 0.01 + 0.16) / 4)
+        assert selection_score(metric, weighted) == pytest.approx(-0.01)
+        assert selection_score(metric, replace(plain, weights=np.zeros(4))) == -np.inf
 
 
 def test_a_kernel_model_learns_a_circle(tmp_path: Path) -> None:

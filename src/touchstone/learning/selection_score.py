@@ -20,17 +20,20 @@ def selection_score(metric: str, predictions: Predictions) -> float:
     all classes count the same if they do in the metric.
     """
     if metric in COUNTING_METRICS:
-        return -float(np.average(brier_losses(predictions), weights=_row_weights(metric, predictions)))
+        weights = _row_weights(metric, predictions)
+        return -float(np.average(brier_losses(predictions), weights=weights)) if weights.any() else -np.inf
 
     score = metric_sign(metric) * compute_metric(metric, predictions)
     return score if np.isfinite(score) else -np.inf
 
 
 def _row_weights(metric: str, predictions: Predictions) -> Floats:
-    """Return the weight of every row: 1, or the inverse frequency of its class if the metric counts classes alike."""
+    """Return how much each row counts; all classes have the same total weight if the metric counts classes alike."""
+    weights = np.ones(len(predictions.truth)) if predictions.weights is None else predictions.weights
     if not METRIC_BY_NAME[metric].prevalence_free:
-        return np.ones(len(predictions.truth))
+        return weights
 
-    rows_per_class = np.bincount(predictions.truth, minlength=predictions.class_count)
-    weights: Floats = 1 / rows_per_class[predictions.truth]
-    return weights
+    weight_of_class = np.bincount(predictions.truth, weights=weights, minlength=predictions.class_count)
+    balanced_weights: Floats = np.zeros(len(weights))
+    np.divide(weights, weight_of_class[predictions.truth], out=balanced_weights, where=weights > 0)
+    return balanced_weights
