@@ -13,6 +13,7 @@ from sklearn.ensemble import VotingClassifier, VotingRegressor
 from tests.learning.small_tables import csv, messy, model_of, train
 from touchstone.learning.algorithms import MANY_ROWS_FOR_KERNEL, Trial, load_libraries
 from touchstone.learning.artifacts import model_artifact
+from touchstone.learning.boosting import MIN_ROUNDS
 from touchstone.learning.ensembles import Ensemble, EnsembleMember, choose_best_trial, choose_ensemble
 from touchstone.learning.evaluation import Predictions, compute_metric
 from touchstone.learning.experiment import Experiment, prepare_experiment
@@ -83,6 +84,14 @@ def test_without_time_only_the_first_trial_is_scored() -> None:
     experiment = plan(curved(700), "y", budget={"max_trials": MIN_SURVIVORS})
     compared = compare(experiment, deadline=time.monotonic() - 1)
     assert [trial.position for trial in compared.scored_trials] == [0]
+    assert not compared.is_complete
+
+
+def test_boosting_ends_at_the_deadline() -> None:
+    """Without time a boosting model has a few rounds, and its trial makes the same number of them."""
+    experiment = plan(curved(700), "y", algorithms=["lightgbm"], budget={"max_trials": 1})
+    compared = compare(experiment, deadline=time.monotonic() - 1)
+    assert compared.scored_trials[0].tuned_trial.settings["n_estimators"] == MIN_ROUNDS
     assert not compared.is_complete
 
 

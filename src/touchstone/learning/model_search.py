@@ -1,5 +1,6 @@
 """Encoding the rows of a fold, fitting trials on them, and predicting rows that took no part in this."""
 
+import math
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.utils.class_weight import compute_sample_weight
 
 from touchstone.learning.algorithms import MODEL_FAMILIES, ModelOptions, Trial, build_model
-from touchstone.learning.boosting import WeightedRows
+from touchstone.learning.boosting import RoundLimit, WeightedRows
 from touchstone.learning.column_types import ColumnSchema
 from touchstone.learning.decisions.decision_rule import DEFAULT_RULE, DecisionRule
 from touchstone.learning.evaluation import Predictions
@@ -95,11 +96,14 @@ def fit_trial(data: TrainingData, trial: Trial, encoded: EncodedFold, *, weights
     return model.fit(training.matrix, training.values, **{weight_argument: training.weights})
 
 
-def fit_until_no_better(data: TrainingData, trial: Trial, encoded: EncodedFold) -> tuple[Any, Trial]:
+def fit_until_no_better(
+    data: TrainingData, trial: Trial, encoded: EncodedFold, deadline: float = math.inf
+) -> tuple[Any, Trial]:
     """Fit the model of a trial, and return it with the trial that makes such a model without validation rows.
 
-    A model that is built in rounds is complete when the test rows of the fold are not predicted any better. The trial
-    returned has the number of rounds among its settings. Any other model is fitted as usual.
+    A model that is built in rounds is complete when the test rows of the fold are not predicted any better, or at a
+    deadline, a moment of `time.monotonic`. The trial returned has the number of rounds among its settings. Any other
+    model is fitted as usual.
     """
     fit_early = MODEL_FAMILIES[trial.algorithm].fit_early
     if fit_early is None or not _test_classes_are_learned(data.target, encoded.fold):
@@ -110,7 +114,7 @@ def fit_until_no_better(data: TrainingData, trial: Trial, encoded: EncodedFold) 
         model,
         weighted_rows(data, trial, encoded.train, encoded.fold.train),
         weighted_rows(data, trial, encoded.test, encoded.fold.test),
-        max_rounds=data.options.max_rounds,
+        RoundLimit(data.options.max_rounds, deadline),
     )
     return model, Trial(trial.algorithm, {**trial.settings, **rounds})
 

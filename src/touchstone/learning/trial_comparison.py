@@ -168,7 +168,9 @@ class TrialComparison:
             is_complete = len(advanced_trials) == len(survivors)
             scored_trials = _replace_trials(scored_trials, advanced_trials)
 
-        return ComparisonResult(tuple(scored_trials), is_complete)
+        # A model that was being fitted at the deadline may have fewer rounds than it needs.
+        is_in_time = time.monotonic() <= self.deadline
+        return ComparisonResult(tuple(scored_trials), is_complete and is_in_time)
 
     def _score_first_stage(self, stage: Stage) -> list[ScoredTrial]:
         """Score every trial for which there is time."""
@@ -204,7 +206,7 @@ class TrialComparison:
         is_first_trial = position == 0
         if time.monotonic() > self.deadline and not is_first_trial:
             return None
-        return score_trial(self.data, self.trials[position], encoded)
+        return score_trial(self.data, self.trials[position], encoded, self.deadline)
 
     def _choose_survivors(self, scored_trials: Sequence[ScoredTrial]) -> list[ScoredTrial]:
         """Return the best of the trials that reached the latest stage, in the order in which they were planned."""
@@ -222,10 +224,11 @@ class TrialComparison:
         return time.monotonic() + expected_seconds < self.deadline
 
 
-def score_trial(data: TrainingData, trial: Trial, encoded: EncodedFold) -> FoldScore:
+def score_trial(data: TrainingData, trial: Trial, encoded: EncodedFold, deadline: float = math.inf) -> FoldScore:
     """Fit a trial on the training rows of a fold, and score it on the test rows.
 
-    A score that is not defined counts as the worst possible one.
+    After the deadline, a model that is built in rounds stays as it is. A score that is not defined counts as the worst
+    possible one.
     """
     started = time.monotonic()
     processor_time_before = time.thread_time()
@@ -233,7 +236,7 @@ def score_trial(data: TrainingData, trial: Trial, encoded: EncodedFold) -> FoldS
         # Nothing can be learned from a single class, so every trial predicts it.
         model, tuned_trial = fit_trial(data, BASELINE, encoded), trial
     else:
-        model, tuned_trial = fit_until_no_better(data, trial, encoded)
+        model, tuned_trial = fit_until_no_better(data, trial, encoded, deadline)
 
     predictions = predict_fold(data, model, encoded)
     score = compute_metric(data.metric, predictions)
