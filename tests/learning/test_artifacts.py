@@ -85,9 +85,9 @@ def test_card_names_the_dataset_its_licence_and_its_ethical_record(tmp_path: Pat
 
     french, english = contents(outcome)["model_card.md"].decode().split("\n---\n")
     assert "Predict “outcome” for rows that were collected like those of “A messy table”." in english
-    assert "Stated when the training was started: “Sort the waiting list.”." in english
-    assert "Need of the project “Admissions”: “Find applicants who need help.”." in english
-    assert "says about their use (documented): “Collected to plan classes only.”." in english
+    assert "Stated when the training was started: “Sort the waiting list”." in english
+    assert "Need of the project “Admissions”: “Find applicants who need help”." in english
+    assert "says about their use (documented): “Collected to plan classes only”." in english
     assert f"The positive class is “{card['positive_class']}”" in english
     assert "Licence: CC-BY-4.0." in english
     assert "| Informed consent | yes | documented |" in english

@@ -19,9 +19,10 @@ from sklearn.ensemble import (
     VotingClassifier,
     VotingRegressor,
 )
+from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 from tests.learning.small_tables import csv, messy, train
@@ -38,9 +39,19 @@ from touchstone.learning.table_reader import read_table
 from touchstone.learning.target import Target, read_target
 from touchstone.learning.time_budget import TimeBudget
 
-TARGETS = {"outcome": 2, "colour": 3, "score": 0}
+
+def kernel_model(linear_model: Any) -> Pipeline:
+    """Return a linear model of the columns and of similarities, as the algorithm `kernel` builds it."""
+    similarities = Nystroem(n_components=20, random_state=0)
+    features = FeatureUnion(
+        [("columns", "passthrough"), ("similarities", similarities)], transformer_weights={"similarities": 3.0}
+    )
+    return Pipeline([("features", features), ("linear", linear_model)])
+
+
 CLASSIFIERS = [
     LogisticRegression(),
+    kernel_model(LogisticRegression()),
     DecisionTreeClassifier(max_depth=4),
     RandomForestClassifier(n_estimators=5),
     ExtraTreesClassifier(n_estimators=5),
@@ -54,9 +65,10 @@ CLASSIFIERS = [
 ]
 REGRESSORS = [
     Ridge(),
+    kernel_model(Ridge()),
     RandomForestRegressor(n_estimators=5),
     HistGradientBoostingRegressor(max_iter=5),
-    build_lightgbm({"n_estimators": 5, "objective": "poisson"}, is_classification=False, seed=0),
+    build_lightgbm({"n_estimators": 5, "objective": "tweedie"}, is_classification=False, seed=0),
     VotingRegressor([("a", Ridge()), ("b", HistGradientBoostingRegressor(max_iter=5))]),
 ]
 

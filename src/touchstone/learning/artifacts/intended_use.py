@@ -60,5 +60,5 @@ def _stated_uses(sources: CardSources) -> Iterator[LocalizedText]:
 
 
 def _one_line(text: str) -> str:
-    """Return a text without line breaks, which would end the paragraph that quotes it."""
-    return " ".join(text.split())
+    """Return a text as it is quoted within a sentence: without line breaks and without a full stop at its end."""
+    return " ".join(text.split()).rstrip(".")

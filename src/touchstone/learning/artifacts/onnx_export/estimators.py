@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.isotonic import IsotonicRegression
 
+from touchstone.learning.artifacts.onnx_export.features import transform_features
 from touchstone.learning.artifacts.onnx_export.graph import Graph
 from touchstone.learning.artifacts.onnx_export.trees import (
     sum_trees,
@@ -43,6 +44,14 @@ def _add_linear(graph: Graph, model: Any, matrix: str) -> str:
     if not is_classifier(model):
         return scores
     return _probabilities(graph, scores, class_count=len(model.classes_))
+
+
+def _add_pipeline(graph: Graph, model: Any, matrix: str) -> str:
+    """Add a model of features that are computed from the encoded columns."""
+    *transformers, final_model = [step for _name, step in model.steps]
+    for transformer in transformers:
+        matrix = transform_features(graph, transformer, matrix)
+    return add_model(graph, final_model, matrix)
 
 
 def _add_constant(graph: Graph, model: Any, matrix: str) -> str:
@@ -104,9 +113,10 @@ LINK_OPERATORS: Final[Mapping[str, str]] = {
 
 def _apply_link(graph: Graph, scores: str, loss: str) -> str:
     """Return what a regression predicts from its scores."""
-    if loss not in LINK_OPERATORS:
+    name, *parameters = loss.split()  # LightGBM appends parameters to the name of a loss.
+    if name not in LINK_OPERATORS or "sqrt" in parameters:
         raise NotInOnnx("model", name=loss)
-    return graph.apply(LINK_OPERATORS[loss], scores)
+    return graph.apply(LINK_OPERATORS[name], scores)
 
 
 def _probabilities(graph: Graph, scores: str, class_count: int) -> str:
@@ -214,6 +224,7 @@ CONVERTERS: Final[Mapping[str, Converter]] = {
     "LGBMClassifier": _add_lightgbm,
     "LGBMRegressor": _add_lightgbm,
     "LogisticRegression": _add_linear,
+    "Pipeline": _add_pipeline,
     "RandomForestClassifier": _add_forest,
     "RandomForestRegressor": _add_forest,
     "Ridge": _add_linear,
