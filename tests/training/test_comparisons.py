@@ -1,10 +1,12 @@
 """Comparisons as their callers see them, on both databases, with trainings that take no time."""
 
 import asyncio
+import itertools
 from typing import Any
 from uuid import uuid4
 
 import httpx2
+import msgspec
 import pytest
 
 from tests.training.conftest import Backends
@@ -80,6 +82,25 @@ async def test_each_dataset_may_have_options_of_its_own(backends: Backends) -> N
         assert [request["split"]["group_column"] for request in requests] == [None, "30"]
         assert [request["split"]["test_size"] for request in requests] == [0.3, 0.3]
         assert [request["positive_class"] for request in requests] == [None, 1]
+
+
+async def test_a_comparison_is_followed_until_it_has_ended(backends: Backends) -> None:
+    """The stream sends each state once; who has received the last one is told that nothing more will come."""
+    async with english_client(backends) as client:
+        comparison = (await client.post("/compare", json=NAMED)).json()
+        address = f"/compare/{comparison['id']}/events"
+        stream = await client.get(address)
+        assert stream.headers["content-type"].startswith("text/event-stream")
+
+        events = [part.splitlines() for part in stream.text.split("\n\n") if part.startswith("id: ")]
+        states = [msgspec.json.decode(data.removeprefix("data: ")) for _id, _name, data in events]
+        assert all(before != after for before, after in itertools.pairwise(states))
+        assert states[-1] == (await client.get(f"/compare/{comparison['id']}")).json()
+        assert [state["done"] for state in states].index(True) == len(states) - 1
+
+        last_id = {"Last-Event-ID": events[-1][0].removeprefix("id: ")}
+        assert (await client.get(address, headers=last_id)).status_code == 204
+        assert (await client.get("/compare/unknown/events")).status_code == 404
 
 
 async def test_scores_that_may_differ_by_chance_are_called_so(backends: Backends) -> None:

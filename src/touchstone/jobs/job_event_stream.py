@@ -22,8 +22,8 @@ HEARTBEAT_SECONDS: Final = 15.0
 MAX_EVENT_ID_DIGITS: Final = 15
 HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
-_RECONNECT_AFTER_ONE_SECOND: Final = b"retry: 1000\n\n"
-_HEARTBEAT_COMMENT: Final = b": still here\n\n"
+RECONNECT_AFTER_ONE_SECOND: Final = b"retry: 1000\n\n"
+HEARTBEAT_COMMENT: Final = b": still here\n\n"
 
 
 def parse_last_event_id(header_value: str | None) -> int:
@@ -46,7 +46,7 @@ async def stream_events(
     The stream ends when the job has ended and all its events are sent, when the job is deleted, or when `stop` is set.
     While nothing happens, a comment is sent every `HEARTBEAT_SECONDS`, so that no proxy closes a silent connection.
     """
-    yield _RECONNECT_AFTER_ONE_SECOND
+    yield RECONNECT_AFTER_ONE_SECOND
     last_sent_at = monotonic()
 
     while True:
@@ -65,13 +65,13 @@ async def stream_events(
 
         if monotonic() - last_sent_at > HEARTBEAT_SECONDS:
             last_sent_at = monotonic()
-            yield _HEARTBEAT_COMMENT
+            yield HEARTBEAT_COMMENT
 
-        if await _is_set_within(stop, POLL_SECONDS):
+        if await is_set_within(stop, POLL_SECONDS):
             return
 
 
-async def _is_set_within(event: asyncio.Event, timeout_seconds: float) -> bool:
+async def is_set_within(event: asyncio.Event, timeout_seconds: float) -> bool:
     """Wait until the event is set, but no longer than `timeout_seconds`, and return whether it is set."""
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(event.wait(), timeout_seconds)

@@ -184,6 +184,7 @@ PUBLIC_ROUTES: Final[tuple[PublicRoute, ...]] = (
     _comparison_route("GET", "/compare"),
     _comparison_route("GET", "/compare/{comparison_id}"),
     _comparison_route("DELETE", "/compare/{comparison_id}"),
+    _comparison_route("GET", "/compare/{comparison_id}/events"),
     _comparison_route("POST", "/compare/{comparison_id}/cancel"),
     *_job_routes("explanation", "/xai", "/explain"),
     _health_route("/health/live"),

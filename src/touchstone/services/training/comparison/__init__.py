@@ -7,5 +7,6 @@ A comparison passes through these modules, in this order:
 - `candidates`: the datasets that a request names, or the first tables of a ranking;
 - `comparison_store`: the rows of comparisons, with their jobs and the results of these;
 - `assessment`: which dataset trains best, and whether the difference can be chance;
-- `comparison_json`: the response.
+- `comparison_json`: the response;
+- `comparison_event_stream`: the same response again, whenever it changes.
 """

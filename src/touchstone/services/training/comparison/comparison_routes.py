@@ -1,19 +1,24 @@
-"""The routes of comparisons: start, list, get, cancel and delete them."""
+"""The routes of comparisons: start, list, get, follow, cancel and delete them."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Final
 from uuid import UUID
 
 from fastapi import Query
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from touchstone.http.responses import JsonResponse
 from touchstone.http.routing import strict_router
+from touchstone.http.stop_event import stop_event
+from touchstone.jobs.job_event_stream import HEADERS
 from touchstone.jobs.job_responses import list_response
-from touchstone.jobs.job_schemas import IDEMPOTENCY_KEY
+from touchstone.jobs.job_schemas import IDEMPOTENCY_KEY, LAST_EVENT_ID
 from touchstone.jobs.request_context import Context, JobRequestContext
 from touchstone.jobs.request_schemas import ComparisonBody
+from touchstone.jobs.states import FINAL_STATES
 from touchstone.services.training.comparison import comparison_store
+from touchstone.services.training.comparison.comparison_event_stream import ComparisonEvent, stream_comparison
 from touchstone.services.training.comparison.comparison_json import comparison_json
 from touchstone.services.training.comparison.comparison_schemas import (
     ACCEPTED,
@@ -73,6 +78,31 @@ async def list_comparisons(ctx: Context, query: Annotated[ComparisonQuery, Query
 async def get_comparison(ctx: Context, comparison_id: str) -> Response:
     """Return one of the caller's comparisons, with the scores of the trainings that have succeeded so far."""
     return _comparison_response(ctx, await _load(ctx, comparison_id))
+
+
+@comparison_router.get(
+    "/{comparison_id}/events",
+    summary="Follow a comparison",
+    response_class=StreamingResponse,
+    responses={
+        200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}},
+        204: {"description": "All trainings have ended, and the client has received the last state."},
+    },
+    openapi_extra=LAST_EVENT_ID,
+)
+async def follow_comparison(ctx: Context, comparison_id: str) -> Response:
+    """Stream the comparison as a server-sent event whenever it changes, until all trainings have ended."""
+    comparison = await _load(ctx, comparison_id)
+    last_event_id = ctx.request.headers.get("last-event-id")
+
+    # A browser reconnects whenever a stream ends. Status 204 tells it that there is nothing to reconnect for.
+    if comparison.state in FINAL_STATES and last_event_id == ComparisonEvent.of(comparison, ctx.locale).id:
+        return Response(status_code=204)
+
+    stop = stop_event(ctx.request.scope) or ctx.jobs.closing
+    load_again = partial(_load, ctx, comparison_id)
+    events = stream_comparison(comparison, load_again, last_event_id, locale=ctx.locale, stop=stop)
+    return StreamingResponse(events, media_type="text/event-stream", headers=HEADERS)
 
 
 @comparison_router.post("/{comparison_id}/cancel", summary="Cancel a comparison", response_model=TrainingComparisonView)
