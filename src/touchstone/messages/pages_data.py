@@ -132,7 +132,7 @@ DATA_PAGES: Final[Mapping[str, Text]] = {
         "The file is not UTF-8: its encoding was guessed from its letters.",
     ),
     "unmeasured_in_progress": (
-        "Le fichier est en cours de lecture : son profil apparaîtra ici. Rechargez la page dans un instant.",
+        "Le fichier est en cours de lecture : son profil apparaîtra ici. Rechargez la page dans un instant.",
         "The file is being read: its profile will appear here. Reload the page in a moment.",
     ),
     "unmeasured_unsupported_type": (

@@ -50,7 +50,7 @@ SPLIT_EFFECTS: Final[Mapping[str, Text]] = {
         "{metric}: {shuffled} with shuffled rows, {kept_apart} with equal rows on the same side.",
     ),
     "near_copies": (
-        "{metric} : {shuffled} avec les lignes mélangées, {kept_apart} avec les quasi-copies du même côté.",
+        "{metric} : {shuffled} avec les lignes mélangées, {kept_apart} avec les quasi-copies du même côté.",
         "{metric}: {shuffled} with shuffled rows, {kept_apart} with near copies on the same side.",
     ),
 }

@@ -79,13 +79,13 @@ WARNINGS: Final[Mapping[str, Text]] = {
         "they count as different cases. If they are copies, ask for split.duplicates = together.",
     ),
     "near_copies_kept_together": (
-        "{rows} {rows:ligne en répète presque une autre|lignes en répètent presque d’autres} : ces quasi-copies "
+        "{rows} {rows:ligne en répète presque une autre|lignes en répètent presque d’autres} : ces quasi-copies "
         "restent du même côté du découpage.",
         "{rows} {rows:row nearly repeats another|rows nearly repeat others}: these near copies stay on the same side "
         "of the split.",
     ),
     "near_copies_divided": (
-        "{rows} {rows:ligne en répète presque une autre|lignes en répètent presque d’autres} : une ligne et sa "
+        "{rows} {rows:ligne en répète presque une autre|lignes en répètent presque d’autres} : une ligne et sa "
         "quasi-copie peuvent servir l’une à l’apprentissage, l’autre à l’évaluation, comme demandé.",
         "{rows} {rows:row nearly repeats another|rows nearly repeat others}: a row may be used for training and its "
         "near copy for evaluation, as requested.",
