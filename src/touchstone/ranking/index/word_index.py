@@ -15,7 +15,7 @@ from touchstone.ranking.columns.spool import empty_array
 from touchstone.ranking.columns.text_pool import TextPool
 from touchstone.ranking.kernels import posting_kernels
 from touchstone.ranking.kernels.bits import Words
-from touchstone.ranking.kernels.posting_kernels import WEIGHT_LIMIT, RecordPostings, WordPostings
+from touchstone.ranking.kernels.posting_kernels import WEIGHT_LIMIT, RecordPostings, WordPostings, WordRange
 from touchstone.ranking.kernels.radix_sort import sort_by_key
 from touchstone.ranking.text.query_words import QueryWord, WordHits, collect_hits
 from touchstone.ranking.text.record_words import DecodedWords
@@ -146,23 +146,31 @@ class WordIndex:
         An error changes at most two neighbouring letters, so either the beginning or the end of the word is intact.
         """
         beginning = spelling[: len(spelling) // 2]
-        ending = spelling[len(beginning) + 1 :][::-1]
+        ending = spelling[len(beginning) + 1 :]
+        candidates = {*self._spellings_with_beginning(beginning), *self._spellings_with_ending(ending)}
+
+        words: list[int] = []
+        for candidate in candidates:
+            if is_one_error_apart(spelling, self.spellings.forms[candidate]):
+                words += self.spellings.words_at(candidate)
+        return words
+
+    def _spellings_with_beginning(self, beginning: str) -> range:
+        """Return the indices of the spellings that begin with some letters."""
         forms = self.spellings.forms
+        return range(bisect_left(forms, beginning), bisect_left(forms, _after(beginning)))
 
-        def reversed_form(index: int) -> str:
-            return forms[int(index)][::-1]
+    def _spellings_with_ending(self, ending: str) -> list[int]:
+        """Return the indices of the spellings that end with some letters, found by their letters in reverse order."""
 
-        same_beginning = range(bisect_left(forms, beginning), bisect_left(forms, _after(beginning)))
-        first = bisect_left(self.by_ending, ending, key=reversed_form)
-        last = bisect_left(self.by_ending, _after(ending), key=reversed_form)
-        candidates = {*same_beginning, *self.by_ending[first:last].tolist()}
+        def reversed_spelling(index: int) -> str:
+            return self.spellings.forms[int(index)][::-1]
 
-        return [
-            word
-            for candidate in candidates
-            if is_one_error_apart(spelling, forms[candidate])
-            for word in self.spellings.words_at(candidate)
-        ]
+        reversed_ending = ending[::-1]
+        first = bisect_left(self.by_ending, reversed_ending, key=reversed_spelling)
+        end = bisect_left(self.by_ending, _after(reversed_ending), key=reversed_spelling)
+        indices: list[int] = self.by_ending[first:end].tolist()
+        return indices
 
     def weigh(self, query_word: QueryWord, positions: Ints) -> Ints:
         """Return the weight of a word of a query in the records at some ascending positions.
@@ -180,13 +188,13 @@ class WordIndex:
         """Return a bitmap, `word_count` integers of 64 bits, of the records that contain a word of a query."""
         bitmap = np.zeros(word_count, np.uint64)
         for word in self.find_words(query_word).words.tolist():
-            posting_kernels.mark_records(self.postings, self.starts, (word, word + 1), 0, bitmap)
+            posting_kernels.mark_records(self.postings, self.starts, WordRange(word, word + 1), 0, bitmap)
         return bitmap
 
     def contain_in_name(self, prefix: str, word_count: int) -> Words:
         """Return a bitmap, `word_count` integers of 64 bits, of the records with a name with a word that begins so."""
         bitmap = np.zeros(word_count, np.uint64)
-        words = bisect_left(self.words, prefix), bisect_left(self.words, _after(prefix))
+        words = WordRange(bisect_left(self.words, prefix), bisect_left(self.words, _after(prefix)))
         posting_kernels.mark_records(self.postings, self.starts, words, IN_NAME, bitmap)
         return bitmap
 

@@ -246,7 +246,6 @@ def select_in_leaf(columns: KernelColumns, query: KernelQuery, leaf: int, leaf_m
         return match_count
 
     # Number ranges and names are tested record by record, for the records that remain.
-
     first_position = leaf * columns.words_per_leaf * BITS_PER_WORD
     for i in range(len(query.code_ranges)):
         apply_code_range(columns, query.code_ranges[i], first_position, leaf_mask)

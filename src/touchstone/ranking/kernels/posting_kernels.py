@@ -41,6 +41,13 @@ class RecordPostings(NamedTuple):
     weights: NDArray[np.uint8]
 
 
+class WordRange(NamedTuple):
+    """Some words that follow one another in the order of all words: those from `first` to before `end`."""
+
+    first: int
+    end: int
+
+
 class WordPostings(NamedTuple):
     """The records of some words, not packed.
 
@@ -210,13 +217,13 @@ def unpack_postings(packed: NDArray[np.uint8], packed_starts: NDArray[Any], post
 
 
 def mark_records(
-    packed: NDArray[np.uint8], packed_starts: NDArray[Any], words: tuple[int, int], lowest_weight: int, bitmap: Words
+    packed: NDArray[np.uint8], packed_starts: NDArray[Any], words: WordRange, lowest_weight: int, bitmap: Words
 ) -> None:
-    """Set the bits of the records in which one of the words from `words[0]` to `words[1] - 1` has at least some weight.
+    """Set the bits of the records in which one of some words has at least the weight `lowest_weight`.
 
     `packed_starts` holds where the packed postings of each word begin, and at the end where those of the last one end.
     """
-    for word in range(words[0], words[1]):
+    for word in range(words.first, words.end):
         place, end = int(packed_starts[word]), int(packed_starts[word + 1])
         usual_weight = int(packed[place])
         place += 1
@@ -241,11 +248,11 @@ def add_weights(
 
     # Both lists are in ascending order, so one pass over them finds the records that are in both.
     position = -1
-    i = 0
-    while place < len(packed) and i < len(positions):
+    record = 0
+    while place < len(packed) and record < len(positions):
         position, weight, place = read_posting(packed, place, position, usual_weight)
 
-        while i < len(positions) and positions[i] < position:
-            i += 1
-        if i < len(positions) and positions[i] == position:
-            weight_sums[i] += (weight & WEIGHT_BITS) * likeness
+        while record < len(positions) and positions[record] < position:
+            record += 1
+        if record < len(positions) and positions[record] == position:
+            weight_sums[record] += (weight & WEIGHT_BITS) * likeness

@@ -47,14 +47,25 @@ def select_texts(texts: EncodedTexts, substring: NDArray[np.uint8], scratch: Mar
         for word_index in range(MARKED_BYTES // _BYTES_PER_WORD):
             remaining_marks = scratch.words[word_index]
             while remaining_marks != ZERO:
-                beginning = start + _BYTES_PER_WORD * word_index + lowest_bit(remaining_marks) // _BYTES_PER_WORD
+                marked_byte = _BYTES_PER_WORD * word_index + lowest_bit(remaining_marks) // _BYTES_PER_WORD
                 remaining_marks = without_lowest_bit(remaining_marks)
 
-                while int(offsets[text + 1]) <= beginning:
-                    text += 1
+                beginning = start + marked_byte
+                text = text_at(offsets, beginning, text)
                 is_within_text = beginning + length <= int(offsets[text + 1])
                 if is_within_text and contains_substring(data, beginning, beginning + length, substring):
                     set_bit(matches, text)
+
+
+def text_at(offsets: NDArray[Any], byte: int, first_text: int) -> int:
+    """Return the number of the text that a byte belongs to, which is `first_text` or one after it.
+
+    `offsets` holds where each text begins, and at the end where the last one ends.
+    """
+    text = first_text
+    while int(offsets[text + 1]) <= byte:
+        text += 1
+    return text
 
 
 def mark_beginnings(
