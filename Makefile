@@ -2,10 +2,10 @@
 SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
-# One database, one process, and neither a browser nor jobs.
+# One database, and neither a browser nor jobs; `make quick` leaves out what is marked as slow, too.
 QUICK := tests/architecture tests/core tests/ranking tests/gateway tests/selection tests/client tests/docs/test_reference.py
 # The tests with random cases make fewer of them.
-QUICK_CASES := RANKING_CASES=50 SHARING_CASES=20
+QUICK_CASES := RANKING_CASES=50
 BIN := $(VENV)/bin
 UV := $(BIN)/uv
 
@@ -22,12 +22,12 @@ test: $(VENV)/.dev ## Set everything up and run every test
 	$(BIN)/python -m pytest $(ARGS)
 
 quick: $(VENV)/.dev ## Run the tests that find most mistakes
-	$(QUICK_CASES) $(BIN)/python -m pytest -q -n 2 --dist loadfile --databases sqlite --topologies embedded $(QUICK) $(ARGS)
+	$(QUICK_CASES) $(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow" --databases sqlite --topologies embedded $(QUICK) $(ARGS)
 
-coverage: $(VENV)/.dev ## Report which branches the quick tests miss
+coverage: $(VENV)/.dev ## Run the folders of the quick tests, and report which branches they miss
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --databases sqlite --topologies embedded --cov=touchstone --cov-branch --cov-report=term:skip-covered $(QUICK) $(ARGS)
 
-remaining: ## Run the tests that `quick` and `coverage` leave out
+remaining: ## Run the tests that `coverage` leaves out
 	$(MAKE) test ARGS='--after-quick "$(QUICK)" $(ARGS)'
 
 wheel: $(VENV)/.dev ## Build the wheel, and install it instead of the editable source

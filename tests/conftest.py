@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -51,9 +52,28 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    for name, option in (("database_kind", "databases"), ("topology", "topologies")):
-        if name in metafunc.fixturenames:
-            metafunc.parametrize(name, metafunc.config.getoption(option).split(","), scope="session")
+    """Repeat a test on each database, in each topology, or in enough combinations of both."""
+    values_by_name = {
+        name: metafunc.config.getoption(option).split(",")
+        for name, option in (("database_kind", "databases"), ("topology", "topologies"))
+        if name in metafunc.fixturenames
+    }
+    if len(values_by_name) == 2:
+        variants = combine_variants(*values_by_name.values(), every=metafunc.config.getoption("--long"))
+        metafunc.parametrize(tuple(values_by_name), variants, scope="session")
+        return
+    for name, values in values_by_name.items():
+        metafunc.parametrize(name, values, scope="session")
+
+
+def combine_variants(databases: Sequence[str], topologies: Sequence[str], *, every: bool) -> list[tuple[str, str]]:
+    """Return combinations in which each database and each topology occurs, or every combination.
+
+    How a backend is reached and where it stores its rows do not depend on each other (decision 0054).
+    """
+    if every or len(databases) != len(topologies):
+        return list(product(databases, topologies))
+    return list(zip(databases, topologies, strict=True))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

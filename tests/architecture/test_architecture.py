@@ -43,6 +43,7 @@ FORBIDDEN_IMPORTS = {
 }
 
 MAX_MODULE_LINES = 500
+pytestmark = pytest.mark.slow
 MAX_FUNCTION_LINES = 60
 MAX_PARAMETERS = 5
 FRENCH_LETTERS = re.compile(r"[éèêàçùôîûœÉÀ]")

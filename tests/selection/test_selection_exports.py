@@ -142,6 +142,7 @@ ORIGINALS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("original", "name", "format_key"), ORIGINALS)
 async def test_what_was_imported_is_exported_even_by_another_catalog(
     ada: httpx2.AsyncClient, bob: httpx2.AsyncClient, original: dict[str, Any], name: str, format_key: str

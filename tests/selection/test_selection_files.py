@@ -18,6 +18,7 @@ from touchstone.database.engine import Database
 from touchstone.http.backend_auth import CALLER
 from touchstone.services.selection.app import Selection
 
+pytestmark = pytest.mark.slow
 TABLE = b"age,city\n31,Lyon\n,Oslo\n47,?\n"
 UNREADABLE = {"detail": "Fichier de données inaccessible", "code": "data_file_unreadable", "errors": []}
 

@@ -21,6 +21,7 @@ from touchstone.metadata.readers.standards import STANDARDS
 from touchstone.services.selection.app import Selection
 from touchstone.services.selection.evidence.editor import ClaimLimits
 
+pytestmark = pytest.mark.slow
 CURATOR = BOB
 # Facts of the table `iris` in the Penn Machine Learning Benchmarks (MIT licence).
 PMLB_COUNTS = (

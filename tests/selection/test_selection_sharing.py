@@ -24,6 +24,7 @@ from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.datasets.dataset_record import DatasetDraft
 
+pytestmark = pytest.mark.slow
 CASES = int(os.environ.get("SHARING_CASES", "60"))
 INDEXED = Layout(index_from=40, leaf_words=1, plans=PlanThresholds(gather_up_to=10))
 FULL = 150  # from so many records on, more are deleted than come
