@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import Final
 from uuid import UUID
 
+import pyarrow as pa
+
 from touchstone.core.errors import FieldError, InvalidValue, RecordQuotaExceeded, ServiceError
 from touchstone.database.engine import Database
 from touchstone.services.selection.bulk.batch_writer import BatchWriter, PreparedBatch, RecordLine
@@ -47,6 +49,7 @@ class BulkImporter:
 
         An error that stops the import is reported in the last line. The batches before it remain stored.
         """
+        await asyncio.to_thread(_prepare_arrow)
         report = BulkReport(locale)
         writer = BatchWriter(self._database, self._catalog, owner, quota_bytes=self._limits.quota_bytes)
         bulk_import = _BulkImport(writer, self._limits, report, owner)
@@ -57,6 +60,14 @@ class BulkImporter:
             return report.encode(failure=error)
 
         return report.encode()
+
+
+def _prepare_arrow() -> None:
+    """Let Arrow load what it needs to convert lists.
+
+    It imports pandas for the first one, which takes half a second, in which a thread does not keep requests waiting.
+    """
+    pa.array([])
 
 
 @dataclass(slots=True)
