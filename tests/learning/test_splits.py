@@ -242,6 +242,13 @@ def test_near_copies_are_not_predicted(tmp_path: Path) -> None:
     assert {row["row"] for row in explanation["local"]} <= set(fold.test.tolist())
 
 
+def test_random_numbers_do_not_hide_near_copies() -> None:
+    """A column in which every row has a number of its own is left out of the comparison."""
+    numbers = np.random.default_rng(7).random(400)
+    duplicates = prepared(jittered_noise().assign(number=numbers), "y").split.duplicates
+    assert (duplicates.rows, duplicates.is_approximate) == (300, True)
+
+
 @pytest.mark.parametrize(
     "columns",
     [

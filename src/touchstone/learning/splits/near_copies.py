@@ -5,7 +5,7 @@ usually grows step by step; after the last copy it jumps. Only columns of measur
 different, can show that: where columns have few values, many rows are close to each other anyway.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -21,6 +21,7 @@ from touchstone.learning.target import Floats, Indices, Target
 
 MIN_ROWS: Final = 50
 MAX_ROWS: Final = 50_000  # More rows take too long; copies are rarely that many.
+MAX_ROWS_FOR_CHOICES: Final = 5_000
 MIN_MEASUREMENTS: Final = 3  # Two columns alone bring many rows close to each other.
 MAX_MEASUREMENTS: Final = 20
 MIN_DISTINCT_SHARE: Final = 0.5
@@ -54,14 +55,23 @@ def find_near_copies(table: Table, target: Target, names: Sequence[str]) -> Equa
     measurements = _read_measurements(table, target, names)
     if measurements is None:
         return None
-    distance = _distance_of_copies(measurements)
-    if distance is None:
-        return None
 
-    units = _connect_rows(measurements, distance)
-    if units is None or likeness_of_target(target, np.arange(len(units)), units) < MIN_LIKENESS:
-        return None
-    return EqualRows(tuple(names), units, is_approximate=True)
+    for columns in _choices_of_columns(measurements):
+        distance = _distance_of_copies(columns)
+        units = None if distance is None else _connect_rows(columns, distance)
+        if units is not None and likeness_of_target(target, np.arange(len(units)), units) >= MIN_LIKENESS:
+            return EqualRows(tuple(names), units, is_approximate=True)
+    return None
+
+
+def _choices_of_columns(measurements: Floats) -> Iterator[Floats]:
+    """Yield all measurements, and those without one column, which may hold random numbers that hide copies."""
+    yield measurements
+
+    row_count, column_count = measurements.shape
+    if row_count <= MAX_ROWS_FOR_CHOICES and column_count > MIN_MEASUREMENTS:
+        for position in range(column_count):
+            yield np.delete(measurements, position, axis=1)
 
 
 def _read_measurements(table: Table, target: Target, names: Sequence[str]) -> Floats | None:
