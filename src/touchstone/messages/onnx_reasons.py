@@ -19,10 +19,6 @@ ONNX_REASONS: Final[Mapping[str, Text]] = {
         "Pas de model.onnx : il ne restait pas assez de temps pour l’écrire et le vérifier.",
         "No model.onnx: there was not enough time left to write and to verify it.",
     ),
-    "date_column": (
-        "Pas de model.onnx : ONNX ne sait pas lire la date de la colonne « {name} ».",
-        "No model.onnx: ONNX cannot read the dates of the column “{name}”.",
-    ),
     "text_column": (
         "Pas de model.onnx : ONNX ne sait pas découper en mots les textes de la colonne « {name} ».",
         "No model.onnx: ONNX cannot divide the texts of the column “{name}” into words.",

@@ -15,13 +15,14 @@ from touchstone.learning.artifacts.onnx_export.estimators import add_model
 from touchstone.learning.artifacts.onnx_export.graph import Graph
 from touchstone.learning.artifacts.onnx_export.preparation import encode_columns, input_ports
 from touchstone.learning.artifacts.onnx_export.unsupported import NotInOnnx
-from touchstone.learning.column_types import ColumnKind
+from touchstone.learning.column_types import ColumnKind, ColumnSchema
 from touchstone.learning.interfaces import Json
 from touchstone.learning.model_search import predict_matrix
 from touchstone.learning.preparation import encode_frame
 from touchstone.learning.target import Floats
 
 TOLERANCE: Final = 1e-5  # The operators for trees add up with 32 bits.
+EPOCH: Final = pd.Timestamp("1970-01-01")
 ERRORS_ONLY: Final = 3  # The severity from which on ONNX Runtime writes to the log.
 
 Array = npt.NDArray[Any]
@@ -114,9 +115,13 @@ def _run(content: bytes, model: LoadedModel, frame: pd.DataFrame) -> list[Array]
     options.log_severity_level = ERRORS_ONLY
     session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
 
-    inputs = {}
-    for column in model.columns:
-        dtype = np.float64 if column.kind is ColumnKind.NUMBER else np.object_
-        inputs[column.name] = frame[column.name].to_numpy(dtype=dtype).reshape(-1, 1)
+    inputs = {column.name: _input_values(column, frame[column.name]).reshape(-1, 1) for column in model.columns}
     outputs: list[Array] = session.run(None, inputs)
     return outputs
+
+
+def _input_values(column: ColumnSchema, cells: "pd.Series[Any]") -> Array:
+    """Return the cells of a column as the file expects them."""
+    if column.kind is ColumnKind.DATE:
+        return ((cells - EPOCH) / pd.Timedelta(seconds=1)).to_numpy(dtype=np.float64)
+    return cells.to_numpy(dtype=np.float64 if column.kind is ColumnKind.NUMBER else np.object_)

@@ -1,7 +1,7 @@
 """The preparation of source columns for a model, as ONNX operators: the counterpart of `learning/preparation.py`.
 
-Each column is an input of the graph: a number in 64 bits, where a missing one is NaN, or a text, where a missing one is
-empty.
+Each column is an input of the graph: a number in 64 bits, where a missing one is NaN; a date as such a number, of
+seconds (see `dates.py`); or a text, where a missing one is empty.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,23 +10,25 @@ from typing import Any, Final
 import numpy as np
 from sklearn.compose import ColumnTransformer
 
+from touchstone.learning.artifacts.onnx_export.dates import CalendarParts
 from touchstone.learning.artifacts.onnx_export.graph import ML, Graph, Port
 from touchstone.learning.artifacts.onnx_export.unsupported import NotInOnnx
 from touchstone.learning.column_types import ColumnKind, ColumnSchema
+from touchstone.learning.preparation import IMPUTE
 
 Encoder = Callable[[Graph, Any, Sequence[str]], str]
 
 
 def input_ports(columns: Sequence[ColumnSchema]) -> list[Port]:
-    """Return an input for each source column. Raises `NotInOnnx` for dates and texts."""
+    """Return an input for each source column. Raises `NotInOnnx` for texts that are divided into words."""
     return [Port(column.name, _input_type(column), (None, 1)) for column in columns]
 
 
 def _input_type(column: ColumnSchema) -> Any:
     """Return the type of the values of an input."""
-    if column.kind in (ColumnKind.DATE, ColumnKind.TEXT):
-        raise NotInOnnx(f"{column.kind}_column", name=column.name)
-    return np.float64 if column.kind is ColumnKind.NUMBER else np.object_
+    if column.kind is ColumnKind.TEXT:
+        raise NotInOnnx("text_column", name=column.name)
+    return np.float64 if column.kind in (ColumnKind.NUMBER, ColumnKind.DATE) else np.object_
 
 
 def encode_columns(graph: Graph, preparation: ColumnTransformer) -> str:
@@ -35,25 +37,40 @@ def encode_columns(graph: Graph, preparation: ColumnTransformer) -> str:
     for step, encoder, names in preparation.transformers_:
         if step == "remainder":
             continue
-        if step not in ENCODERS:
+        kind = step.partition("_")[0]  # Steps for a single date are numbered.
+        if kind not in ENCODERS:
             raise NotInOnnx("encoder", name=type(encoder).__name__)
-        blocks.append(ENCODERS[step](graph, encoder, list(names)))
+        blocks.append(ENCODERS[kind](graph, encoder, [names] if isinstance(names, str) else list(names)))
     return graph.apply("Concat", *blocks, axis=1)
 
 
 def _encode_numbers(graph: Graph, encoder: Any, names: Sequence[str]) -> str:
     """Replace missing numbers by the median, flag them, and standardise all numbers."""
-    imputer, scaler = encoder.named_steps["impute"], encoder.named_steps["scale"]
-    numbers = graph.apply("Concat", *names, axis=1)
+    return _scale_numbers(graph, encoder, graph.apply("Concat", *names, axis=1), np.float64)
+
+
+def _encode_dates(graph: Graph, encoder: Any, names: Sequence[str]) -> str:
+    """Divide dates into their parts, which are treated like numbers, but with 32 bits as in skrub."""
+    (name,) = names
+    dates = CalendarParts(graph, name)
+    parts = [dates.part(part) for part in encoder.named_steps["parts"].extracted_features_]
+    return _scale_numbers(graph, encoder, graph.apply("Concat", *parts, axis=1), np.float32)
+
+
+def _scale_numbers(graph: Graph, encoder: Any, numbers: str, precision: type[np.floating[Any]]) -> str:
+    """Replace missing numbers by the median, flag them, and standardise all, computed in a certain precision."""
+    imputer, scaler = encoder.named_steps[IMPUTE], encoder.named_steps["scale"]
+    numbers = graph.cast(numbers, precision)
     is_missing = graph.apply("IsNaN", numbers)
-    filled = graph.apply("Where", is_missing, graph.constant(imputer.statistics_), numbers)
+    filled = graph.apply("Where", is_missing, graph.constant(imputer.statistics_, precision), numbers)
 
     flagged_columns = graph.constant(imputer.indicator_.features_, np.int64)
-    flags = graph.cast(graph.apply("Gather", is_missing, flagged_columns, axis=1), np.float64)
+    flags = graph.cast(graph.apply("Gather", is_missing, flagged_columns, axis=1), precision)
 
     block = graph.apply("Concat", filled, flags, axis=1)
-    centred = graph.apply("Sub", block, graph.constant(scaler.mean_))
-    return graph.apply("Div", centred, graph.constant(scaler.scale_))
+    centred = graph.apply("Sub", block, graph.constant(scaler.mean_, precision))
+    scaled = graph.apply("Div", centred, graph.constant(scaler.scale_, precision))
+    return graph.cast(scaled, np.float64)
 
 
 def _encode_categories(graph: Graph, encoder: Any, names: Sequence[str]) -> str:
@@ -95,9 +112,10 @@ def _look_up(graph: Graph, name: str, categories: Sequence[Any], table: np.ndarr
     return graph.apply("Gather", graph.constant(table), row_numbers, axis=0)
 
 
-# The encoders of `learning/preparation.py` by the name of their step.
+# The encoders of `learning/preparation.py` by the name of their step; those of texts have no equivalent.
 ENCODERS: Final[Mapping[str, Encoder]] = {
     "numbers": _encode_numbers,
     "categories": _encode_categories,
     "many": _encode_many_categories,
+    "date": _encode_dates,
 }
