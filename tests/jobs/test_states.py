@@ -133,6 +133,15 @@ async def test_worker_without_lease_changes_nothing(database: Database) -> None:
     assert [event.event for event in events] == ["queued", "running", "queued", "running", "succeeded"]
 
 
+async def test_process_does_not_take_back_its_own_attempts(database: Database) -> None:
+    """A job whose lease was renewed late stays with the process that is making the attempt; other jobs are queued."""
+    kept_id, lost_id = await enqueue(database), await enqueue(database)
+    claims = {claim.job_id: claim for claim in [await claim_waiting_job(database, lease_seconds=-1) for _ in range(2)]}
+    assert await lease_store.reap_expired(database, FAILURE, running_attempts=[claims[kept_id]]) == 1
+    assert await load_state(database, kept_id) is JobState.RUNNING
+    assert await load_state(database, lost_id) is JobState.QUEUED
+
+
 async def test_job_fails_with_its_third_lost_worker(database: Database) -> None:
     """A job that loses its worker three times fails with the reason."""
     job_id = await enqueue(database)

@@ -99,7 +99,8 @@ async def reap_expired(database: Database, failure: JobFailure, *, running_attem
     The caller knows better about the `running_attempts`, which it is making itself: if it was suspended or delayed for
     longer than a lease, it renews that lease late, unless another process has taken the job over.
     """
-    is_running_here = sa.tuple_(jobs.c.id, jobs.c.attempt).in_(list(running_attempts))
+    running_keys = [(attempt.job_id, attempt.number) for attempt in running_attempts]
+    is_running_here = sa.tuple_(jobs.c.id, jobs.c.attempt).in_(running_keys)
     is_expired = sa.and_(jobs.c.lease_until < utc_now(), sa.not_(is_running_here))
     async with database.reading() as connection:
         # Every process asks this every few seconds, so the usual answer must not take a write transaction.
