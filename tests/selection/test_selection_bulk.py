@@ -1,5 +1,6 @@
 """Bulk import: the lines of a body become records, a key makes it repeatable, and what is wrong is reported by line."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
@@ -112,6 +113,18 @@ async def test_each_batch_is_compared_with_the_batches_before(
     assert (totals["made"], totals["updated"], totals["unchanged"]) == (2, 2, 0)
     page = (await ada.get("/datasets/", params={"sort_by": "id"})).json()
     assert [record["year"] for record in page] == [2001, None, None]
+
+
+async def test_imports_of_the_same_keys_meet(ada: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two imports of the same lines at once create each record once, whichever import comes first."""
+    monkeypatch.setattr(bulk_import, "LINES_PER_BATCH", 3)
+    records = [keyed(str(number)) for number in range(20)]
+    totals = await asyncio.gather(import_all(ada, records), import_all(ada, records))
+
+    assert sum(total["made"] for total in totals) == 20
+    assert sum(total["unchanged"] for total in totals) == 20
+    page = (await ada.get("/datasets/", params={"page": 1, "page_size": 100})).json()
+    assert sorted(record["name"] for record in page["datasets"]) == sorted(record["name"] for record in records)
 
 
 async def test_values_are_stored_as_they_were_sent(ada: httpx2.AsyncClient) -> None:
