@@ -121,6 +121,12 @@ JOB_PAGES: Final[Mapping[str, Text]] = {
     "after_mitigation": ("Après", "After"),
     "charts": ("Graphiques", "Charts"),
     "leaderboard": ("Tous les essais", "All trials"),
+    "leaderboard_note": (
+        "Le modèle retenu vient en premier. Si la mesure compte les décisions justes, les modèles sont départagés par "
+        "leurs probabilités (score de Brier), qui dépendent moins du hasard.",
+        "The chosen model comes first. If the metric counts correct decisions, models are told apart by their "
+        "probabilities (Brier score), which depend less on chance.",
+    ),
     "validation": ("Score de validation", "Validation score"),
     # Form that starts an explanation
     "explain_start": ("Expliquer un modèle", "Explain a model"),
