@@ -8,6 +8,7 @@ unless the time ran out.
 """
 
 import platform
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -51,6 +52,7 @@ def run_training(request: TrainingRequest, file: DataFile, *, scratch: Path, rep
         report(0.0, Phase.READING, step=0, total_steps=1, message="reading_data")
         table = read_table(file)
         experiment = prepare_experiment(request, table)
+        budget = replace(budget, columns=len(experiment.data.columns))
         load_libraries(experiment.trials)
 
         with open_fitting_pool() as pool:

@@ -17,7 +17,7 @@ PAIR_SCORE: Final = 0.99
 MAX_CLASSIFIED_COLUMNS: Final = 15  # Each pair of these columns is tried, the ones that predict best alone.
 SCREENED_ROWS: Final = 300  # Nearly all pairs are ruled out by so many rows, in a small part of the time,
 SCREENED_SCORE: Final = 0.9  # because a pair that gives the target away does nearly as well on them.
-MIN_SCREENED_CLASS_ROWS: Final = 30
+MIN_SCREENED_CLASS_ROWS: Final = 20
 MIN_VARIANCE_LEFT: Final = 1e-9
 
 
