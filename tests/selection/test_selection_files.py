@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.selection.claims import CURATOR, calling_as, evidence, reviewed, withdrawn
+from tests.selection.claims import CURATOR, calling_as, evidence, posted, reviewed, withdrawn
 from tests.selection.conftest import BOB, FOUR, client_of, created
 from tests.selection.test_selection_import import import_one
 from touchstone.core.identity import Caller
@@ -222,8 +222,19 @@ async def test_the_source_tells_the_other_backends_where_the_data_is(ada: httpx2
             "has_missing_values": "measured",
         },
         "sensitive_columns": ["age"],
+        "purposes": [],
     }
     assert (await ada.get("/datasets/999/source")).status_code == 404
+
+
+async def test_the_source_quotes_what_the_data_are_for(ada: httpx2.AsyncClient) -> None:
+    """Model cards quote the purposes of the data with their level; a claim that there are none is not a purpose."""
+    made = await created(ada, file_path="people.csv")
+    purpose = {"attribute": "purpose_limitation_respected", "value": True}
+    await posted(ada, made["id"], **purpose, quote="Collected to plan bus lines.")
+    await posted(ada, made["id"], **{**purpose, "value": False}, quote="Use the data as you like.")
+    found = (await ada.get(f"/datasets/{made['id']}/source")).json()
+    assert found["purposes"] == [{"quote": "Collected to plan bus lines.", "level": "declared"}]
 
 
 @pytest.mark.parametrize("is_form", [True, False])
