@@ -21,11 +21,12 @@ from touchstone.ranking.columns.record_batch import CodedColumn, RecordBatch
 from touchstone.ranking.columns.row_batches import to_record_batch
 from touchstone.services.selection.catalog.changes_store import ChangePlace, records_changed_after
 from touchstone.services.selection.catalog.full_load import read_record_batches
-from touchstone.services.selection.datasets import store
+from touchstone.services.selection.datasets import record_batches, store
 from touchstone.services.selection.datasets.encoded_records import to_catalog_row
 from touchstone.services.selection.datasets.record_batches import RowConverter
 
 ID_QUERY = sa.select(datasets.c.id)
+ROWS_PER_BATCH = 150  # so that a converter meets the same texts again
 UNUSUAL_METADATA: tuple[Any, ...] = (
     None,
     {},
@@ -46,7 +47,11 @@ async def check_batches(database: Database) -> int:
     rows = {record.id: to_catalog_row(record) for record in records}
 
     converter = RowConverter()
-    batches = [converter.convert(rows) for rows in stream_columns(database.url, store.CATALOG_QUERY)]
+    batches = [
+        converter.convert(rows.slice(start, ROWS_PER_BATCH))
+        for rows in stream_columns(database.url, store.CATALOG_QUERY)
+        for start in range(0, len(rows), ROWS_PER_BATCH)
+    ]
     converter.close()
     for batch in batches:
         assert_same_batch(batch, to_record_batch([rows.pop(id_) for id_ in batch.ids.tolist()]))
@@ -89,8 +94,10 @@ def decode(column: CodedColumn) -> list[Any]:
     return column.decode()
 
 
-async def test_columns_hold_what_rows_do(database: Database) -> None:
-    """Every record is the same whether it is read as a row or in columns, with all its nulls and evidence."""
+@pytest.mark.parametrize("known_texts", [5, 20_000])
+async def test_columns_hold_what_rows_do(database: Database, known_texts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every record is the same whether it is read as a row or in columns, however many texts are remembered."""
+    monkeypatch.setattr(record_batches, "_MAX_KNOWN_TEXTS", known_texts)
     await seed(database, random_rows(seed=13, count=400))
     await check_batches(database)
 

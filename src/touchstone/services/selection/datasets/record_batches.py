@@ -45,8 +45,8 @@ _LABEL_WORDS: Final[Mapping[str, Callable[[object], Words | None]]] = {
     "trainable": trainable_words,
 }
 """For each word column, the function that converts a member of `metadata`, or None if it is missing, to words."""
-_MAX_KNOWN_EVIDENCE: Final = 20_000
-"""How many texts with evidence are remembered, a few megabytes."""
+_MAX_KNOWN_TEXTS: Final = 20_000
+"""How many texts of a column are remembered with what they stand for, a few megabytes."""
 _NO_PLACE: Final = -1
 
 
@@ -62,6 +62,8 @@ class RowConverter:
         if thread_count is not None:
             config["threads"] = thread_count
         self._duckdb = duckdb.connect(config=config)
+        self._word_decoders = {name: _WordListDecoder(_to_word_list) for name in WORDS}
+        self._label_decoders = {name: _WordListDecoder(to_words) for name, to_words in _LABEL_WORDS.items()}
         self._evidence_decoder = _EvidenceDecoder()
 
     def close(self) -> None:
@@ -73,16 +75,20 @@ class RowConverter:
         return RecordBatch(
             columns=_to_columns(rows),
             texts=_to_texts(rows),
-            words={**_to_words(rows), **self._to_label_words(rows["metadata"])},
+            words={**self._to_words(rows), **self._to_label_words(rows["metadata"])},
             owners=_to_owners(rows["owner"]),
             evidence=self._evidence_decoder.decode(rows["attribute_evidence"]),
         )
+
+    def _to_words(self, rows: pa.RecordBatch) -> dict[str, CodedColumn]:
+        """Return the attributes that are lists of words."""
+        return {name: decoder.decode(rows[name]) for name, decoder in self._word_decoders.items()}
 
     def _to_label_words(self, metadata: pa.Array) -> dict[str, CodedColumn]:
         """Return the word columns that come from the metadata of the records."""
         self._duckdb.register("metadata_rows", pa.table({"metadata": metadata}))
         labels = self._duckdb.sql(_SELECT_LABELS).to_arrow_table()
-        return {name: _encode_json(labels[name].combine_chunks(), to_words) for name, to_words in _LABEL_WORDS.items()}
+        return {name: decoder.decode(labels[name].combine_chunks()) for name, decoder in self._label_decoders.items()}
 
 
 def _to_columns(rows: pa.RecordBatch) -> dict[str, NDArray[Any]]:
@@ -119,25 +125,36 @@ def _to_texts(rows: pa.RecordBatch) -> dict[str, pa.Array]:
     return texts
 
 
-def _to_words(rows: pa.RecordBatch) -> dict[str, CodedColumn]:
-    """Return the attributes that are lists of words."""
-    return {name: _encode_json(rows[name], _to_word_list) for name in WORDS}
-
-
 def _to_word_list(words: Any) -> Words | None:
     """Return the words of an attribute; None is "not known", which is not the same as an empty list."""
     return None if words is None else tuple(words)
 
 
-def _encode_json(texts: pa.Array, to_words: Callable[[Any], Words | None]) -> CodedColumn:
-    """Decode a column of JSON texts to lists of words, with null as None. Each distinct text is decoded only once."""
-    coded_texts = code_distinct(texts)
-    distinct_texts = coded_texts.values[1:]
-    distinct_values = msgspec.json.decode("[" + ",".join(distinct_texts) + "]")
+class _WordListDecoder:
+    """Decodes lists of words of a column from JSON, each distinct text only once."""
 
-    # Different texts may stand for the same words, so the words get codes of their own.
-    word_lists = encode_values([to_words(value) for value in (None, *distinct_values)])
-    return CodedColumn(word_lists.codes[coded_texts.codes], word_lists.values)
+    def __init__(self, to_words: Callable[[Any], Words | None]) -> None:
+        """Prepare to decode; `to_words` converts a decoded value, or None for null, to words."""
+        self._to_words = to_words
+        self._words_by_text: dict[str, Words | None] = {}
+
+    def decode(self, texts: pa.Array) -> CodedColumn:
+        """Return the list of words of each text."""
+        coded_texts = code_distinct(texts)
+        distinct_texts = coded_texts.values[1:]
+        if len(self._words_by_text) + len(distinct_texts) > _MAX_KNOWN_TEXTS:
+            self._words_by_text.clear()
+        self._add([text for text in distinct_texts if text not in self._words_by_text])
+
+        # Different texts may stand for the same words, so the words get codes of their own.
+        words_of_texts = [self._words_by_text[text] for text in distinct_texts]
+        word_lists = encode_values([self._to_words(None), *words_of_texts])
+        return CodedColumn(word_lists.codes[coded_texts.codes], word_lists.values)
+
+    def _add(self, texts: Sequence[str]) -> None:
+        """Decode texts that have not been decoded yet."""
+        values = msgspec.json.decode("[" + ",".join(texts) + "]")
+        self._words_by_text |= {text: self._to_words(value) for text, value in zip(texts, values, strict=True)}
 
 
 def _to_owners(owners: pa.Array) -> CodedColumn:
@@ -163,7 +180,7 @@ class _EvidenceDecoder:
         """Return the evidence about the records that have any."""
         coded_texts = code_distinct(texts)
         distinct_texts = coded_texts.values[1:]
-        if len(self._places) + len(distinct_texts) > _MAX_KNOWN_EVIDENCE:
+        if len(self._places) + len(distinct_texts) > _MAX_KNOWN_TEXTS:
             self._forget()
         self._add([text for text in distinct_texts if text not in self._places])
 
