@@ -242,6 +242,7 @@ def test_a_model_without_scripts(visit: Visit, loans: str) -> None:
     expect(page.locator(".fall tbody tr")).to_have_count(3)
     assert drawn(page)
     page.get_by_role("textbox", name="income").fill("12")
+    page.get_by_role("textbox", name="years").fill("2")
     page.get_by_role("button", name="Ask the model").click()
     expect(page.locator("#what-if ~ .notice")).to_contain_text("The model answers yes → no")
 
