@@ -152,18 +152,6 @@ async def test_job_fails_with_its_third_lost_worker(database: Database) -> None:
     assert await load_state(database, job_id) is JobState.FAILED
 
 
-async def test_attempts_of_the_caller_are_not_reaped(database: Database) -> None:
-    """Of the jobs whose leases have expired, a worker leaves alone those on which it is working itself."""
-    for _ in range(2):
-        await enqueue(database)
-    running_here = await claim_waiting_job(database, "here", lease_seconds=-1)
-    lost_elsewhere = await claim_waiting_job(database, "elsewhere", lease_seconds=-1)
-
-    assert await lease_store.reap_expired(database, FAILURE, running_attempts=[running_here]) == 1
-    assert await load_state(database, running_here.job_id) is JobState.RUNNING
-    assert await load_state(database, lost_elsewhere.job_id) is JobState.QUEUED
-
-
 async def test_reaping_ends_a_cancelling_job(database: Database) -> None:
     """A job that was being cancelled when its worker was lost is cancelled, and not queued again."""
     await enqueue(database)

@@ -115,7 +115,7 @@ def join(columns: Iterable[CodedValues]) -> list[JointColumn]:
     """
     groups: list[list[CodedValues]] = []
     for column in sorted(columns, key=lambda column: column.code_count, reverse=True):
-        group = next((group for group in groups if _canjoin(group, column)), None)
+        group = next((group for group in groups if _can_join(group, column)), None)
         if group is None:
             groups.append([column])
         else:
@@ -123,6 +123,6 @@ def join(columns: Iterable[CodedValues]) -> list[JointColumn]:
     return [JointColumn.of(group) for group in groups]
 
 
-def _canjoin(group: Sequence[CodedValues], column: CodedValues) -> bool:
+def _can_join(group: Sequence[CodedValues], column: CodedValues) -> bool:
     """Return whether the joint codes of a group of columns and another column are few enough."""
     return prod(member.code_count for member in group) * column.code_count <= MAX_JOINT_CODES
