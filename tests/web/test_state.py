@@ -14,7 +14,8 @@ from touchstone.core.evidence import Assurance
 from touchstone.services.selection.gates import GATES as API_GATES
 from touchstone.web.rank_filters import FILTERS, FilterInput, InvalidFilterValue
 from touchstone.web.rank_gates import GATES, GateInput
-from touchstone.web.rank_state import VIEWS, RankState, WeightProfiles, slider_positions
+from touchstone.web.rank_state import VIEWS, RankState
+from touchstone.web.slider_positions import WeightProfiles, slider_positions
 
 WEIGHT_PROFILES = WeightProfiles(
     criteria=("ethical_score", "technical_score", "popularity_score", "year"),

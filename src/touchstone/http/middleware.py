@@ -1,6 +1,5 @@
 """The outermost middleware of every listener: request ids, limits, admission and error responses."""
 
-import itertools
 import math
 import sys
 import time
@@ -13,8 +12,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from touchstone.core.client_address import address_block
 from touchstone.core.errors import (
-    BadRequest,
-    HeadersTooLarge,
     InternalError,
     Overloaded,
     ServiceError,
@@ -23,6 +20,7 @@ from touchstone.core.settings import Settings
 from touchstone.http.access_log import AccessLog
 from touchstone.http.admission import Admission
 from touchstone.http.error_responses import error_response
+from touchstone.http.header_checks import check_headers
 from touchstone.http.request_bodies import BodyMemory, LimitedBody, UploadSlots
 from touchstone.http.request_costs import RequestCosts, RequestKind, kind_of
 from touchstone.http.request_tracking import (
@@ -34,11 +32,8 @@ from touchstone.http.request_tracking import (
     receive_disconnect,
 )
 
-MAX_HEADERS: Final = 100
-MAX_HEADER_BYTES: Final = 32 * 1024
 _OVERLOADED: Final = Overloaded(retry_after=1)
 _OVERLOADED_CLOSING: Final = Overloaded(retry_after=1, headers={"Connection": "close"})
-_HTTP_VERSIONS: Final = frozenset({"1.0", "1.1"})
 log = structlog.get_logger("touchstone.access")
 CallerOf = Callable[[Scope], Hashable]
 
@@ -124,7 +119,7 @@ class EdgeMiddleware:
 
         request = TrackedRequest(scope, send, self.respond_to_error)
         try:
-            _check_headers(scope)
+            check_headers(scope)
             await self._handle(request, receive, kind)
         except ServiceError as error:
             await request.send_error(error)
@@ -255,39 +250,6 @@ class EdgeMiddleware:
             minimum_rate=settings.minimum_rate_bytes,
             deadline_seconds=deadline_seconds,
         )
-
-
-def _check_headers(scope: Scope) -> None:
-    """Check that the headers of a request are not too large, and that every server would read them in the same way.
-
-    If a proxy read them in another way, a client could smuggle a second request past it (RFC 9112, section 11.2).
-
-    Raises:
-        HeadersTooLarge: there are too many headers, or they are too long.
-        BadRequest: the headers are ambiguous.
-    """
-    headers: list[tuple[bytes, bytes]] = scope["headers"]
-    if len(headers) > MAX_HEADERS or _count_bytes(headers) > MAX_HEADER_BYTES:
-        raise HeadersTooLarge
-
-    http_version = scope["http_version"]
-    has_valid_version = http_version in _HTTP_VERSIONS
-
-    # HTTP/1.0 does not require a `Host` header, and HTTP/1.1 requires exactly one.
-    host_count = sum(name == b"host" for name, _value in headers)
-    has_valid_host = host_count == 1 or (host_count == 0 and http_version == "1.0")
-
-    # No application decodes another transfer coding than `chunked`.
-    transfer_codings = [value.strip().lower() for name, value in headers if name == b"transfer-encoding"]
-    has_valid_coding = transfer_codings in ([], [b"chunked"])
-
-    if not (has_valid_version and has_valid_host and has_valid_coding):
-        raise BadRequest(headers={"Connection": "close"})
-
-
-def _count_bytes(headers: list[tuple[bytes, bytes]]) -> int:
-    """Return the length of all names and values of the headers, with as few steps as possible for each request."""
-    return sum(map(len, itertools.chain.from_iterable(headers)))
 
 
 def _is_health_check(scope: Scope) -> bool:

@@ -1,4 +1,4 @@
-"""Plain text from prose with markup: names on one line, first sentences, years in citations, conditions of access."""
+"""Plain text from prose with markup: names on one line, first sentences, years in citations."""
 
 import html
 import re
@@ -10,7 +10,7 @@ from touchstone.metadata.placeholders import is_placeholder
 MAX_NAME_LENGTH: Final = 200
 MAX_SUMMARY_LENGTH: Final = 400
 MIN_SUMMARY_LENGTH: Final = 15
-# Longer descriptions are not searched for a summary, a year or conditions of access beyond this point.
+# Longer descriptions are not searched for a summary, a year or restrictions of access beyond this point.
 MAX_SEARCHED_LENGTH: Final = 20_000
 
 _MARKUP: Final = (
@@ -26,22 +26,6 @@ _MARKUP: Final = (
 )
 _SENTENCE_END: Final = re.compile(r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bet al\.)(?<=[.!?])\s+")
 _BIBTEX_YEAR: Final = re.compile(r"\byear\s*=\s*[{\"]?\s*((?:19|20)\d{2})\b", re.IGNORECASE)
-
-# Sentences by which a source says that not everybody gets the data. Each phrase stands between word boundaries:
-# "gated" also occurs inside "investigated".
-_RESTRICTED: Final = re.compile(
-    r"\bgated (?:access|dataset|repo(?:sitory)?)\b|\b(?:is|are) gated\b"
-    r"|\bLDC[- ]User[- ]Agreement\b|\b(?:User|Licen[cs]e|Data Use|Usage) Agreement for Non-?Members\b"
-    r"|\b(?:must|need(?:s)? to|have to|required to|please|by) (?:first )?(?:sign(?:ing)?|execute) "
-    r"(?:a|an|the|our|and return) [^.\n]{0,60}?(?:agreement|licen[cs]e|form|terms)\b"
-    r"|\bagreements? must be signed\b"
-    r"|\b(?:only )?available (?:only )?(?:up)?on request\b"
-    r"|\baccess (?:to the (?:data|dataset|corpus) )?(?:is|must be|has to be|can be|needs to be) "
-    r"(?:restricted|requested|granted|approved)\b"
-    r"|\brequest(?:ing)? access\b|\bagree to (?:the )?[\w ]{0,40}?Terms of Access\b"
-    r"|\bhas requested permission to use\b",
-    re.IGNORECASE,
-)
 
 
 def tidy_name(name: str) -> str:
@@ -89,16 +73,3 @@ def find_citation_year(bibtex: str) -> tuple[int, str] | None:
     """Return the year of the first BibTeX entry, and the words that state it."""
     match = _BIBTEX_YEAR.search(bibtex[:MAX_SEARCHED_LENGTH])
     return None if match is None else (int(match.group(1)), match.group(0))
-
-
-def find_access_restriction(text: str) -> str | None:
-    """Return the line or sentence that says that not everybody gets the data, or None."""
-    searched = remove_comments(text[:MAX_SEARCHED_LENGTH])
-    match = _RESTRICTED.search(searched)
-    if match is None:
-        return None
-
-    start = max(searched.rfind("\n", 0, match.start()), searched.rfind(". ", 0, match.start()) + 1) + 1
-    sentence_ends = [end for end in (searched.find("\n", match.end()), searched.find(". ", match.end())) if end >= 0]
-    end = min(sentence_ends, default=len(searched))
-    return searched[start:end].strip()[:500]

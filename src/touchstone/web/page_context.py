@@ -20,9 +20,9 @@ from touchstone.web.forms import text_field
 from touchstone.web.invalid_fields import FORM_NAME, mark_invalid_fields
 from touchstone.web.localizer import Localizer
 from touchstone.web.public_records import PublicRecords
-from touchstone.web.rank_state import WeightProfiles
 from touchstone.web.readable_errors import field_messages, localize_error
 from touchstone.web.request_language import response_language, selected_language
+from touchstone.web.slider_positions import WeightProfiles
 from touchstone.web.template_renderer import TemplateRenderer
 from touchstone.web.unsent_forms import RETURNED
 

@@ -5,11 +5,11 @@ from functools import partial
 from typing import Any, Final
 
 from touchstone.core.vocabulary import fold_domains, known_domains
+from touchstone.metadata.access_restrictions import find_access_restriction
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.licences import normalise_licence
 from touchstone.metadata.parsing import DocumentError
 from touchstone.metadata.placeholders import is_placeholder
-from touchstone.metadata.prose import find_access_restriction
 from touchstone.metadata.readers.builder import DocumentBuilder, attempt, year_of
 from touchstone.metadata.readers.source import SourceDocument
 

@@ -6,9 +6,10 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from touchstone.core.vocabulary import vocabulary_key
+from touchstone.metadata.access_restrictions import find_access_restriction
 from touchstone.metadata.documents import Claim, DatasetDocument, Section
 from touchstone.metadata.parsing import DocumentError, parse_yaml
-from touchstone.metadata.prose import find_access_restriction, plain_text
+from touchstone.metadata.prose import plain_text
 from touchstone.metadata.readers.builder import DocumentBuilder, number_of
 from touchstone.metadata.readers.source import SourceDocument
 

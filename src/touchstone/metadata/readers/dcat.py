@@ -5,10 +5,10 @@ from functools import partial
 from typing import Any, Final
 
 from touchstone.core.vocabulary import fold_domains, known_domains
+from touchstone.metadata.access_restrictions import find_access_restriction
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.licences import Licence
 from touchstone.metadata.parsing import DocumentError
-from touchstone.metadata.prose import find_access_restriction
 from touchstone.metadata.readers.builder import DocumentBuilder, attempt, year_of
 from touchstone.metadata.readers.jsonld import Names, context_of, text_of, texts_of
 from touchstone.metadata.readers.schema_org import accountable_body

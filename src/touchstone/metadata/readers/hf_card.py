@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from touchstone.core.vocabulary import fold_tasks, known_domains
+from touchstone.metadata.access_restrictions import find_access_restriction
 from touchstone.metadata.documents import Claim, DatasetDocument
 from touchstone.metadata.exact_values import stated_key
 from touchstone.metadata.licences import combine_licences
 from touchstone.metadata.parsing import DocumentError, parse_yaml
-from touchstone.metadata.prose import find_access_restriction, find_citation_year, plain_text
+from touchstone.metadata.prose import find_citation_year, plain_text
 from touchstone.metadata.readers.builder import LOADER_NAMES, DocumentBuilder, list_of_texts, number_of, pointer
 from touchstone.metadata.readers.source import SourceDocument
 

@@ -9,9 +9,9 @@ from functools import partial
 from typing import Any, Final
 
 from touchstone.core.vocabulary import known_domains
+from touchstone.metadata.access_restrictions import find_access_restriction
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.parsing import DocumentError
-from touchstone.metadata.prose import find_access_restriction
 from touchstone.metadata.readers.builder import (
     DocumentBuilder,
     attempt,

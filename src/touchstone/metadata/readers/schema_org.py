@@ -6,10 +6,11 @@ from functools import partial
 from typing import Any, Final
 
 from touchstone.core.vocabulary import fold_tasks, known_domains
+from touchstone.metadata.access_restrictions import find_access_restriction
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.licences import Licence
 from touchstone.metadata.parsing import DocumentError
-from touchstone.metadata.prose import find_access_restriction, find_citation_year
+from touchstone.metadata.prose import find_citation_year
 from touchstone.metadata.readers.builder import LOADER_NAMES, DocumentBuilder, attempt, list_of_texts, year_of
 from touchstone.metadata.readers.jsonld import Names, context_of, text_of, texts_of
 from touchstone.metadata.readers.source import SourceDocument

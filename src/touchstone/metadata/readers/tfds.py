@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from touchstone.core.vocabulary import fold_domains, fold_tasks
+from touchstone.metadata.access_restrictions import find_access_restriction
 from touchstone.metadata.documents import Claim, DatasetDocument
 from touchstone.metadata.parsing import DocumentError
-from touchstone.metadata.prose import find_access_restriction, find_citation_year
+from touchstone.metadata.prose import find_citation_year
 from touchstone.metadata.readers.builder import LOADER_NAMES, DocumentBuilder
 from touchstone.metadata.readers.source import SourceDocument
 

@@ -3,7 +3,8 @@
 import { PendingEdits } from "./pending_edits.js";
 import { pushAddress } from "./rank_address.js";
 import { formQuery, isFilter } from "./rank_form.js";
-import { fetchRanking, readRanking, showRanking, showUnavailable } from "./ranking_request.js";
+import { showRanking, showUnavailable } from "./ranking_display.js";
+import { fetchRanking, readRanking } from "./ranking_request.js";
 
 const TOO_MANY_REQUESTS = 429;
 const PAUSE_MS = 300; // after the last edit, before a ranking is requested

@@ -12,7 +12,8 @@ from typing import Final
 from touchstone.client import Comparison, CriterionDifference, DatasetPair, Reversal
 from touchstone.client.reason_models import ComparedDataset
 from touchstone.web.localizer import Localizer
-from touchstone.web.rank_state import SLIDER_MAX, RankState
+from touchstone.web.rank_state import RankState
+from touchstone.web.slider_positions import SLIDER_MAX
 from touchstone.web.views.criterion_cell import VALUE_DIGITS
 from touchstone.web.views.score_range import SCORE_DIGITS
 from touchstone.web.views.weighted_criteria import WeightedCriterion, css_percentage

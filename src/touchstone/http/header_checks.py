@@ -1,0 +1,45 @@
+"""Checks that the headers of a request are few, and that every server reads them in the same way."""
+
+import itertools
+from typing import Final
+
+from starlette.types import Scope
+
+from touchstone.core.errors import BadRequest, HeadersTooLarge
+
+MAX_HEADERS: Final = 100
+MAX_HEADER_BYTES: Final = 32 * 1024
+_HTTP_VERSIONS: Final = frozenset({"1.0", "1.1"})
+
+
+def check_headers(scope: Scope) -> None:
+    """Check that the headers of a request are not too large, and that every server would read them in the same way.
+
+    If a proxy read them in another way, a client could smuggle a second request past it (RFC 9112, section 11.2).
+
+    Raises:
+        HeadersTooLarge: there are too many headers, or they are too long.
+        BadRequest: the headers are ambiguous.
+    """
+    headers: list[tuple[bytes, bytes]] = scope["headers"]
+    if len(headers) > MAX_HEADERS or _count_bytes(headers) > MAX_HEADER_BYTES:
+        raise HeadersTooLarge
+
+    http_version = scope["http_version"]
+    has_valid_version = http_version in _HTTP_VERSIONS
+
+    # HTTP/1.0 does not require a `Host` header, and HTTP/1.1 requires exactly one.
+    host_count = sum(name == b"host" for name, _value in headers)
+    has_valid_host = host_count == 1 or (host_count == 0 and http_version == "1.0")
+
+    # No application decodes another transfer coding than `chunked`.
+    transfer_codings = [value.strip().lower() for name, value in headers if name == b"transfer-encoding"]
+    has_valid_coding = transfer_codings in ([], [b"chunked"])
+
+    if not (has_valid_version and has_valid_host and has_valid_coding):
+        raise BadRequest(headers={"Connection": "close"})
+
+
+def _count_bytes(headers: list[tuple[bytes, bytes]]) -> int:
+    """Return the length of all names and values of the headers, with as few steps as possible for each request."""
+    return sum(map(len, itertools.chain.from_iterable(headers)))
