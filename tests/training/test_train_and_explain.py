@@ -89,13 +89,15 @@ async def test_from_upload_to_explanation(service: Service) -> None:
         assert [len(row["attributions"]) for row in explained["result"]["local"]] == [3, 3]
         listed = (await person.get(f"/api/v1/projects/{project}/jobs")).json()
         assert [job["kind"] for job in listed] == ["explain", "train", "train"]
-        await check_report(person, project, explained["result"]["narrative"])
+        await check_report(person, project, job["result"], explained["result"]["narrative"])
         assert (await other.get(f"/projects/{project}/jobs")).status_code == 404
         assert (await other.get(address)).status_code == 404
 
 
-async def check_report(client: httpx2.AsyncClient, project: str, narrative: dict[str, str]) -> None:
-    """Check that the report on a project describes its trainings and its explanation, in every format."""
+async def check_report(
+    client: httpx2.AsyncClient, project: str, result: dict[str, Any], narrative: dict[str, str]
+) -> None:
+    """Check that the report on a project describes its trainings and its explanation, but no rows of their data."""
     path = f"/projects/{project}/report"
     report = (await client.get(path, params={"format": "json"})).json()["report"]
     assert [training["name"] for training in report["trainings"]] == ["again", None]
@@ -106,7 +108,12 @@ async def check_report(client: httpx2.AsyncClient, project: str, narrative: dict
 
     for locale in ("fr", "en"):
         page = (await client.get(path, params={"lang": locale})).text
-        assert narrative[locale].split(". ")[0] in html.unescape(page)
+        model_paragraph, *row_paragraphs = narrative[locale].splitlines()
+        assert model_paragraph in html.unescape(page)
+        assert len(row_paragraphs) == 2
+        assert not any(paragraph in html.unescape(page) for paragraph in row_paragraphs)
+        assert result["split"]["reason"]["text"][locale] in html.unescape(page)
+        assert result["decision"]["text"][locale] in html.unescape(page)
     assert (await client.get(path, params={"format": "pdf"})).content.startswith(b"%PDF-")
 
 

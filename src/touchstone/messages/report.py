@@ -376,6 +376,11 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
         "“{name}”, {rows} {rows:row|rows}, SHA-256 {sha256}",
     ),
     "training_finished": ("Terminé le", "Finished on"),
+    "training_evaluation": ("Évaluation", "Evaluation"),
+    "training_test_rows": (
+        "Mesuré sur {rows} {rows:ligne|lignes} que le modèle n’avait pas vues",
+        "Measured on {rows} {rows:row|rows} that the model had not seen",
+    ),
     "training_metrics": ("Qualité mesurée", "Measured quality"),
     "metric": ("Mesure", "Metric"),
     "value": ("Valeur", "Value"),

@@ -321,6 +321,8 @@ class ReportedTraining(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         dataset_name: the name of the dataset; None if its record has gone.
+        evaluation: sentences about how the rows were divided and which class is positive, each in both languages.
+        test_rows: the number of rows on which the model was measured; None if the result does not say it.
         metrics: the value of each metric, with the ends of its interval of confidence.
         baseline: the value that the main metric has without any learning.
         group_metrics, warnings: as in the result of the job.
@@ -336,6 +338,8 @@ class ReportedTraining(msgspec.Struct, frozen=True, kw_only=True):
     target: str
     task: str
     algorithm: str
+    evaluation: Sequence[Mapping[str, str]]
+    test_rows: int | None
     metric: str
     metrics: Mapping[str, Any]
     baseline: float | None
@@ -345,7 +349,10 @@ class ReportedTraining(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportedExplanation(msgspec.Struct, frozen=True, kw_only=True):
-    """An explanation of the project that succeeded: what it says in words, and its limits, in both languages."""
+    """An explanation of the project that succeeded: what it says of the model, and its limits, in both languages.
+
+    What it says of single rows is left out, since a row may be about a person.
+    """
 
     job_id: UUID
     finished_at: datetime | None
@@ -374,7 +381,8 @@ class ReportContent(msgspec.Struct, frozen=True, kw_only=True):
             attributes that would raise it.
         evidence: what is known about the chosen dataset, or about the first of the ranking if nothing is chosen, by
             attribute with the claims that count, and by points of law.
-        trainings, explanations: the newest five of each that have succeeded in this project.
+        trainings, explanations: the newest five of each that have succeeded in this project; what an explanation says
+            of single rows is left out, since a row may be about a person.
         limitations: codes of what limits the conclusions from the report.
     """
 

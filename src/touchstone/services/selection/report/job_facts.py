@@ -16,6 +16,8 @@ from touchstone.services.selection.report.content import ReportedExplanation, Re
 
 MAX_JOBS: Final = 5
 """How many of the newest trainings, and how many of the newest explanations, a report describes."""
+_EVALUATION_PARTS: Final = (("split", "reason"), ("split", "effect"), ("decision",), ("calibration",))
+"""The parts of the result of a training that say in words how the model was evaluated."""
 
 
 async def load_trainings(connection: Reader, project: ProjectRecord) -> list[ReportedTraining]:
@@ -62,6 +64,8 @@ def _reported_training(job: JobRecord, dataset_names: Mapping[int, str]) -> Repo
         target=str(model["target"]),
         task=str(model["task"]),
         algorithm=str(model["algorithm"]),
+        evaluation=_evaluation_texts(result),
+        test_rows=(result.get("split") or {}).get("test_rows"),
         metric=main_metric,
         metrics=metrics.get("holdout") or metrics.get("folds") or {},
         baseline=_central_value(metrics["baseline"].get(main_metric)),
@@ -69,6 +73,18 @@ def _reported_training(job: JobRecord, dataset_names: Mapping[int, str]) -> Repo
         warnings=result["warnings"],
         seed=job.request.get("seed"),
     )
+
+
+def _evaluation_texts(result: Mapping[str, Any]) -> list[Mapping[str, str]]:
+    """Return what the result of a training says in words about its evaluation, as far as it does."""
+    texts = []
+    for path in _EVALUATION_PARTS:
+        part: Any = result
+        for name in path:
+            part = (part or {}).get(name)
+        if part and part.get("text"):
+            texts.append(part["text"])
+    return texts
 
 
 def _central_value(estimate: Mapping[str, float | None] | None) -> float | None:
@@ -85,6 +101,12 @@ def _reported_explanation(job: JobRecord) -> ReportedExplanation:
         job_id=job.id,
         finished_at=job.finished_at,
         method=str(result["method"]),
-        narrative=result["narrative"],
+        narrative={locale: _without_rows(text) for locale, text in result["narrative"].items()},
         limits=result["limits"],
     )
+
+
+def _without_rows(narrative: str) -> str:
+    """Return the first paragraph of a narrative, which is about the model or the table; those about rows follow it."""
+    first_paragraph, _, _ = narrative.partition("\n")
+    return first_paragraph

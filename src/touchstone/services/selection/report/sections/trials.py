@@ -59,17 +59,24 @@ def _training_blocks(training: ReportedTraining, language: ReportLanguage) -> It
 
 
 def _training_facts(training: ReportedTraining, language: ReportLanguage) -> list[Fact]:
-    """Return on which data a model was trained, and when."""
+    """Return on which data a model was trained, when, and how it was evaluated."""
     data = language.text(
         "training_data_value",
         name=training.dataset_name or language.text("dataset_number", id=str(training.dataset_id or DASH)),
         rows=training.rows or 0,
         sha256=training.data_sha256 or DASH,
     )
-    return [
+    facts = [
         Fact(language.text("training_data"), [Line(data)]),
         Fact(language.text("training_finished"), [Line(language.moment(training.finished_at))]),
     ]
+
+    evaluation = [Line(str(language.translation(text))) for text in training.evaluation]
+    if training.test_rows is not None:
+        evaluation.insert(0, Line(language.text("training_test_rows", rows=training.test_rows)))
+    if evaluation:
+        facts.append(Fact(language.text("training_evaluation"), evaluation))
+    return facts
 
 
 def _metrics_table(training: ReportedTraining, language: ReportLanguage) -> Table:
@@ -126,8 +133,7 @@ def _group_row(group: Json, metric_names: Sequence[str], language: ReportLanguag
 def _explanation_blocks(explanation: ReportedExplanation, language: ReportLanguage) -> Iterator[Block]:
     """Yield what one explanation says, and what not to conclude from it."""
     yield Heading(language.text("explanation_title", method=language.method(explanation.method)))
-    for text in str(language.translation(explanation.narrative)).splitlines():
-        yield paragraph(text)
+    yield paragraph(str(language.translation(explanation.narrative)))
 
     limits = [Line(sentence) for sentence in language.translation(explanation.limits)]
     if limits:
