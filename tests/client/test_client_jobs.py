@@ -108,6 +108,7 @@ def test_two_datasets_are_compared(client: Touchstone, exam: Dataset) -> None:
         budget={"max_trials": 1},
     )
     done = client.wait_for_comparison(started)
+    assert list(client.comparison_states(started))[-1] == done
     assert (done.status, [item.target for item in done.datasets]) == ("succeeded", ["passed", "won"])
     assert all(item.score is not None and item.place == 1 for item in done.datasets)
     assert "gives the best model" in done.summary

@@ -378,6 +378,7 @@ def every_call() -> list[Any]:
         choice_calls.replay_snapshot("x", "x"),
         choice_calls.get_report("x"),
         comparison_calls.compare_trainings(),
+        comparison_calls.follow_training_comparison("x"),
         comparison_calls.get_training_comparison("x"),
         comparison_calls.page_training_comparisons(),
         comparison_calls.cancel_training_comparison("x"),

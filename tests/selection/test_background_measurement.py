@@ -25,7 +25,7 @@ def settings(settings: Settings, tmp_path: Path) -> Settings:
     (tmp_path / "root").mkdir()
     (tmp_path / "root" / "people.csv").write_bytes(TABLE)
     (tmp_path / "root" / "empty.csv").write_bytes(b"")
-    return settings.model_copy(update={"data_roots": (tmp_path / "root",), "profile_wait_seconds": 0.001})
+    return settings.model_copy(update={"data_roots": (tmp_path / "root",), "profile_wait_seconds": 0})
 
 
 async def measured(client: httpx2.AsyncClient, record: dict[str, Any]) -> dict[str, Any]:

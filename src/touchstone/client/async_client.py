@@ -9,6 +9,7 @@ from contextlib import aclosing
 from typing import Any, BinaryIO, Concatenate, ParamSpec, Self, TypeAlias, TypeVar, Unpack
 
 import httpx2
+import msgspec
 
 from touchstone.client import (
     account_calls,
@@ -28,7 +29,7 @@ from touchstone.client.call import Call
 from touchstone.client.catalog_calls import Order
 from touchstone.client.comparison_models import TrainingComparison
 from touchstone.client.errors import TouchstoneError, connection_error
-from touchstone.client.event_stream import EventStream
+from touchstone.client.event_stream import EventStream, OpenStream
 from touchstone.client.evidence_models import AssuranceName
 from touchstone.client.export_calls import CatalogFormat, ExportedRecords
 from touchstone.client.fields import Filters
@@ -310,11 +311,27 @@ class AsyncTouchstone:
         Raises:
             TouchstoneError: The service refused the call, or several connections in a row failed.
         """
+        open_stream = functools.partial(job_calls.follow_job, job.kind, job.id)
+        async for event in self._follow(open_stream, after):
+            yield event
+
+    async def comparison_states(self, comparison: TrainingComparison) -> AsyncIterator[TrainingComparison]:
+        """Iterate over the states of a comparison, as they change, until all of its trainings have ended.
+
+        Raises:
+            TouchstoneError: The service refused the call, or several connections in a row failed.
+        """
+        open_stream = functools.partial(comparison_calls.follow_training_comparison, comparison.id)
+        async for event in self._follow(open_stream, None):
+            yield msgspec.convert(event.data, TrainingComparison)
+
+    async def _follow(self, open_stream: OpenStream, after: str | None) -> AsyncIterator[JobEvent]:
+        """Iterate over the events of a stream, over several connections if necessary, until it has ended."""
         stream = EventStream(after)
         while not stream.has_ended:
             stream.begin_connection()
             try:
-                response = await self.run(job_calls.follow_job(job.kind, job.id, after=stream.last_event_id))
+                response = await self.run(open_stream(after=stream.last_event_id))
                 async with aclosing(response):
                     async for message in httpx2.EventSource(response):
                         event = stream.read_message(message)

@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Unpack
 from uuid import UUID
 
-from touchstone.client.call import Call, build_path, read_json, read_nothing, without_none
+import httpx2
+
+from touchstone.client.call import Call, build_path, keep_open, read_json, read_nothing, without_none
 from touchstone.client.comparison_models import TrainingComparison, TrainingComparisonPage
 from touchstone.client.fields import DatasetOptions, TrainOptions
-from touchstone.client.job_calls import idempotency_header
+from touchstone.client.job_calls import event_stream_headers, idempotency_header
 
 
 def compare_trainings(
@@ -41,6 +43,12 @@ def compare_trainings(
 def get_training_comparison(comparison_id: str | UUID) -> Call[TrainingComparison]:
     """Return a comparison of the caller, with the scores of the trainings that have succeeded so far."""
     return Call("GET", build_path("ml", "compare", comparison_id), read_json(TrainingComparison))
+
+
+def follow_training_comparison(comparison_id: str | UUID, *, after: str | None = None) -> Call[httpx2.Response]:
+    """Open the event stream of a comparison after the event with the id `after`."""
+    path = build_path("ml", "compare", comparison_id, "events")
+    return Call("GET", path, keep_open, headers=event_stream_headers(after), streamed=True)
 
 
 def page_training_comparisons(

@@ -1,10 +1,11 @@
-"""The rules of following a job's event stream over unreliable connections, without any I/O."""
+"""The rules of following an event stream of a job or a comparison over unreliable connections, without any I/O."""
 
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import httpx2
 import msgspec
 
+from touchstone.client.call import Call
 from touchstone.client.errors import connection_error, unreadable_response
 from touchstone.client.models import JobEvent
 
@@ -13,8 +14,15 @@ MAX_SILENT_CONNECTIONS: Final = 4  # connections in a row without an event, afte
 DEFAULT_RECONNECT_DELAY_SECONDS: Final = 0.5
 
 
+class OpenStream(Protocol):
+    """Makes the call that opens an event stream after the event with the id `after`."""
+
+    def __call__(self, *, after: str | None) -> Call[httpx2.Response]:
+        """Return the call."""
+
+
 class EventStream:
-    """The state of one job's event stream, which may take several connections to read.
+    """The state of one event stream, which may take several connections to read.
 
     Attributes:
         last_event_id: The id of the last event, after which the next connection continues.

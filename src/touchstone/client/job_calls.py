@@ -77,10 +77,15 @@ def stream_artifact(kind: Kind, job_id: str | UUID, name: str) -> Call[httpx2.Re
 
 def follow_job(kind: Kind, job_id: str | UUID, *, after: str | None = None) -> Call[httpx2.Response]:
     """Open the event stream of a job after the event with the id `after`."""
+    return Call("GET", job_path(kind, job_id, "events"), keep_open, headers=event_stream_headers(after), streamed=True)
+
+
+def event_stream_headers(after: str | None) -> dict[str, str]:
+    """Return the headers of a request for an event stream that continues after the event with the id `after`."""
     headers = {"Accept": "text/event-stream"}
     if after is not None:
         headers["Last-Event-ID"] = after
-    return Call("GET", job_path(kind, job_id, "events"), keep_open, headers=headers, streamed=True)
+    return headers
 
 
 def predict(job_id: str | UUID, rows: Sequence[Mapping[str, Any]]) -> Call[dict[str, Any]]:

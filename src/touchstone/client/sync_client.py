@@ -10,6 +10,7 @@ from contextlib import closing
 from typing import Any, BinaryIO, Concatenate, ParamSpec, Self, TypeAlias, TypeVar, Unpack
 
 import httpx2
+import msgspec
 
 from touchstone.client import (
     account_calls,
@@ -29,7 +30,7 @@ from touchstone.client.call import Call
 from touchstone.client.catalog_calls import Order
 from touchstone.client.comparison_models import TrainingComparison
 from touchstone.client.errors import TouchstoneError, connection_error
-from touchstone.client.event_stream import EventStream
+from touchstone.client.event_stream import EventStream, OpenStream
 from touchstone.client.evidence_models import AssuranceName
 from touchstone.client.export_calls import CatalogFormat, ExportedRecords
 from touchstone.client.fields import Filters
@@ -306,11 +307,26 @@ class Touchstone:
         Raises:
             TouchstoneError: The service refused the call, or several connections in a row failed.
         """
+        open_stream = functools.partial(job_calls.follow_job, job.kind, job.id)
+        yield from self._follow(open_stream, after)
+
+    def comparison_states(self, comparison: TrainingComparison) -> Iterator[TrainingComparison]:
+        """Iterate over the states of a comparison, as they change, until all of its trainings have ended.
+
+        Raises:
+            TouchstoneError: The service refused the call, or several connections in a row failed.
+        """
+        open_stream = functools.partial(comparison_calls.follow_training_comparison, comparison.id)
+        for event in self._follow(open_stream, None):
+            yield msgspec.convert(event.data, TrainingComparison)
+
+    def _follow(self, open_stream: OpenStream, after: str | None) -> Iterator[JobEvent]:
+        """Iterate over the events of a stream, over several connections if necessary, until it has ended."""
         stream = EventStream(after)
         while not stream.has_ended:
             stream.begin_connection()
             try:
-                response = self.run(job_calls.follow_job(job.kind, job.id, after=stream.last_event_id))
+                response = self.run(open_stream(after=stream.last_event_id))
                 with closing(response):
                     for message in httpx2.EventSource(response):
                         event = stream.read_message(message)

@@ -63,7 +63,8 @@ async def profile_file(file: BinaryIO, file_type: str, *, limits: ProfilingLimit
         descriptors=[request.descriptor],
     )
     try:
-        reply = await asyncio.wait_for(_read_reply(child), timeout=limits.wall_seconds)
+        async with asyncio.timeout(limits.wall_seconds):
+            reply = await _read_reply(child)
     except TimeoutError:
         raise ProfilingError(FailureReason.TOO_SLOW, "out of time") from None
     finally:

@@ -155,7 +155,9 @@ class FileMeasurer:
             ProfilingError: the file cannot be profiled, or not in time.
             TimeoutError: no slot has become free in time.
         """
-        await asyncio.wait_for(self._slots.acquire(), self._timeout_seconds)
+        # `asyncio.wait_for` would ignore the end of a request's patience if it came while the slot was being taken.
+        async with asyncio.timeout(self._timeout_seconds):
+            await self._slots.acquire()
         try:
             return await profile_file(file, file_type, limits=self._limits)
         finally:
