@@ -229,12 +229,12 @@ async def test_the_source_tells_the_other_backends_where_the_data_is(ada: httpx2
 
 async def test_the_source_quotes_what_the_data_are_for(ada: httpx2.AsyncClient) -> None:
     """Model cards quote the purposes of the data with their level; a claim that there are none is not a purpose."""
-    made = await created(ada, file_path="people.csv")
+    record = await created(ada, file_path="people.csv")
     purpose = {"attribute": "purpose_limitation_respected", "value": True}
-    await posted(ada, made["id"], **purpose, quote="Collected to plan bus lines.")
-    await posted(ada, made["id"], **{**purpose, "value": False}, quote="Use the data as you like.")
-    found = (await ada.get(f"/datasets/{made['id']}/source")).json()
-    assert found["purposes"] == [{"quote": "Collected to plan bus lines.", "level": "declared"}]
+    await posted(ada, record["id"], **purpose, quote="Collected to plan bus lines.")
+    await posted(ada, record["id"], **{**purpose, "value": False}, quote="Use the data as you like.")
+    source = (await ada.get(f"/datasets/{record['id']}/source")).json()
+    assert source["purposes"] == [{"quote": "Collected to plan bus lines.", "level": "declared"}]
 
 
 @pytest.mark.parametrize("is_form", [True, False])

@@ -67,10 +67,10 @@ async def test_named_datasets_are_compared(backends: Backends) -> None:
 
 async def test_each_dataset_may_have_options_of_its_own(backends: Backends) -> None:
     """Options that name columns replace those for all datasets, whether the dataset is named by number or by UUID."""
-    own = {"6": {"features": {"include": ["a"]}, "group_column": "30", "positive_class": 1}}
+    options_by_dataset = {"6": {"features": {"include": ["a"]}, "group_column": "30", "positive_class": 1}}
     shared = {"features": {"exclude": ["a"]}, "split": {"test_size": 0.3}}
     async with backends.client() as client:
-        answer = await client.post("/compare", json=NAMED | shared | {"by_dataset": own})
+        answer = await client.post("/compare", json=NAMED | shared | {"by_dataset": options_by_dataset})
         assert answer.status_code == 202, answer.text
         jobs = [(await client.get(f"/jobs/{item['job_id']}")).json() for item in answer.json()["datasets"]]
         requests = [job["request"] for job in jobs]

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from touchstone.core.result_texts import texts_at
 from touchstone.learning.choices import METRIC_BY_NAME
 from touchstone.web.localizer import Localizer
 
@@ -78,15 +79,8 @@ def _point_estimate(estimate: JsonObject) -> float | None:
 
 def evaluation_notes(result: JsonObject, localizer: Localizer) -> tuple[str, ...]:
     """Return the sentences that say how the model was evaluated, and what became of the budget."""
-    notes = []
-    for path in _EXPLAINED_PARTS:
-        part: Any = result
-        for key in path:
-            part = (part or {}).get(key)
-        text = (part or {}).get("text") or {}
-        if localizer.locale in text:
-            notes.append(str(text[localizer.locale]))
-
+    texts = texts_at(result, _EXPLAINED_PARTS)
+    notes = [text[localizer.locale] for text in texts if localizer.locale in text]
     if result.get("stopped_by") == "time":
         notes.append(localizer.text("not_reproducible"))
     return tuple(notes)

@@ -155,7 +155,7 @@ class FileMeasurer:
             ProfilingError: the file cannot be profiled, or not in time.
             TimeoutError: no slot has become free in time.
         """
-        # `asyncio.wait_for` would ignore the end of a request's patience if it came while the slot was being taken.
+        # `asyncio.wait_for` would swallow a timeout of the caller that comes at the moment at which the slot is taken.
         async with asyncio.timeout(self._timeout_seconds):
             await self._slots.acquire()
         try:

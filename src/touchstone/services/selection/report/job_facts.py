@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from touchstone.core.errors import JobNotFound
+from touchstone.core.result_texts import texts_at
 from touchstone.database.engine import Reader
 from touchstone.jobs.job_store import list_jobs, load_owned_job
 from touchstone.jobs.kinds import EXPLANATION, TRAINING, JobKind
@@ -64,7 +65,7 @@ def _reported_training(job: JobRecord, dataset_names: Mapping[int, str]) -> Repo
         target=str(model["target"]),
         task=str(model["task"]),
         algorithm=str(model["algorithm"]),
-        evaluation=_evaluation_texts(result),
+        evaluation=texts_at(result, _EVALUATION_PARTS),
         test_rows=(result.get("split") or {}).get("test_rows"),
         metric=main_metric,
         metrics=metrics.get("holdout") or metrics.get("folds") or {},
@@ -73,18 +74,6 @@ def _reported_training(job: JobRecord, dataset_names: Mapping[int, str]) -> Repo
         warnings=result["warnings"],
         seed=job.request.get("seed"),
     )
-
-
-def _evaluation_texts(result: Mapping[str, Any]) -> list[Mapping[str, str]]:
-    """Return what the result of a training says in words about its evaluation, as far as it does."""
-    texts = []
-    for path in _EVALUATION_PARTS:
-        part: Any = result
-        for name in path:
-            part = (part or {}).get(name)
-        if part and part.get("text"):
-            texts.append(part["text"])
-    return texts
 
 
 def _central_value(estimate: Mapping[str, float | None] | None) -> float | None:
