@@ -24,9 +24,7 @@ from touchstone.learning.model_search import fit_trial, predict_fold, predict_ma
 from touchstone.learning.preparation import build_preparation, encode_frame, fit_preparation
 from touchstone.learning.requests import TrainingRequest
 from touchstone.learning.selection_score import selection_score
-from touchstone.learning.table_reader import read_table
-from touchstone.learning.time_budget import FINISHING_SECONDS, TimeBudget
-from touchstone.learning.trial_comparison import (
+from touchstone.learning.successive_halving import (
     MIN_SURVIVORS,
     ComparisonResult,
     FoldScore,
@@ -34,6 +32,8 @@ from touchstone.learning.trial_comparison import (
     TrialComparison,
     plan_stages,
 )
+from touchstone.learning.table_reader import read_table
+from touchstone.learning.time_budget import FINISHING_SECONDS, TimeBudget
 
 
 def curved(rows: int) -> pd.DataFrame:

@@ -23,9 +23,9 @@ from touchstone.learning.sample_weights import read_sample_weights
 from touchstone.learning.splits.folds import Fold, held_out_positions
 from touchstone.learning.splits.split_decision import SplitDecision, check_split, decide_split, names_to_learn_from
 from touchstone.learning.splits.split_rule import SplitRule
+from touchstone.learning.successive_halving import ComparisonResult
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Floats, Indices, Target, read_target
-from touchstone.learning.trial_comparison import ComparisonResult
 
 DECISION_ROWS: Final = 50_000  # After a cross-validation, decisions are learned from at most so many rows.
 

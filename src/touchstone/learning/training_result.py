@@ -41,9 +41,9 @@ from touchstone.learning.splits.split_decision import GROUP_COLUMN_REASON
 from touchstone.learning.splits.split_effect import measure_split_effect
 from touchstone.learning.splits.split_report import report_split
 from touchstone.learning.splits.split_warnings import split_warnings
+from touchstone.learning.successive_halving import ScoredTrial
 from touchstone.learning.table_profile import profile_table
 from touchstone.learning.table_warnings import table_warnings
-from touchstone.learning.trial_comparison import ScoredTrial
 
 MAX_LISTED_VALUES: Final = 200  # A form can only recognise a misspelt value if all values are listed.
 
