@@ -28,7 +28,7 @@ from touchstone.messages import (
 )
 from touchstone.messages.pages import PAGES
 from touchstone.messages.pages_account import ACCOUNT_PAGES
-from touchstone.messages.pages_data import DATA_PAGES
+from touchstone.messages.pages_datasets import DATASET_PAGES
 from touchstone.messages.pages_evidence import EVIDENCE_PAGES
 from touchstone.messages.pages_jobs import JOB_PAGES
 from touchstone.messages.pages_projects import PROJECT_PAGES
@@ -39,7 +39,7 @@ from touchstone.ranking.weight_profiles import PROFILES
 from touchstone.web.views.color_scale import DARK, LIGHT, shade
 
 ROOT = Path(touchstone.web.__file__).parent
-CATALOGS = (PAGES, ACCOUNT_PAGES, DATA_PAGES, EVIDENCE_PAGES, JOB_PAGES, PROJECT_PAGES, TRAINING_PAGES)
+CATALOGS = (PAGES, ACCOUNT_PAGES, DATASET_PAGES, EVIDENCE_PAGES, JOB_PAGES, PROJECT_PAGES, TRAINING_PAGES)
 BILINGUAL_TABLES = (*CATALOGS, reason_phrases.REASON_PHRASES, comparisons.COMPARISON_TEXTS)
 SOURCES = [path for path in ROOT.rglob("*") if path.suffix in (".html", ".svg", ".py")]
 

@@ -17,7 +17,7 @@ from touchstone.messages.job_errors import JOB_ERROR_TEXTS, NAME_SUGGESTION
 from touchstone.messages.locales import LOCALES, Text
 from touchstone.messages.pages import PAGES
 from touchstone.messages.pages_account import ACCOUNT_PAGES
-from touchstone.messages.pages_data import DATA_PAGES
+from touchstone.messages.pages_datasets import DATASET_PAGES
 from touchstone.messages.pages_evidence import EVIDENCE_PAGES
 from touchstone.messages.pages_jobs import JOB_PAGES
 from touchstone.messages.pages_projects import PROJECT_PAGES
@@ -35,7 +35,7 @@ MESSAGES: Final[Mapping[str, Text]] = {
     **JOB_ERROR_TEXTS,
     **PAGES,
     **ACCOUNT_PAGES,
-    **DATA_PAGES,
+    **DATASET_PAGES,
     **EVIDENCE_PAGES,
     **JOB_PAGES,
     **PROJECT_PAGES,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from touchstone.client import Dataset
-from touchstone.messages.pages_data import DATA_PAGES
+from touchstone.messages.pages_datasets import DATASET_PAGES
 
 TABLE_FILE_TYPES: Final = ("csv", "tsv", "parquet", "json", "jsonl")
 # The attributes that can be measured, with their names in the measurement.
@@ -80,7 +80,7 @@ def measurement(dataset: Dataset) -> Mapping[str, Any]:
 def measurement_failure(dataset: Dataset) -> str | None:
     """Return the key of the text that says why the data file could not be measured; None if it did not fail."""
     key = f"unmeasured_{(dataset.metadata or {}).get('unmeasured')}"
-    return key if key in DATA_PAGES else None
+    return key if key in DATASET_PAGES else None
 
 
 def is_trainable(dataset: Dataset) -> bool:

@@ -5,7 +5,7 @@ from typing import Final
 
 from touchstone.messages.locales import Text
 
-DATA_PAGES: Final[Mapping[str, Text]] = {
+DATASET_PAGES: Final[Mapping[str, Text]] = {
     # What would raise a dataset
     "lifts_title": ("Ce qui l’élèverait", "What would raise it"),
     "lifts_rank": ("Rang {rank} sur {total}.", "Rank {rank} of {total}."),
