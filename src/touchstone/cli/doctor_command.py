@@ -11,8 +11,8 @@ from touchstone.cli.local_command import local_command
 from touchstone.core.evidence import EvidenceLevel
 from touchstone.core.settings import Settings
 from touchstone.database.migrations import check_schema
-from touchstone.services.selection.evidence.audit import EvidenceAudit, FaultyClaim, audit_catalog
-from touchstone.services.selection.evidence.quote_checks import FAULT_TITLES
+from touchstone.services.selection.evidence.catalog_audit import EvidenceAudit, FaultyClaim, audit_catalog
+from touchstone.services.selection.evidence.evidence_faults import FAULT_TITLES
 from touchstone.startup.database_preparation import open_database, startup_errors
 
 MAX_QUOTE_CHARACTERS: Final = 100
