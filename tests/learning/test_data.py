@@ -15,9 +15,9 @@ from tests.learning.small_tables import csv, messy, raw
 from touchstone.learning.column_types import ColumnKind, parse_cell, schema_from_dict, schema_to_dict
 from touchstone.learning.interfaces import DataFile
 from touchstone.learning.learning_errors import LearningError
-from touchstone.learning.model_search import suppress_numeric_warnings
 from touchstone.learning.table_files.limits import MAX_LINE_BYTES
 from touchstone.learning.table_reader import read_table
+from touchstone.learning.trial_fitting import suppress_numeric_warnings
 
 
 def parquet(columns: dict[str, Any]) -> DataFile:

@@ -28,10 +28,10 @@ from touchstone.learning.few_rows.models import FewRowsModel
 from touchstone.learning.interfaces import ModelFile
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.model_cache import ModelCache
-from touchstone.learning.model_search import suppress_numeric_warnings
 from touchstone.learning.prediction import predict
 from touchstone.learning.preparation import encode_frame
 from touchstone.learning.row_values import build_frame, read_rows
+from touchstone.learning.trial_fitting import suppress_numeric_warnings
 
 BODY: dict[str, Any] = {"algorithms": ["decision_tree"], "budget": {"max_trials": 1}}
 

@@ -24,13 +24,13 @@ from touchstone.learning.choices import Task
 from touchstone.learning.experiment import prepare_experiment
 from touchstone.learning.interfaces import Json, ModelFile
 from touchstone.learning.learning_errors import LearningError
-from touchstone.learning.model_search import suppress_numeric_warnings
 from touchstone.learning.prediction import predict
 from touchstone.learning.requests import TrainingRequest
 from touchstone.learning.row_values import build_frame
 from touchstone.learning.table_reader import read_table
 from touchstone.learning.target import Target
 from touchstone.learning.training import run_training
+from touchstone.learning.trial_fitting import suppress_numeric_warnings
 
 
 def numbers(rows: int = 120, seed: int = 1) -> pd.DataFrame:

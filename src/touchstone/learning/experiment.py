@@ -15,7 +15,6 @@ from touchstone.learning.ensembles import Ensemble, combine_ensembles
 from touchstone.learning.evaluation import Predictions, concatenate
 from touchstone.learning.fairness.group_thresholds import GroupThresholds
 from touchstone.learning.learning_errors import LearningError
-from touchstone.learning.model_search import TrainingData, select_features
 from touchstone.learning.preparation import exclusion_reason
 from touchstone.learning.request_checks import check_training_request
 from touchstone.learning.requests import TrainingRequest, chosen_features
@@ -26,6 +25,7 @@ from touchstone.learning.splits.split_rule import SplitRule
 from touchstone.learning.successive_halving import ComparisonResult
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Floats, Indices, Target, read_target
+from touchstone.learning.trial_fitting import TrainingData, select_features
 
 DECISION_ROWS: Final = 50_000  # After a cross-validation, decisions are learned from at most so many rows.
 

@@ -15,9 +15,9 @@ from touchstone.learning.algorithms import MODEL_FAMILIES
 from touchstone.learning.ensembles import Ensemble, fit_ensemble
 from touchstone.learning.experiment import Experiment
 from touchstone.learning.fitting_pool import FittingPool
-from touchstone.learning.model_search import EncodedFold, encode_fold, fit_until_no_better
 from touchstone.learning.splits.folds import Fold
 from touchstone.learning.target import Indices
+from touchstone.learning.trial_fitting import EncodedFold, encode_fold, fit_until_no_better
 
 MAX_HELD_OUT_SHARE: Final = 0.2  # Of the training rows; with fewer others the rounds of the comparison are kept.
 

@@ -9,9 +9,9 @@ from touchstone.learning.ensembles import Ensemble, fit_ensemble_alone
 from touchstone.learning.evaluation import compute_metric
 from touchstone.learning.experiment import Experiment, SearchResult
 from touchstone.learning.fitting_pool import FittingPool
-from touchstone.learning.model_search import encode_fold, has_single_class, predict_fold, predict_rows
 from touchstone.learning.splits.folds import Fold
 from touchstone.learning.time_budget import TimeBudget
+from touchstone.learning.trial_fitting import encode_fold, has_single_class, predict_fold, predict_rows
 
 SHARES: Final = (0.15, 0.3, 0.6)
 MAX_ROWS: Final = 20_000  # The shares are those of at most this many training rows, and as many rows are tested.

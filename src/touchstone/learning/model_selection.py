@@ -17,10 +17,10 @@ from touchstone.learning.fairness.reweighing import training_data
 from touchstone.learning.final_fit import fit_chosen_model
 from touchstone.learning.fitting_pool import FittingPool
 from touchstone.learning.interfaces import Phase, Report, StepwiseProgress
-from touchstone.learning.model_search import encode_fold, fit_trial, predict_fold, predict_rows
 from touchstone.learning.splits.folds import Fold, limit_training_rows
 from touchstone.learning.successive_halving import ComparisonResult, TrialComparison, plan_stages
 from touchstone.learning.time_budget import TimeBudget
+from touchstone.learning.trial_fitting import encode_fold, fit_trial, predict_fold, predict_rows
 
 PERCENT_BEFORE_SEARCH: Final = 5.0
 PERCENT_AFTER_SEARCH: Final = 85.0

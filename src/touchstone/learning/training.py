@@ -27,7 +27,6 @@ from touchstone.learning.fairness.mitigation import mitigate
 from touchstone.learning.fitting_pool import open_fitting_pool
 from touchstone.learning.interfaces import DataFile, Json, Outcome, Phase, Report, to_builtins
 from touchstone.learning.learning_curve import learning_curve
-from touchstone.learning.model_search import suppress_numeric_warnings
 from touchstone.learning.model_selection import PERCENT_AFTER_SEARCH, fit_stored_model, search_models
 from touchstone.learning.observed_values import observed_values
 from touchstone.learning.requests import TrainingRequest
@@ -36,6 +35,7 @@ from touchstone.learning.table_reader import read_table
 from touchstone.learning.target import Indices
 from touchstone.learning.time_budget import TimeBudget
 from touchstone.learning.training_result import build_training_result
+from touchstone.learning.trial_fitting import suppress_numeric_warnings
 
 PERCENT_BEFORE_WRITING: Final = 95.0
 

@@ -15,10 +15,10 @@ from touchstone.learning.artifacts.model_artifact import LoadedModel
 from touchstone.learning.choices import Output
 from touchstone.learning.column_types import ColumnSchema
 from touchstone.learning.few_rows.models import FewRowsModel
-from touchstone.learning.model_search import predict_matrix
 from touchstone.learning.preparation import encode_frame, encoded_sources
 from touchstone.learning.requests import Cell
 from touchstone.learning.target import Floats, Indices
+from touchstone.learning.trial_fitting import predict_matrix
 
 MIN_PROBABILITY: Final = 1e-9  # Probabilities are kept this far from 0 and 1 before log-odds are taken.
 BATCH_ROWS: Final = 50_000

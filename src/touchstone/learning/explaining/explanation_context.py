@@ -18,7 +18,6 @@ from touchstone.learning.explaining.explained_model import ExplainedModel, build
 from touchstone.learning.explaining.held_out_copy import fit_held_out_copy
 from touchstone.learning.explaining.permutation_importance import MAX_ROWS
 from touchstone.learning.learning_errors import LearningError
-from touchstone.learning.model_search import select_features
 from touchstone.learning.request_checks import check_explanation_request
 from touchstone.learning.requests import ExplanationRequest
 from touchstone.learning.row_values import build_frame
@@ -28,6 +27,7 @@ from touchstone.learning.splits.near_copies import find_repeated_rows
 from touchstone.learning.splits.split_rule import build_split_rule
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Indices, Target, read_target
+from touchstone.learning.trial_fitting import select_features
 
 DEFAULT_ROWS: Final = 3  # How many rows are explained if the request names none.
 

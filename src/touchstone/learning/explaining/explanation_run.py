@@ -30,11 +30,11 @@ from touchstone.learning.explaining.related_columns import related_pairs
 from touchstone.learning.explaining.table_explanation import build_table_charts, explain_table
 from touchstone.learning.interfaces import DataFile, Json, ModelFile, Outcome, Phase, Report, to_builtins
 from touchstone.learning.localized_text import LocalizedText, join_texts, localize
-from touchstone.learning.model_search import suppress_numeric_warnings
 from touchstone.learning.request_checks import check_explanation_request
 from touchstone.learning.requests import Cell, ExplanationRequest
 from touchstone.learning.row_narrative import ExplainedNumber, counterfactual_sentences, row_sentence
 from touchstone.learning.table_reader import Table, read_table
+from touchstone.learning.trial_fitting import suppress_numeric_warnings
 
 DEPENDENCE_CHARTS: Final = 4
 WATERFALL_CHARTS: Final = 5

@@ -20,10 +20,10 @@ from touchstone.learning.fairness.group_thresholds import GroupThresholds, choos
 from touchstone.learning.fairness.reweighing import training_data
 from touchstone.learning.fairness.sensitive_columns import sensitive_columns, sensitive_frame
 from touchstone.learning.fitting_pool import FittingPool
-from touchstone.learning.model_search import encode_fold, has_single_class, predict_fold
 from touchstone.learning.splits.folds import Fold, held_out_positions, inner_folds, limit_training_rows
 from touchstone.learning.target import Indices
 from touchstone.learning.time_budget import TimeBudget
+from touchstone.learning.trial_fitting import encode_fold, has_single_class, predict_fold
 
 VALIDATION_ROWS: Final = 20_000
 MIN_LEARNED_ROWS: Final = 1_000

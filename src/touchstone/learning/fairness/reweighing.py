@@ -10,8 +10,8 @@ from touchstone.learning.experiment import Experiment
 from touchstone.learning.fairness.group_thresholds import name_groups
 from touchstone.learning.fairness.groups import Labels
 from touchstone.learning.fairness.sensitive_columns import sensitive_columns, sensitive_frame
-from touchstone.learning.model_search import TrainingData
 from touchstone.learning.target import Floats, Indices
+from touchstone.learning.trial_fitting import TrainingData
 
 
 def training_data(experiment: Experiment, rows: Indices) -> TrainingData:

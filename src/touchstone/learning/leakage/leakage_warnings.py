@@ -10,9 +10,9 @@ from touchstone.learning.leakage.column_pairs import find_leaking_pair
 from touchstone.learning.leakage.final_score import is_too_good
 from touchstone.learning.leakage.single_columns import find_leaking_columns, score_columns
 from touchstone.learning.localized_text import localize
-from touchstone.learning.model_search import TrainingData
 from touchstone.learning.splits.split_rule import SplitRule
 from touchstone.learning.training_warnings import warning
+from touchstone.learning.trial_fitting import TrainingData
 
 
 def leakage_warnings(

@@ -15,10 +15,10 @@ from touchstone.learning.experiment import Experiment
 from touchstone.learning.interfaces import Json
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.localized_text import localize
-from touchstone.learning.model_search import TrainingData, encode_fold, predict_fold
 from touchstone.learning.splits.folds import limit_training_rows, outer_folds
 from touchstone.learning.splits.split_plan import SplitPlan
 from touchstone.learning.splits.split_rule import build_split_rule
+from touchstone.learning.trial_fitting import TrainingData, encode_fold, predict_fold
 from touchstone.messages.splits import SPLIT_EFFECTS
 
 MAX_TRAINING_ROWS: Final = 20_000

@@ -17,9 +17,9 @@ from touchstone.learning.artifacts.onnx_export.preparation import encode_columns
 from touchstone.learning.artifacts.onnx_export.unsupported import NotInOnnx
 from touchstone.learning.column_types import ColumnKind, ColumnSchema
 from touchstone.learning.interfaces import Json
-from touchstone.learning.model_search import predict_matrix
 from touchstone.learning.preparation import encode_frame
 from touchstone.learning.target import Floats
+from touchstone.learning.trial_fitting import predict_matrix
 
 TOLERANCE: Final = 1e-5  # The operators for trees add up with 32 bits.
 EPOCH: Final = pd.Timestamp("1970-01-01")
