@@ -22,7 +22,6 @@ from touchstone.learning.fitting_pool import open_fitting_pool
 from touchstone.learning.interfaces import Json
 from touchstone.learning.preparation import build_preparation, encode_frame, fit_preparation
 from touchstone.learning.requests import TrainingRequest
-from touchstone.learning.selection_score import selection_score
 from touchstone.learning.successive_halving import (
     MIN_SURVIVORS,
     ComparisonResult,
@@ -34,6 +33,7 @@ from touchstone.learning.successive_halving import (
 from touchstone.learning.table_reader import read_table
 from touchstone.learning.time_budget import FINISHING_SECONDS, TimeBudget
 from touchstone.learning.trial_fitting import fit_trial, predict_fold, predict_matrix, suppress_numeric_warnings
+from touchstone.learning.trial_score import selection_score
 
 
 def curved(rows: int) -> pd.DataFrame:

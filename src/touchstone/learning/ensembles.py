@@ -18,10 +18,10 @@ from touchstone.learning.algorithms import Trial, average_settings, build_model
 from touchstone.learning.choices import ENSEMBLE
 from touchstone.learning.evaluation import Predictions
 from touchstone.learning.fitting_pool import FittingPool
-from touchstone.learning.selection_score import selection_score
 from touchstone.learning.successive_halving import ScoredTrial, sort_by_score
 from touchstone.learning.target import Floats
 from touchstone.learning.trial_fitting import EncodedFold, TrainingData, fit_trial
+from touchstone.learning.trial_score import selection_score
 
 ROUNDS: Final = 10
 MAX_MEMBERS: Final = 4

@@ -17,7 +17,6 @@ import numpy as np
 from touchstone.learning.algorithms import BASELINE, Trial, average_settings
 from touchstone.learning.evaluation import Predictions, compute_metric, concatenate, metric_sign
 from touchstone.learning.fitting_pool import FittingPool
-from touchstone.learning.selection_score import selection_score
 from touchstone.learning.splits.folds import Fold, inner_folds
 from touchstone.learning.splits.split_rule import SplitRule
 from touchstone.learning.target import Indices
@@ -30,6 +29,7 @@ from touchstone.learning.trial_fitting import (
     has_single_class,
     predict_fold,
 )
+from touchstone.learning.trial_score import selection_score
 
 FEW_ROWS: Final = 600  # Up to this many rows, a part of them says too little to give a trial up.
 FIRST_SAMPLE: Final = 5_000
