@@ -17,7 +17,7 @@ import pandas as pd
 
 from benchmarks.product_server import register_user, running_product
 from touchstone.demo.packaged_records import tables_folder
-from touchstone.learning.choices import ALGORITHMS
+from touchstone.learning.request_choices import ALGORITHMS
 
 TABLE: Final = "south_german_credit.parquet"
 TARGET: Final = "credit_risk"

@@ -18,8 +18,8 @@ from touchstone.core.environment_variable_names import CLIENT_VARIABLES, PREFIX
 from touchstone.core.errors import ERRORS
 from touchstone.core.settings import Settings
 from touchstone.jobs.states import FINAL_STATES, MOVES
-from touchstone.learning.choices import ALGORITHMS, METHODS, METRICS
-from touchstone.learning.requests import TrainingRequest
+from touchstone.learning.request_choices import ALGORITHMS, METHODS, METRICS
+from touchstone.learning.request_definitions import TrainingRequest
 from touchstone.messages import MESSAGES
 from touchstone.messages.codebook import GENERAL_RULES
 from touchstone.messages.onnx_reasons import ONNX_REASONS

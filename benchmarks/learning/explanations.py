@@ -16,7 +16,7 @@ from touchstone.learning.artifacts.model_artifact import load
 from touchstone.learning.explaining.explanation_context import prepare_explanation
 from touchstone.learning.explaining.shapley_values import explain_row
 from touchstone.learning.interfaces import DataFile, ModelFile
-from touchstone.learning.requests import ExplanationRequest
+from touchstone.learning.request_definitions import ExplanationRequest
 from touchstone.learning.table_reader import read_table
 
 EXPLAINED_ROWS: Final = 1_000

@@ -14,7 +14,7 @@ from benchmarks.bare_training import ignore_progress
 from touchstone.learning.artifacts.model_artifact import load
 from touchstone.learning.interfaces import DataFile, Json, ModelFile
 from touchstone.learning.prediction import predict
-from touchstone.learning.requests import MAX_INSTANCES, TrainingRequest
+from touchstone.learning.request_definitions import MAX_INSTANCES, TrainingRequest
 from touchstone.learning.training import run_training
 
 

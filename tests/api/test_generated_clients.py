@@ -14,7 +14,7 @@ from tests.listening import listening
 from tests.serving import running
 from tools.check_clients import ENVIRONMENT, generate_python, is_installed
 from touchstone.core.settings import Settings
-from touchstone.learning.choices import ALGORITHMS, METRICS
+from touchstone.learning.request_choices import ALGORITHMS, METRICS
 from touchstone.services.selection.filters import FILTERS
 from touchstone.startup.whole_product import openapi
 

@@ -15,8 +15,8 @@ import msgspec
 from touchstone.jobs.execution.fork_server import run_fork_server
 from touchstone.jobs.execution.protocol import OutputFile, TaskContext, TaskSet, TaskSucceeded, WorkerTask
 from touchstone.learning.learning_errors import LearningError
-from touchstone.learning.request_checks import check_explanation_request, check_training_request
-from touchstone.learning.requests import ExplanationRequest, TrainingRequest
+from touchstone.learning.request_checks_against_data import check_explanation_request, check_training_request
+from touchstone.learning.request_definitions import ExplanationRequest, TrainingRequest
 
 
 class Table(NamedTuple):

@@ -10,7 +10,7 @@ import pandas as pd
 
 from touchstone.learning.explaining.explanation_run import run_explanation
 from touchstone.learning.interfaces import DataFile, Json, ModelFile, Outcome
-from touchstone.learning.requests import ExplanationRequest, TrainingRequest
+from touchstone.learning.request_definitions import ExplanationRequest, TrainingRequest
 from touchstone.learning.training import run_training
 
 

@@ -20,7 +20,7 @@ from touchstone.learning.artifacts.example_rows import rows_as_json
 from touchstone.learning.column_types import ColumnKind, ColumnSchema, parse_cell, schema_to_dict
 from touchstone.learning.interfaces import DataFile, Outcome
 from touchstone.learning.prediction import predict
-from touchstone.learning.requests import TrainingRequest
+from touchstone.learning.request_definitions import TrainingRequest
 from touchstone.learning.table_reader import read_table
 from touchstone.learning.training import run_training
 

@@ -16,7 +16,6 @@ from sklearn.linear_model import LogisticRegression
 from tests.learning.small_tables import csv, explain, model_of, train
 from touchstone.demo.packaged_records import tables_folder
 from touchstone.learning.artifacts import model_artifact
-from touchstone.learning.choices import Calibration
 from touchstone.learning.decisions.calibration import learn_calibration
 from touchstone.learning.decisions.decision_rule import DecisionRule
 from touchstone.learning.decisions.threshold import Objective, choose_threshold
@@ -25,7 +24,8 @@ from touchstone.learning.experiment import prepare_experiment
 from touchstone.learning.interfaces import Json, Outcome
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.prediction import predict
-from touchstone.learning.requests import ErrorCosts, Threshold, TrainingRequest
+from touchstone.learning.request_choices import Calibration
+from touchstone.learning.request_definitions import ErrorCosts, Threshold, TrainingRequest
 from touchstone.learning.table_reader import read_table
 from touchstone.learning.target import PositiveClassReason, read_target
 

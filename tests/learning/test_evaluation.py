@@ -13,8 +13,8 @@ from touchstone.learning.bootstrap import (
     bootstrap_intervals,
     draw_resamples,
 )
-from touchstone.learning.choices import METRIC_BY_NAME, Task
 from touchstone.learning.evaluation import Predictions, compute_metric, reported_metrics, summarize_folds
+from touchstone.learning.request_choices import METRIC_BY_NAME, Task
 from touchstone.learning.target import Target
 
 RNG = np.random.default_rng(3)

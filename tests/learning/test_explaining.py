@@ -27,7 +27,7 @@ from touchstone.learning.interfaces import ModelFile
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.prediction import predict
 from touchstone.learning.preparation import encoded_sources
-from touchstone.learning.requests import ExplanationRequest
+from touchstone.learning.request_definitions import ExplanationRequest
 from touchstone.learning.table_reader import read_table
 
 

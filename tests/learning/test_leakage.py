@@ -11,7 +11,7 @@ from tests.learning.small_tables import csv
 from touchstone.learning.evaluation import Predictions
 from touchstone.learning.experiment import prepare_experiment
 from touchstone.learning.leakage.leakage_warnings import leakage_warnings
-from touchstone.learning.requests import TrainingRequest
+from touchstone.learning.request_definitions import TrainingRequest
 from touchstone.learning.table_reader import read_table
 
 RNG = np.random.default_rng(11)

@@ -27,7 +27,7 @@ from touchstone.learning.interfaces import Json
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.model_selection import search_models
 from touchstone.learning.prediction import predict
-from touchstone.learning.requests import TrainingRequest
+from touchstone.learning.request_definitions import TrainingRequest
 from touchstone.learning.table_reader import read_table
 from touchstone.learning.time_budget import TimeBudget
 

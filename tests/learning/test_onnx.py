@@ -32,9 +32,9 @@ from touchstone.learning.artifacts.onnx_export import trees
 from touchstone.learning.artifacts.onnx_export.model_file import convert_model, verify_file
 from touchstone.learning.artifacts.onnx_export.unsupported import NotInOnnx
 from touchstone.learning.boosting import build_lightgbm
-from touchstone.learning.choices import Task
 from touchstone.learning.column_types import schema_to_dict
 from touchstone.learning.preparation import build_preparation
+from touchstone.learning.request_choices import Task
 from touchstone.learning.table_reader import read_table
 from touchstone.learning.target import Target, read_target
 from touchstone.learning.time_budget import TimeBudget

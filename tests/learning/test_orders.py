@@ -9,11 +9,11 @@ import msgspec
 import pytest
 
 from touchstone.learning.algorithms import MODEL_FAMILIES
-from touchstone.learning.choices import ALGORITHMS, ENSEMBLE, METHODS, METRICS
 from touchstone.learning.evaluation import METRIC_FUNCTIONS
 from touchstone.learning.learning_errors import REASON_BY_CODE, LearningError
-from touchstone.learning.request_checks import check_explanation_request, check_training_request
-from touchstone.learning.requests import ExplanationRequest, TrainingRequest, chosen_features
+from touchstone.learning.request_checks_against_data import check_explanation_request, check_training_request
+from touchstone.learning.request_choices import ALGORITHMS, ENSEMBLE, METHODS, METRICS
+from touchstone.learning.request_definitions import ExplanationRequest, TrainingRequest, chosen_features
 from touchstone.messages.labels import ALGORITHM_LABELS, METHOD_LABELS, METRIC_LABELS
 
 COLUMNS = ["a", "b", "y"]
@@ -183,5 +183,5 @@ def test_refusals_survive_the_border_of_a_process() -> None:
 
 def test_orders_do_not_load_the_heavy_libraries() -> None:
     """The API checks requests without loading the machine-learning libraries."""
-    code = "import sys, touchstone.learning.requests; sys.exit('sklearn' in sys.modules or 'pandas' in sys.modules)"
+    code = "import sys, touchstone.learning.request_definitions; sys.exit('sklearn' in sys.modules or 'pandas' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

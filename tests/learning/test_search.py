@@ -21,7 +21,7 @@ from touchstone.learning.final_fit import fit_chosen_model
 from touchstone.learning.fitting_pool import open_fitting_pool
 from touchstone.learning.interfaces import Json
 from touchstone.learning.preparation import build_preparation, encode_frame, fit_preparation
-from touchstone.learning.requests import TrainingRequest
+from touchstone.learning.request_definitions import TrainingRequest
 from touchstone.learning.successive_halving import (
     MIN_SURVIVORS,
     ComparisonResult,

@@ -12,7 +12,7 @@ from tests.learning.small_tables import csv, explain, model_of, train
 from touchstone.learning.experiment import Experiment, prepare_experiment
 from touchstone.learning.interfaces import Json
 from touchstone.learning.learning_errors import LearningError
-from touchstone.learning.requests import Split, TrainingRequest
+from touchstone.learning.request_definitions import Split, TrainingRequest
 from touchstone.learning.splits.column_names import names_identity, names_person_or_thing
 from touchstone.learning.splits.folds import held_out_positions, inner_folds
 from touchstone.learning.splits.split_plan import plan_from_record

@@ -20,12 +20,12 @@ from tests.learning.small_tables import Progress, csv, explain, messy, model_of,
 from touchstone.learning.algorithms import ModelOptions, plan_trials, search_space
 from touchstone.learning.artifacts import model_artifact
 from touchstone.learning.artifacts.model_artifact import LoadedModel
-from touchstone.learning.choices import Task
 from touchstone.learning.experiment import prepare_experiment
 from touchstone.learning.interfaces import Json, ModelFile
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.prediction import predict
-from touchstone.learning.requests import TrainingRequest
+from touchstone.learning.request_choices import Task
+from touchstone.learning.request_definitions import TrainingRequest
 from touchstone.learning.row_values import build_frame
 from touchstone.learning.table_reader import read_table
 from touchstone.learning.target import Target

@@ -14,7 +14,7 @@ from touchstone import web
 from touchstone.cli.job_options import EXPLAIN_PATHS, EXPLAINING, TRAIN_PATHS, TRAINING
 from touchstone.client.fields import ExplainOptions, TrainOptions
 from touchstone.jobs.request_schemas import request_model
-from touchstone.learning.requests import ExplanationRequest, TrainingRequest
+from touchstone.learning.request_definitions import ExplanationRequest, TrainingRequest
 
 START_FORM = Path(web.__file__).parent / "templates" / "train.html"
 DEFINITIONS = (TrainingRequest, ExplanationRequest)

@@ -13,7 +13,7 @@ from touchstone.jobs.records import JobInputs, JobRecord, JobSource, Json, NewJo
 from touchstone.jobs.request_context import JobRequestContext
 from touchstone.jobs.selection_client import DatasetSource, ProjectSource
 from touchstone.jobs.trained_model_store import TrainedModel, load_trained_model
-from touchstone.learning.requests import JobRequest, TrainingOptions, TrainingRequest
+from touchstone.learning.request_definitions import JobRequest, TrainingOptions, TrainingRequest
 
 
 class ExplainedTraining(NamedTuple):

@@ -1,6 +1,6 @@
 """The HTTP schemas of the requests that start jobs, derived from `TrainingRequest` and the other definitions.
 
-`learning/requests.py` and `learning/comparison_request.py` define the fields, bounds and defaults. This module builds
+`learning/request_definitions.py` and `learning/comparison_request.py` define the fields, bounds and defaults. This module builds
 pydantic models from them, which reject unknown fields with a suggestion, report all faults of a body at once, and
 describe the body in the OpenAPI document.
 """
@@ -26,10 +26,10 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from touchstone.core.errors import InvalidJobRequest
 from touchstone.http.request_models import Name, RequestModel, is_clean_text, require_clean_text
-from touchstone.learning import requests
+from touchstone.learning import request_definitions
 from touchstone.learning.comparison_request import TrainingComparisonRequest
 from touchstone.learning.learning_errors import LearningError
-from touchstone.learning.requests import ExplanationRequest, TrainingRequest
+from touchstone.learning.request_definitions import ExplanationRequest, TrainingRequest
 
 RequestT = TypeVar("RequestT", bound=Struct)
 
@@ -90,7 +90,7 @@ CellRow = Annotated[
     dict[
         Annotated[str, Field(min_length=1, max_length=MAX_COLUMN_NAME_LENGTH), AfterValidator(require_clean_text)], Cell
     ],
-    Field(max_length=requests.MAX_NAMES),
+    Field(max_length=request_definitions.MAX_NAMES),
 ]
 
 
@@ -99,12 +99,12 @@ def _are_valid_rows(rows: Any) -> bool:
 
     This is much faster than having pydantic validate the cells.
     """
-    if not isinstance(rows, list) or len(rows) > requests.MAX_INSTANCES:
+    if not isinstance(rows, list) or len(rows) > request_definitions.MAX_INSTANCES:
         return False
 
     known_names: set[str] = set()
     for row in rows:
-        if not isinstance(row, dict) or len(row) > requests.MAX_NAMES:
+        if not isinstance(row, dict) or len(row) > request_definitions.MAX_NAMES:
             return False
         new_names = row.keys() - known_names
         if not all(0 < len(name) <= MAX_COLUMN_NAME_LENGTH and is_clean_text(name) for name in new_names):
@@ -131,15 +131,17 @@ def _validate_faulty_rows(rows: Any, validate: ValidatorFunctionWrapHandler) -> 
     return rows if _are_valid_rows(rows) else validate(rows)
 
 
-CellRows = Annotated[list[CellRow], Field(max_length=requests.MAX_INSTANCES), WrapValidator(_validate_faulty_rows)]
+CellRows = Annotated[
+    list[CellRow], Field(max_length=request_definitions.MAX_INSTANCES), WrapValidator(_validate_faulty_rows)
+]
 JobName = Annotated[Name, Field(description="A name of one's own for the job.")]
 
 # The types whose HTTP schema says more than their definition, each with its pydantic counterpart.
 PYDANTIC_COUNTERPARTS: Final[tuple[tuple[Any, Any], ...]] = (
-    (requests.Cell, Cell),
-    (requests.CellRow, CellRow),
-    (requests.DatasetKey, DatasetKey),
-    (requests.JobName, JobName),
+    (request_definitions.Cell, Cell),
+    (request_definitions.CellRow, CellRow),
+    (request_definitions.DatasetKey, DatasetKey),
+    (request_definitions.JobName, JobName),
 )
 
 

@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import asdict, replace
 
 from touchstone.learning.learning_errors import LearningError
-from touchstone.learning.requests import (
+from touchstone.learning.request_definitions import (
     Cell,
     ColumnName,
     DatasetKey,

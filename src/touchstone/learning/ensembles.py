@@ -15,9 +15,9 @@ from sklearn.preprocessing import LabelEncoder
 from threadpoolctl import threadpool_limits
 
 from touchstone.learning.algorithms import Trial, average_settings, build_model
-from touchstone.learning.choices import ENSEMBLE
 from touchstone.learning.evaluation import Predictions
 from touchstone.learning.fitting_pool import FittingPool
+from touchstone.learning.request_choices import ENSEMBLE
 from touchstone.learning.successive_halving import ScoredTrial, sort_by_score
 from touchstone.learning.target import Floats
 from touchstone.learning.trial_fitting import EncodedFold, TrainingData, fit_trial

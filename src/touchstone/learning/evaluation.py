@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import rankdata, t
 
-from touchstone.learning.choices import METRIC_BY_NAME, METRICS
 from touchstone.learning.interfaces import Json
+from touchstone.learning.request_choices import METRIC_BY_NAME, METRICS
 from touchstone.learning.target import Floats, Target
 
 BOOTSTRAPS: Final = 200

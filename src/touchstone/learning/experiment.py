@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from touchstone.learning.algorithms import MANY_ROWS, MODEL_FAMILIES, ModelOptions, Trial, plan_trials
-from touchstone.learning.choices import DEFAULT_METRIC, METRIC_BY_NAME, Strategy
 from touchstone.learning.decisions.learned_decisions import DecisionOptions, LearnedDecisions, learn_decisions
 from touchstone.learning.decisions.request_fit import check_decision_options
 from touchstone.learning.ensembles import Ensemble, combine_ensembles
@@ -16,8 +15,9 @@ from touchstone.learning.evaluation import Predictions, concatenate
 from touchstone.learning.fairness.group_thresholds import GroupThresholds
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.preparation import exclusion_reason
-from touchstone.learning.request_checks import check_training_request
-from touchstone.learning.requests import TrainingRequest, chosen_features
+from touchstone.learning.request_checks_against_data import check_training_request
+from touchstone.learning.request_choices import DEFAULT_METRIC, METRIC_BY_NAME, Strategy
+from touchstone.learning.request_definitions import TrainingRequest, chosen_features
 from touchstone.learning.sample_weights import read_sample_weights
 from touchstone.learning.splits.folds import Fold, held_out_positions
 from touchstone.learning.splits.split_decision import SplitDecision, check_split, decide_split, names_to_learn_from

@@ -8,7 +8,6 @@ from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
 from touchstone.learning.algorithms import BASELINE
-from touchstone.learning.choices import Mitigation
 from touchstone.learning.decisions.learned_decisions import learn_decisions
 from touchstone.learning.ensembles import ChosenModel, choose_best_trial, choose_ensemble, fit_ensemble
 from touchstone.learning.evaluation import compute_metric
@@ -17,6 +16,7 @@ from touchstone.learning.fairness.reweighing import training_data
 from touchstone.learning.final_fit import fit_chosen_model
 from touchstone.learning.fitting_pool import FittingPool
 from touchstone.learning.interfaces import Phase, Report, StepwiseProgress
+from touchstone.learning.request_choices import Mitigation
 from touchstone.learning.splits.folds import Fold, limit_training_rows
 from touchstone.learning.successive_halving import ComparisonResult, TrialComparison, plan_stages
 from touchstone.learning.time_budget import TimeBudget

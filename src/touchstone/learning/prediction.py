@@ -14,7 +14,7 @@ from touchstone.learning.few_rows.models import FewRowsModel
 from touchstone.learning.interfaces import Json
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.observed_values import warn_of_unseen_values
-from touchstone.learning.requests import MAX_INSTANCES, Cell
+from touchstone.learning.request_definitions import MAX_INSTANCES, Cell
 from touchstone.learning.row_values import build_frame, read_rows
 from touchstone.learning.target import Floats, Indices
 from touchstone.learning.trial_fitting import predict_matrix, suppress_numeric_warnings

@@ -9,8 +9,8 @@ import pandas as pd
 
 from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema, parse_cell
 from touchstone.learning.learning_errors import LearningError
-from touchstone.learning.request_checks import nearest
-from touchstone.learning.requests import Cell
+from touchstone.learning.request_checks_against_data import nearest
+from touchstone.learning.request_definitions import Cell
 
 Cells = Mapping[str, npt.NDArray[Any]]  # The cells of some rows by column.
 

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from touchstone.learning.choices import Task
 from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema
 from touchstone.learning.learning_errors import LearningError
-from touchstone.learning.request_checks import MIN_ROWS
-from touchstone.learning.requests import Cell
+from touchstone.learning.request_checks_against_data import MIN_ROWS
+from touchstone.learning.request_choices import Task
+from touchstone.learning.request_definitions import Cell
 from touchstone.learning.table_reader import Table
 from touchstone.learning.task_choice import TaskReason, choose_task
 

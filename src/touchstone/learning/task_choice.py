@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from touchstone.learning.choices import METRIC_BY_NAME, Task
 from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema
 from touchstone.learning.learning_errors import LearningError
+from touchstone.learning.request_choices import METRIC_BY_NAME, Task
 from touchstone.learning.table_reader import Table
 
 MAX_INTEGER_CLASSES: Final = 20  # A column with more different integers than this is a quantity.

@@ -29,7 +29,7 @@ from touchstone.learning.interfaces import DataFile, Json, Outcome, Phase, Repor
 from touchstone.learning.learning_curve import learning_curve
 from touchstone.learning.model_selection import PERCENT_AFTER_SEARCH, fit_stored_model, search_models
 from touchstone.learning.observed_values import observed_values
-from touchstone.learning.requests import TrainingRequest
+from touchstone.learning.request_definitions import TrainingRequest
 from touchstone.learning.splits.split_report import report_split
 from touchstone.learning.table_reader import read_table
 from touchstone.learning.target import Indices

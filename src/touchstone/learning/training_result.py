@@ -15,7 +15,6 @@ from touchstone.learning.bootstrap import summarize_holdout
 from touchstone.learning.charts import classification_charts, evaluation_charts
 from touchstone.learning.charts.calibration_chart import calibration_chart
 from touchstone.learning.charts.evaluation_charts import LearningCurvePoint
-from touchstone.learning.choices import ALGORITHM_BY_NAME, ENSEMBLE, METRIC_BY_NAME
 from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema
 from touchstone.learning.decisions.decision_report import decision_results
 from touchstone.learning.decisions.decision_warnings import decision_warnings
@@ -34,7 +33,8 @@ from touchstone.learning.interfaces import Json
 from touchstone.learning.leakage.leakage_warnings import leakage_warnings
 from touchstone.learning.localized_text import LocalizedText, localize
 from touchstone.learning.preparation import exclusion_reason
-from touchstone.learning.requests import chosen_features
+from touchstone.learning.request_choices import ALGORITHM_BY_NAME, ENSEMBLE, METRIC_BY_NAME
+from touchstone.learning.request_definitions import chosen_features
 from touchstone.learning.sample_weights import describe_weighting
 from touchstone.learning.splits.folds import held_out_positions
 from touchstone.learning.splits.split_decision import GROUP_COLUMN_REASON

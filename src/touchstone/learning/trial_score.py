@@ -4,8 +4,8 @@ from typing import Final
 
 import numpy as np
 
-from touchstone.learning.choices import METRIC_BY_NAME
 from touchstone.learning.evaluation import Predictions, brier_losses, compute_metric, metric_sign
+from touchstone.learning.request_choices import METRIC_BY_NAME
 from touchstone.learning.target import Floats
 
 # Metrics that count correct decisions. The Brier score has its best value for the same model, and far less noise.

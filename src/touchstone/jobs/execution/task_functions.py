@@ -15,7 +15,7 @@ from touchstone.learning.explaining import explanation_run
 from touchstone.learning.interfaces import DataFile, ModelFile, Outcome
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.model_cache import ModelCache
-from touchstone.learning.requests import ExplanationRequest, TrainingRequest
+from touchstone.learning.request_definitions import ExplanationRequest, TrainingRequest
 
 MODEL_CACHE: Final = ModelCache()
 

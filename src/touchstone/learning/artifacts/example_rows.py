@@ -7,7 +7,7 @@ import pandas as pd
 
 from touchstone.learning.column_types import MISSING
 from touchstone.learning.interfaces import Json
-from touchstone.learning.requests import Cell
+from touchstone.learning.request_definitions import Cell
 
 EXAMPLE_ROWS: Final = 5
 

@@ -21,13 +21,13 @@ from sklearn.pipeline import Pipeline
 from skops.io.exceptions import UntrustedTypesFoundException
 
 from touchstone.learning.artifacts.example import TRUSTED_TYPES
-from touchstone.learning.choices import Strategy, Task
 from touchstone.learning.column_types import ColumnSchema, schema_from_dict
 from touchstone.learning.decisions.decision_rule import DEFAULT_RULE, DecisionRule
 from touchstone.learning.fairness.group_thresholds import GroupThresholds
 from touchstone.learning.interfaces import Json, ModelFile
 from touchstone.learning.learning_errors import LearningError
-from touchstone.learning.requests import Cell
+from touchstone.learning.request_choices import Strategy, Task
+from touchstone.learning.request_definitions import Cell
 from touchstone.learning.splits.split_plan import SplitPlan, plan_from_record
 
 FORMAT: Final = 1

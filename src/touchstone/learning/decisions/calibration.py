@@ -16,8 +16,8 @@ from sklearn.ensemble import VotingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import StratifiedKFold
 
-from touchstone.learning.choices import Calibration
 from touchstone.learning.evaluation import Predictions, compute_metric
+from touchstone.learning.request_choices import Calibration
 from touchstone.learning.target import Floats, Indices
 
 MIN_ROWS_PER_CLASS: Final = 4  # With fewer rows of some class, no curve is learned at all.

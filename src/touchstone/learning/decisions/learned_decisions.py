@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from touchstone.learning.choices import METRIC_BY_NAME, Calibration
 from touchstone.learning.decisions.calibration import NO_CALIBRATOR, Calibrator, learn_calibration
 from touchstone.learning.decisions.decision_rule import DEFAULT_RULE, EVEN_THRESHOLD, DecisionRule
 from touchstone.learning.decisions.threshold import Objective, choose_threshold
 from touchstone.learning.evaluation import Predictions, compute_metric, metric_sign
-from touchstone.learning.requests import Threshold, TrainingOptions
+from touchstone.learning.request_choices import METRIC_BY_NAME, Calibration
+from touchstone.learning.request_definitions import Threshold, TrainingOptions
 from touchstone.learning.target import Floats
 
 

@@ -1,8 +1,8 @@
 """Checks of what a request says about decisions against the target that it is about."""
 
-from touchstone.learning.choices import Mitigation
 from touchstone.learning.learning_errors import LearningError
-from touchstone.learning.requests import DECISION_OPTIONS, TrainingOptions, reject_options_without_effect
+from touchstone.learning.request_choices import Mitigation
+from touchstone.learning.request_definitions import DECISION_OPTIONS, TrainingOptions, reject_options_without_effect
 from touchstone.learning.target import Target
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from touchstone.learning.decisions.decision_rule import DecisionRule
 from touchstone.learning.evaluation import Predictions, compute_metric, confusion_matrix, metric_sign
-from touchstone.learning.requests import ErrorCosts, Threshold
+from touchstone.learning.request_definitions import ErrorCosts, Threshold
 from touchstone.learning.target import Floats
 
 MAX_CANDIDATES: Final = 400

@@ -12,11 +12,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from touchstone.learning.artifacts.model_artifact import LoadedModel
-from touchstone.learning.choices import Output
 from touchstone.learning.column_types import ColumnSchema
 from touchstone.learning.few_rows.models import FewRowsModel
 from touchstone.learning.preparation import encode_frame, encoded_sources
-from touchstone.learning.requests import Cell
+from touchstone.learning.request_choices import Output
+from touchstone.learning.request_definitions import Cell
 from touchstone.learning.target import Floats, Indices
 from touchstone.learning.trial_fitting import predict_matrix
 

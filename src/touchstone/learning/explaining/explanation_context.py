@@ -18,8 +18,8 @@ from touchstone.learning.explaining.explained_model import ExplainedModel, build
 from touchstone.learning.explaining.held_out_copy import fit_held_out_copy
 from touchstone.learning.explaining.permutation_importance import MAX_ROWS
 from touchstone.learning.learning_errors import LearningError
-from touchstone.learning.request_checks import check_explanation_request
-from touchstone.learning.requests import ExplanationRequest
+from touchstone.learning.request_checks_against_data import check_explanation_request
+from touchstone.learning.request_definitions import ExplanationRequest
 from touchstone.learning.row_values import build_frame
 from touchstone.learning.splits.duplicate_rows import find_equal_rows
 from touchstone.learning.splits.folds import Fold, outer_folds

@@ -15,8 +15,8 @@ from sklearn.ensemble import VotingClassifier, VotingRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
-from touchstone.learning.choices import Calibration
 from touchstone.learning.decisions.calibration import Calibrator
+from touchstone.learning.request_choices import Calibration
 
 MAX_TRAINING_ROWS: Final = 20_000
 _WRAPPERS: Final = (CalibratedClassifierCV, FrozenEstimator)

@@ -9,7 +9,6 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.stats import spearmanr
 
-from touchstone.learning.choices import Scope
 from touchstone.learning.column_types import ColumnKind, ColumnSchema
 from touchstone.learning.explaining.counterfactuals import find_counterfactual
 from touchstone.learning.explaining.explained_model import ExplainedModel
@@ -24,6 +23,7 @@ from touchstone.learning.explaining.permutation_importance import (
 from touchstone.learning.explaining.shapley_values import EVALUATIONS, Attribution, explain_row
 from touchstone.learning.interfaces import Json, Phase, Report, StepwiseProgress
 from touchstone.learning.observed_values import warn_of_unseen_values
+from touchstone.learning.request_choices import Scope
 from touchstone.learning.row_values import cell_as_text, cells_of
 from touchstone.learning.target import Floats
 

@@ -22,8 +22,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from touchstone.learning.choices import Output, Task
 from touchstone.learning.explaining.explained_model import ExplainedModel
+from touchstone.learning.request_choices import Output, Task
 from touchstone.learning.target import Floats, Indices
 
 MAX_EXACT_COLUMNS: Final = 10

@@ -10,7 +10,6 @@ from typing import Final
 
 from sklearn.pipeline import Pipeline
 
-from touchstone.learning.choices import METRIC_BY_NAME, Mitigation
 from touchstone.learning.decisions.learned_decisions import LearnedDecisions, learn_decisions
 from touchstone.learning.decisions.threshold import Objective
 from touchstone.learning.ensembles import fit_ensemble
@@ -20,6 +19,7 @@ from touchstone.learning.fairness.group_thresholds import GroupThresholds, choos
 from touchstone.learning.fairness.reweighing import training_data
 from touchstone.learning.fairness.sensitive_columns import sensitive_columns, sensitive_frame
 from touchstone.learning.fitting_pool import FittingPool
+from touchstone.learning.request_choices import METRIC_BY_NAME, Mitigation
 from touchstone.learning.splits.folds import Fold, held_out_positions, inner_folds, limit_training_rows
 from touchstone.learning.target import Indices
 from touchstone.learning.time_budget import TimeBudget

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from touchstone.learning.choices import Mitigation
 from touchstone.learning.evaluation import Predictions, concatenate
 from touchstone.learning.experiment import Experiment, SearchResult
 from touchstone.learning.fairness.group_metrics import GroupMeasurer
@@ -11,6 +10,7 @@ from touchstone.learning.fairness.group_thresholds import GroupThresholds
 from touchstone.learning.fairness.sensitive_columns import sensitive_columns, sensitive_frame
 from touchstone.learning.interfaces import Json
 from touchstone.learning.localized_text import localize
+from touchstone.learning.request_choices import Mitigation
 from touchstone.learning.splits.folds import held_out_positions
 from touchstone.messages.fairness import FAIRNESS
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from touchstone.learning.choices import Mitigation
 from touchstone.learning.experiment import Experiment
 from touchstone.learning.fairness.group_thresholds import name_groups
 from touchstone.learning.fairness.groups import Labels
 from touchstone.learning.fairness.sensitive_columns import sensitive_columns, sensitive_frame
+from touchstone.learning.request_choices import Mitigation
 from touchstone.learning.target import Floats, Indices
 from touchstone.learning.trial_fitting import TrainingData
 

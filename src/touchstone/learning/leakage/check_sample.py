@@ -10,10 +10,10 @@ import pandas as pd
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from touchstone.learning.choices import DEFAULT_METRIC
 from touchstone.learning.column_types import ColumnKind, ColumnSchema
 from touchstone.learning.evaluation import Predictions, compute_metric
 from touchstone.learning.plain_numbers import column_as_numbers
+from touchstone.learning.request_choices import DEFAULT_METRIC
 from touchstone.learning.splits.folds import Fold, divide_into_folds
 from touchstone.learning.splits.split_rule import SplitRule
 from touchstone.learning.target import Floats, Target

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from touchstone.learning.choices import DEFAULT_METRIC, METRIC_BY_NAME
 from touchstone.learning.evaluation import Predictions, compute_metric
 from touchstone.learning.interfaces import Json
 from touchstone.learning.leakage.check_sample import draw_check_sample
@@ -10,6 +9,7 @@ from touchstone.learning.leakage.column_pairs import find_leaking_pair
 from touchstone.learning.leakage.final_score import is_too_good
 from touchstone.learning.leakage.single_columns import find_leaking_columns, score_columns
 from touchstone.learning.localized_text import localize
+from touchstone.learning.request_choices import DEFAULT_METRIC, METRIC_BY_NAME
 from touchstone.learning.splits.split_rule import SplitRule
 from touchstone.learning.training_warnings import warning
 from touchstone.learning.trial_fitting import TrainingData

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
 
-from touchstone.learning.choices import Strategy
 from touchstone.learning.learning_errors import LearningError
+from touchstone.learning.request_choices import Strategy
 from touchstone.learning.splits.split_rule import SplitRule
 from touchstone.learning.splits.units import assign_units_to_folds, describe_units, hold_out_units
 from touchstone.learning.target import Indices

@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.model_selection import GroupKFold, KFold
 
-from touchstone.learning.choices import DEFAULT_METRIC
 from touchstone.learning.evaluation import Predictions, compute_metric
 from touchstone.learning.plain_numbers import columns_as_numbers
+from touchstone.learning.request_choices import DEFAULT_METRIC
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Floats, Indices, Target
 

@@ -10,9 +10,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from touchstone.learning.choices import Duplicates, Strategy
 from touchstone.learning.learning_errors import LearningError
-from touchstone.learning.requests import Split, TrainingRequest
+from touchstone.learning.request_choices import Duplicates, Strategy
+from touchstone.learning.request_definitions import Split, TrainingRequest
 from touchstone.learning.splits.column_names import names_person_or_thing
 from touchstone.learning.splits.duplicate_rows import (
     DuplicateRows,

@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from touchstone.learning.choices import Duplicates, Strategy
-from touchstone.learning.requests import Split
+from touchstone.learning.request_choices import Duplicates, Strategy
+from touchstone.learning.request_definitions import Split
 
 
 class SplitPlan(Struct, frozen=True, kw_only=True):

@@ -4,10 +4,10 @@ from enum import StrEnum
 
 import numpy as np
 
-from touchstone.learning.choices import Duplicates, Strategy
 from touchstone.learning.interfaces import Json
 from touchstone.learning.localized_text import localize
-from touchstone.learning.requests import Split
+from touchstone.learning.request_choices import Duplicates, Strategy
+from touchstone.learning.request_definitions import Split
 from touchstone.learning.splits.folds import held_out_positions
 from touchstone.learning.splits.split_decision import SplitDecision
 from touchstone.learning.splits.split_effect import SplitEffect

@@ -10,9 +10,9 @@ from pandas.api.types import is_datetime64_any_dtype, is_float_dtype
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
-from touchstone.learning.choices import Duplicates
 from touchstone.learning.column_types import MISSING, ColumnKind
 from touchstone.learning.learning_errors import LearningError
+from touchstone.learning.request_choices import Duplicates
 from touchstone.learning.splits.duplicate_rows import EqualRows
 from touchstone.learning.splits.split_plan import SplitPlan
 from touchstone.learning.table_reader import Table

@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterator
 from typing import Final
 
-from touchstone.learning.choices import METRIC_BY_NAME, Strategy
 from touchstone.learning.evaluation import metric_sign
 from touchstone.learning.interfaces import Json
+from touchstone.learning.request_choices import METRIC_BY_NAME, Strategy
 from touchstone.learning.splits.split_decision import SplitDecision
 from touchstone.learning.splits.split_effect import SplitEffect
 from touchstone.learning.splits.split_report import DuplicateTreatment, treatment_of_duplicates

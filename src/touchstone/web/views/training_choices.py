@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
-from touchstone.learning.choices import METRICS, Calibration, Duplicates, Strategy, Task
-from touchstone.learning.requests import TrainingRequest
+from touchstone.learning.request_choices import METRICS, Calibration, Duplicates, Strategy, Task
+from touchstone.learning.request_definitions import TrainingRequest
 
 
 @dataclass(frozen=True, slots=True)

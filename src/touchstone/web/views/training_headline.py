@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from touchstone.core.result_texts import texts_at
-from touchstone.learning.choices import METRIC_BY_NAME
+from touchstone.learning.request_choices import METRIC_BY_NAME
 from touchstone.web.localizer import Localizer
 
 JsonObject = Mapping[str, Any]

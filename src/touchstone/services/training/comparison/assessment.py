@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from touchstone.learning.choices import METRIC_BY_NAME, Metric
+from touchstone.learning.request_choices import METRIC_BY_NAME, Metric
 from touchstone.services.training.comparison.records import ComparedDatasetRecord, Comparison
 
 

@@ -10,7 +10,7 @@ from touchstone.core.errors import DataFileUnreadable, DatasetNotFound, FieldErr
 from touchstone.jobs.request_context import JobRequestContext
 from touchstone.jobs.selection_client import DatasetSource
 from touchstone.learning.comparison_request import DatasetOptions, TrainingComparisonRequest
-from touchstone.learning.requests import DatasetKey
+from touchstone.learning.request_definitions import DatasetKey
 
 # A ranking may go on for millions of datasets without a table.
 MAX_RANKED_DATASETS: Final = 200

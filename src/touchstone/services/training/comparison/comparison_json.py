@@ -6,7 +6,7 @@ from typing import Any
 from touchstone.jobs.job_json import failure_json, progress_json
 from touchstone.jobs.records import Json
 from touchstone.jobs.states import FINAL_STATES
-from touchstone.learning.choices import METRIC_BY_NAME
+from touchstone.learning.request_choices import METRIC_BY_NAME
 from touchstone.messages import comparison_text, job_error_text
 from touchstone.messages.locales import LOCALES
 from touchstone.messages.numbers import format_decimal

@@ -6,9 +6,9 @@ from typing import Final
 
 from msgspec import UNSET
 
-from touchstone.learning.choices import Strategy
 from touchstone.learning.learning_errors import LearningError
-from touchstone.learning.requests import (
+from touchstone.learning.request_choices import Strategy
+from touchstone.learning.request_definitions import (
     CLASSIFIER_OPTIONS,
     Cell,
     ExplanationRequest,

@@ -16,7 +16,8 @@ from typing import Annotated, Any, Final, TypeAlias
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from touchstone.learning.choices import (
+from touchstone.learning.learning_errors import LearningError
+from touchstone.learning.request_choices import (
     ALGORITHM_BY_NAME,
     ALGORITHMS,
     ENSEMBLE,
@@ -31,7 +32,6 @@ from touchstone.learning.choices import (
     Strategy,
     Task,
 )
-from touchstone.learning.learning_errors import LearningError
 
 MAX_INSTANCES: Final = 1_000
 MAX_NAMES: Final = 5_000
