@@ -23,8 +23,8 @@ from tests.learning.small_tables import messy, model_of, train
 from touchstone.learning.artifacts import model_artifact
 from touchstone.learning.artifacts.model_artifact import LoadedModel
 from touchstone.learning.column_types import ColumnKind, ColumnSchema
-from touchstone.learning.few_rows.encoders import FewRowsEncoder
-from touchstone.learning.few_rows.models import FewRowsModel
+from touchstone.learning.few_rows_prediction.encoders import FewRowsEncoder
+from touchstone.learning.few_rows_prediction.models import FewRowsModel
 from touchstone.learning.interfaces import ModelFile
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.model_cache import ModelCache

@@ -9,8 +9,8 @@ from threadpoolctl import ThreadpoolController
 from touchstone.learning.artifacts.model_artifact import LoadedModel
 from touchstone.learning.column_types import ColumnSchema
 from touchstone.learning.fairness.group_thresholds import GroupThresholds
-from touchstone.learning.few_rows.encoders import FewRowsEncoder
-from touchstone.learning.few_rows.models import FewRowsModel
+from touchstone.learning.few_rows_prediction.encoders import FewRowsEncoder
+from touchstone.learning.few_rows_prediction.models import FewRowsModel
 from touchstone.learning.interfaces import Json
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.observed_values import warn_of_unseen_values

@@ -13,7 +13,7 @@ import pandas as pd
 
 from touchstone.learning.artifacts.model_artifact import LoadedModel
 from touchstone.learning.column_types import ColumnSchema
-from touchstone.learning.few_rows.models import FewRowsModel
+from touchstone.learning.few_rows_prediction.models import FewRowsModel
 from touchstone.learning.preparation import encode_frame, encoded_sources
 from touchstone.learning.request_choices import Output
 from touchstone.learning.request_definitions import Cell
