@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 from typing import Final
 
-from touchstone.learning.interfaces import DataFile
 from touchstone.learning.request_definitions import TrainingRequest
+from touchstone.learning.task_interface import DataFile
 from touchstone.learning.training import run_training
 
 JOB_NICENESS: Final = 10  # the scheduling priority at which jobs run

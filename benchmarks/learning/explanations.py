@@ -15,9 +15,9 @@ from benchmarks.learning.product import train
 from touchstone.learning.artifacts.model_artifact import load
 from touchstone.learning.explaining.explanation_context import prepare_explanation
 from touchstone.learning.explaining.shapley_values import explain_row
-from touchstone.learning.interfaces import DataFile, ModelFile
 from touchstone.learning.request_definitions import ExplanationRequest
 from touchstone.learning.table_reader import read_table
+from touchstone.learning.task_interface import DataFile, ModelFile
 
 EXPLAINED_ROWS: Final = 1_000
 EXPLAINED_COLUMNS: Final = 12

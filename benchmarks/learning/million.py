@@ -12,7 +12,7 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import train_test_split
 
 from benchmarks.learning.product import train
-from touchstone.learning.interfaces import DataFile
+from touchstone.learning.task_interface import DataFile
 
 NUMBERS: Final = 18
 CATEGORIES: Final = 2

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from benchmarks.bare_training import ignore_progress
 from touchstone.learning.artifacts.model_artifact import load
-from touchstone.learning.interfaces import DataFile, Json, ModelFile
 from touchstone.learning.prediction import predict
 from touchstone.learning.request_definitions import MAX_INSTANCES, TrainingRequest
+from touchstone.learning.task_interface import DataFile, Json, ModelFile
 from touchstone.learning.training import run_training
 
 

@@ -21,8 +21,8 @@ from touchstone.datafiles.file_profile import (
     ProfilingLimits,
 )
 from touchstone.datafiles.profiler import profile_file
-from touchstone.learning.interfaces import DataFile
 from touchstone.learning.table_reader import read_table
+from touchstone.learning.task_interface import DataFile
 
 
 def profile_content(path: Path, content: bytes | str, limits: ProfilingLimits | None = None) -> FileProfile:

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from touchstone.learning.explaining.explanation_run import run_explanation
-from touchstone.learning.interfaces import DataFile, Json, ModelFile, Outcome
 from touchstone.learning.request_definitions import ExplanationRequest, TrainingRequest
+from touchstone.learning.task_interface import DataFile, Json, ModelFile, Outcome
 from touchstone.learning.training import run_training
 
 

@@ -18,10 +18,10 @@ from tests.learning.small_tables import Progress, csv, messy, model_of, train
 from touchstone.learning.artifacts import example, model_artifact
 from touchstone.learning.artifacts.example_rows import rows_as_json
 from touchstone.learning.column_types import ColumnKind, ColumnSchema, parse_cell, schema_to_dict
-from touchstone.learning.interfaces import DataFile, Outcome
 from touchstone.learning.prediction import predict
 from touchstone.learning.request_definitions import TrainingRequest
 from touchstone.learning.table_reader import read_table
+from touchstone.learning.task_interface import DataFile, Outcome
 from touchstone.learning.training import run_training
 
 SHORT = {"algorithms": ["linear"], "budget": {"max_trials": 1}}

@@ -13,10 +13,10 @@ import pytest
 
 from tests.learning.small_tables import csv, messy, raw
 from touchstone.learning.column_types import ColumnKind, parse_cell, schema_from_dict, schema_to_dict
-from touchstone.learning.interfaces import DataFile
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.table_files.limits import MAX_LINE_BYTES
 from touchstone.learning.table_reader import read_table
+from touchstone.learning.task_interface import DataFile
 from touchstone.learning.trial_fitting import suppress_numeric_warnings
 
 

@@ -21,13 +21,13 @@ from touchstone.learning.decisions.decision_rule import DecisionRule
 from touchstone.learning.decisions.threshold import Objective, choose_threshold
 from touchstone.learning.evaluation import Predictions
 from touchstone.learning.experiment import prepare_experiment
-from touchstone.learning.interfaces import Json, Outcome
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.prediction import predict
 from touchstone.learning.request_choices import Calibration
 from touchstone.learning.request_definitions import ErrorCosts, Threshold, TrainingRequest
 from touchstone.learning.table_reader import read_table
 from touchstone.learning.target import PositiveClassReason, read_target
+from touchstone.learning.task_interface import Json, Outcome
 
 FEATURES = ["a", "b"]
 

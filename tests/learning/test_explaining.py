@@ -23,12 +23,12 @@ from touchstone.learning.explaining.associations import association, comparable_
 from touchstone.learning.explaining.explanation_context import ExplanationContext, prepare_explanation
 from touchstone.learning.explaining.held_out_copy import fit_held_out_copy
 from touchstone.learning.explaining.shapley_values import explain_row
-from touchstone.learning.interfaces import ModelFile
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.prediction import predict
 from touchstone.learning.preparation import encoded_sources
 from touchstone.learning.request_definitions import ExplanationRequest
 from touchstone.learning.table_reader import read_table
+from touchstone.learning.task_interface import ModelFile
 
 
 def line(rows: int = 80) -> pd.DataFrame:

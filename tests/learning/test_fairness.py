@@ -23,7 +23,7 @@ from touchstone.learning.fairness.estimates import Mean, Share, difference_inter
 from touchstone.learning.fairness.group_metrics import GroupMeasurer
 from touchstone.learning.fairness.group_warnings import group_warnings
 from touchstone.learning.fairness.groups import define_groups
-from touchstone.learning.interfaces import Json
+from touchstone.learning.task_interface import Json
 
 Codes = npt.NDArray[np.intp]
 

@@ -23,12 +23,12 @@ from touchstone.learning.fairness.groups import define_groups
 from touchstone.learning.fairness.mitigation import mitigate
 from touchstone.learning.fairness.reweighing import independence_factors
 from touchstone.learning.fitting_pool import open_fitting_pool
-from touchstone.learning.interfaces import Json
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.model_selection import search_models
 from touchstone.learning.prediction import predict
 from touchstone.learning.request_definitions import TrainingRequest
 from touchstone.learning.table_reader import read_table
+from touchstone.learning.task_interface import Json
 from touchstone.learning.time_budget import TimeBudget
 
 SHORT = {"algorithms": ["linear"], "budget": {"max_trials": 1}}

@@ -25,12 +25,12 @@ from touchstone.learning.artifacts.model_artifact import LoadedModel
 from touchstone.learning.column_types import ColumnKind, ColumnSchema
 from touchstone.learning.few_rows_prediction.encoders import FewRowsEncoder
 from touchstone.learning.few_rows_prediction.models import FewRowsModel
-from touchstone.learning.interfaces import ModelFile
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.model_cache import ModelCache
 from touchstone.learning.prediction import predict
 from touchstone.learning.preparation import encode_frame
 from touchstone.learning.row_values import build_frame, read_rows
+from touchstone.learning.task_interface import ModelFile
 from touchstone.learning.trial_fitting import suppress_numeric_warnings
 
 BODY: dict[str, Any] = {"algorithms": ["decision_tree"], "budget": {"max_trials": 1}}

@@ -19,7 +19,6 @@ from touchstone.learning.evaluation import Predictions, compute_metric
 from touchstone.learning.experiment import Experiment, prepare_experiment
 from touchstone.learning.final_fit import fit_chosen_model
 from touchstone.learning.fitting_pool import open_fitting_pool
-from touchstone.learning.interfaces import Json
 from touchstone.learning.preparation import build_preparation, encode_frame, fit_preparation
 from touchstone.learning.request_definitions import TrainingRequest
 from touchstone.learning.successive_halving import (
@@ -31,6 +30,7 @@ from touchstone.learning.successive_halving import (
     plan_stages,
 )
 from touchstone.learning.table_reader import read_table
+from touchstone.learning.task_interface import Json
 from touchstone.learning.time_budget import FINISHING_SECONDS, TimeBudget
 from touchstone.learning.trial_fitting import fit_trial, predict_fold, predict_matrix, suppress_numeric_warnings
 from touchstone.learning.trial_score import selection_score

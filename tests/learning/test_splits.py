@@ -10,13 +10,13 @@ import pytest
 
 from tests.learning.small_tables import csv, explain, model_of, train
 from touchstone.learning.experiment import Experiment, prepare_experiment
-from touchstone.learning.interfaces import Json
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.request_definitions import Split, TrainingRequest
 from touchstone.learning.splits.column_names import names_identity, names_person_or_thing
 from touchstone.learning.splits.folds import held_out_positions, inner_folds
 from touchstone.learning.splits.split_plan import plan_from_record
 from touchstone.learning.table_reader import read_table
+from touchstone.learning.task_interface import Json
 from touchstone.learning.training import preflight, preview
 
 QUICK: dict[str, Any] = {"algorithms": ["random_forest"], "budget": {"max_trials": 1}}

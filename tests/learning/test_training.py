@@ -21,7 +21,6 @@ from touchstone.learning.algorithms import ModelOptions, plan_trials, search_spa
 from touchstone.learning.artifacts import model_artifact
 from touchstone.learning.artifacts.model_artifact import LoadedModel
 from touchstone.learning.experiment import prepare_experiment
-from touchstone.learning.interfaces import Json, ModelFile
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.prediction import predict
 from touchstone.learning.request_choices import Task
@@ -29,6 +28,7 @@ from touchstone.learning.request_definitions import TrainingRequest
 from touchstone.learning.row_values import build_frame
 from touchstone.learning.table_reader import read_table
 from touchstone.learning.target import Target
+from touchstone.learning.task_interface import Json, ModelFile
 from touchstone.learning.training import run_training
 from touchstone.learning.trial_fitting import suppress_numeric_warnings
 

@@ -18,7 +18,7 @@ from touchstone.jobs.kinds import DRAW_TASK
 from touchstone.jobs.records import ArtifactRecord, JobRecord, JobSource
 from touchstone.jobs.request_context import Context, JobRequestContext
 from touchstone.jobs.states import FINAL_STATES, JobState
-from touchstone.learning.interfaces import MEDIA_TYPES
+from touchstone.learning.task_interface import MEDIA_TYPES
 
 CHART_MEDIA_TYPES: Final = {"svg": "image/svg+xml", "png": "image/png"}
 _ARTIFACT_CONTENT: Final = BINARY_CONTENT | {

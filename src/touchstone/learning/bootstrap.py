@@ -30,8 +30,8 @@ from touchstone.learning.evaluation import (
     ranked_classes,
     reported_metrics,
 )
-from touchstone.learning.interfaces import Json
 from touchstone.learning.target import Floats, Indices, Target
+from touchstone.learning.task_interface import Json
 
 MAX_RESAMPLED_ROWS: Final = 20_000
 MAX_RESAMPLED_CELLS: Final = 200_000  # With many classes fewer rows are resampled, since each class is measured.

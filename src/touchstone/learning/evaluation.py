@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import rankdata, t
 
-from touchstone.learning.interfaces import Json
 from touchstone.learning.request_choices import METRIC_BY_NAME, METRICS
 from touchstone.learning.target import Floats, Target
+from touchstone.learning.task_interface import Json
 
 BOOTSTRAPS: Final = 200
 CONFIDENCE: Final = 0.95

@@ -7,7 +7,7 @@ English texts of the codes are in `messages/job_errors.py`.
 from dataclasses import dataclass
 from typing import Any, Final
 
-from touchstone.learning.interfaces import Phase
+from touchstone.learning.task_interface import Phase
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from touchstone.learning.artifacts import model_artifact
-from touchstone.learning.interfaces import ModelFile
 from touchstone.learning.prediction import RowPredictor
+from touchstone.learning.task_interface import ModelFile
 
 MAX_CACHED_BYTES: Final = 128 * 2**20  # Of model files; a loaded model takes several times the size of its file.
 

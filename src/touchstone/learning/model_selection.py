@@ -15,10 +15,10 @@ from touchstone.learning.experiment import Experiment, FoldResult, SearchResult
 from touchstone.learning.fairness.reweighing import training_data
 from touchstone.learning.final_fit import fit_chosen_model
 from touchstone.learning.fitting_pool import FittingPool
-from touchstone.learning.interfaces import Phase, Report, StepwiseProgress
 from touchstone.learning.request_choices import Mitigation
 from touchstone.learning.splits.folds import Fold, limit_training_rows
 from touchstone.learning.successive_halving import ComparisonResult, TrialComparison, plan_stages
+from touchstone.learning.task_interface import Phase, Report, StepwiseProgress
 from touchstone.learning.time_budget import TimeBudget
 from touchstone.learning.trial_fitting import encode_fold, fit_trial, predict_fold, predict_rows
 

@@ -6,8 +6,8 @@ The functions yield one `LocalizedText` per sentence, and none for what there is
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from touchstone.learning.interfaces import Json
 from touchstone.learning.localized_text import LOCALES, LocalizedText, localize
+from touchstone.learning.task_interface import Json
 from touchstone.messages.narratives import LIMITS, NARRATIVE
 
 NEXT_COLUMNS: Final = 4

@@ -12,9 +12,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema
-from touchstone.learning.interfaces import Json
 from touchstone.learning.localized_text import format_cell, localize
 from touchstone.learning.row_values import Cells, cell_as_text
+from touchstone.learning.task_interface import Json
 from touchstone.messages.row_warnings import ROW_WARNINGS
 
 MAX_LISTED_CATEGORIES: Final = 20_000  # A column with more categories is not checked.

@@ -11,12 +11,12 @@ from touchstone.learning.column_types import ColumnSchema
 from touchstone.learning.fairness.group_thresholds import GroupThresholds
 from touchstone.learning.few_rows_prediction.encoders import FewRowsEncoder
 from touchstone.learning.few_rows_prediction.models import FewRowsModel
-from touchstone.learning.interfaces import Json
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.observed_values import warn_of_unseen_values
 from touchstone.learning.request_definitions import MAX_INSTANCES, Cell
 from touchstone.learning.row_values import build_frame, read_rows
 from touchstone.learning.target import Floats, Indices
+from touchstone.learning.task_interface import Json
 from touchstone.learning.trial_fitting import predict_matrix, suppress_numeric_warnings
 
 Rows = Sequence[Mapping[str, Cell]]

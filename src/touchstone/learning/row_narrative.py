@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from touchstone.learning.interfaces import Json
 from touchstone.learning.localized_text import (
     LocalizedText,
     format_cell,
@@ -16,6 +15,7 @@ from touchstone.learning.localized_text import (
 )
 from touchstone.learning.narrative import sentence
 from touchstone.learning.request_choices import Output
+from touchstone.learning.task_interface import Json
 
 STRONGEST_COLUMNS: Final = 3
 SMALLEST_TENTH: Final = 0.1  # Fewer percentage points than this are written with more than one decimal.

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from touchstone.learning.interfaces import Json
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.localized_text import localize
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Floats, Target
+from touchstone.learning.task_interface import Json
 from touchstone.messages.decisions import WEIGHTING_SENTENCE
 
 

@@ -10,10 +10,10 @@ import pandas as pd
 from touchstone.core.prefetch import map_ahead
 from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema
 from touchstone.learning.fitting_pool import usable_core_count
-from touchstone.learning.interfaces import Json
 from touchstone.learning.row_hashes import row_hashes
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Floats
+from touchstone.learning.task_interface import Json
 
 TOP_VALUES: Final = 10
 BINS: Final = 20

@@ -9,13 +9,13 @@ import pandas as pd
 
 from touchstone.core.text_encoding import TextEncoding
 from touchstone.learning.column_types import ColumnSchema
-from touchstone.learning.interfaces import DataFile, Json
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.table_files.delimited import read_csv, read_tsv
 from touchstone.learning.table_files.json_rows import read_json, read_json_lines
 from touchstone.learning.table_files.limits import MAX_BYTES
 from touchstone.learning.table_files.parquet import read_parquet
 from touchstone.learning.table_files.table_content import UNICODE, TableContent
+from touchstone.learning.task_interface import DataFile, Json
 
 CHUNK: Final = 2**20
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from touchstone.learning.interfaces import Json
 from touchstone.learning.table_reader import Table
+from touchstone.learning.task_interface import Json
 from touchstone.learning.training_warnings import warning
 
 

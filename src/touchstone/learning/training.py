@@ -25,7 +25,6 @@ from touchstone.learning.column_types import schema_to_dict
 from touchstone.learning.experiment import Experiment, SearchResult, check_experiment, prepare_experiment
 from touchstone.learning.fairness.mitigation import mitigate
 from touchstone.learning.fitting_pool import open_fitting_pool
-from touchstone.learning.interfaces import DataFile, Json, Outcome, Phase, Report, to_builtins
 from touchstone.learning.learning_curve import learning_curve
 from touchstone.learning.model_selection import PERCENT_AFTER_SEARCH, fit_stored_model, search_models
 from touchstone.learning.observed_values import observed_values
@@ -33,6 +32,7 @@ from touchstone.learning.request_definitions import TrainingRequest
 from touchstone.learning.splits.split_report import report_split
 from touchstone.learning.table_reader import read_table
 from touchstone.learning.target import Indices
+from touchstone.learning.task_interface import DataFile, Json, Outcome, Phase, Report, to_builtins
 from touchstone.learning.time_budget import TimeBudget
 from touchstone.learning.training_result import build_training_result
 from touchstone.learning.trial_fitting import suppress_numeric_warnings

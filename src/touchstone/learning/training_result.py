@@ -29,7 +29,6 @@ from touchstone.learning.evaluation import (
 from touchstone.learning.experiment import Experiment, SearchResult
 from touchstone.learning.fairness.mitigation_report import measure_groups, report_mitigation
 from touchstone.learning.fitting_pool import usable_core_count
-from touchstone.learning.interfaces import Json
 from touchstone.learning.leakage.leakage_warnings import leakage_warnings
 from touchstone.learning.localized_text import LocalizedText, localize
 from touchstone.learning.preparation import exclusion_reason
@@ -44,6 +43,7 @@ from touchstone.learning.splits.split_warnings import split_warnings
 from touchstone.learning.successive_halving import ScoredTrial
 from touchstone.learning.table_profile import profile_table
 from touchstone.learning.table_warnings import table_warnings
+from touchstone.learning.task_interface import Json
 
 MAX_LISTED_VALUES: Final = 200  # A form can only recognise a misspelt value if all values are listed.
 

@@ -7,13 +7,13 @@ import numpy as np
 
 from touchstone.learning.column_types import ColumnKind, ColumnSchema
 from touchstone.learning.fairness.group_warnings import group_warnings
-from touchstone.learning.interfaces import Json
 from touchstone.learning.localized_text import localize
 from touchstone.learning.request_choices import Metric
 from touchstone.learning.splits.folds import Fold
 from touchstone.learning.splits.split_decision import GROUP_COLUMN_REASON
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Target
+from touchstone.learning.task_interface import Json
 from touchstone.messages.training_warnings import WARNINGS
 
 FEW_ROWS: Final = 200

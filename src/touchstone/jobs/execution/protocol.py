@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Protocol
 from msgspec import Struct
 
 from touchstone.jobs.records import JobProgress, JobSource, Json
-from touchstone.learning.interfaces import Report
+from touchstone.learning.task_interface import Report
 
 
 class ResourceLimits(Struct, frozen=True, kw_only=True):

@@ -12,10 +12,10 @@ from touchstone.jobs.kinds import DRAW_TASK, EXPLANATION, PREDICT_TASK, PREVIEW_
 from touchstone.learning import training
 from touchstone.learning.charts.renderer import render_png, render_svg
 from touchstone.learning.explaining import explanation_run
-from touchstone.learning.interfaces import DataFile, ModelFile, Outcome
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.model_cache import ModelCache
 from touchstone.learning.request_definitions import ExplanationRequest, TrainingRequest
+from touchstone.learning.task_interface import DataFile, ModelFile, Outcome
 
 MODEL_CACHE: Final = ModelCache()
 

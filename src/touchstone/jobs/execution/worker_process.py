@@ -29,8 +29,8 @@ from touchstone.jobs.execution.protocol import (
 )
 from touchstone.jobs.execution.resource_limits import limit_this_process
 from touchstone.jobs.records import JobProgress
-from touchstone.learning.interfaces import Report
 from touchstone.learning.learning_errors import LearningError
+from touchstone.learning.task_interface import Report
 
 REPORT_INTERVAL_SECONDS: Final = 0.1
 MAX_TRACEBACK_CHARACTERS: Final = 8_000

@@ -18,8 +18,8 @@ from touchstone.learning.artifacts.model_card import build_model_card, render_mo
 from touchstone.learning.artifacts.onnx_delivery import OnnxDelivery, deliver_onnx
 from touchstone.learning.artifacts.scratch_files import write_artifact
 from touchstone.learning.experiment import Experiment, SearchResult
-from touchstone.learning.interfaces import Json, Outcome
 from touchstone.learning.prediction import predict
+from touchstone.learning.task_interface import Json, Outcome
 from touchstone.learning.time_budget import TimeBudget
 
 MODEL: Final = "model.skops"

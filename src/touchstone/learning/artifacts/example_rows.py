@@ -6,8 +6,8 @@ from typing import Any, Final
 import pandas as pd
 
 from touchstone.learning.column_types import MISSING
-from touchstone.learning.interfaces import Json
 from touchstone.learning.request_definitions import Cell
+from touchstone.learning.task_interface import Json
 
 EXAMPLE_ROWS: Final = 5
 

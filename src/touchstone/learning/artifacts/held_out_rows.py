@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from touchstone.learning.evaluation import Predictions
-from touchstone.learning.interfaces import Json
 from touchstone.learning.splits.folds import Fold
 from touchstone.learning.target import Target
+from touchstone.learning.task_interface import Json
 
 
 def predictions_parquet(target: Target, folds: Sequence[Fold], predictions_of_folds: Sequence[Predictions]) -> bytes:

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from touchstone.learning.interfaces import Json
 from touchstone.learning.localized_text import LocalizedText, join_texts, localize
+from touchstone.learning.task_interface import Json
 from touchstone.messages.model_card import MODEL_CARD
 from touchstone.messages.pages_evidence import EVIDENCE_PAGES
 

@@ -24,11 +24,11 @@ from touchstone.learning.artifacts.example import TRUSTED_TYPES
 from touchstone.learning.column_types import ColumnSchema, schema_from_dict
 from touchstone.learning.decisions.decision_rule import DEFAULT_RULE, DecisionRule
 from touchstone.learning.fairness.group_thresholds import GroupThresholds
-from touchstone.learning.interfaces import Json, ModelFile
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.request_choices import Strategy, Task
 from touchstone.learning.request_definitions import Cell
 from touchstone.learning.splits.split_plan import SplitPlan, plan_from_record
+from touchstone.learning.task_interface import Json, ModelFile
 
 FORMAT: Final = 1
 RECORD: Final = "record.json"

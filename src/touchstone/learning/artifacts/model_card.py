@@ -11,9 +11,9 @@ from typing import Any, Final
 from touchstone.core.attributes import BY_NAME
 from touchstone.learning.artifacts.intended_use import CardSources, describe_intended_use
 from touchstone.learning.column_types import MANY_VALUES
-from touchstone.learning.interfaces import Json
 from touchstone.learning.localized_text import LOCALES, format_fact, localize
 from touchstone.learning.request_choices import METRIC_BY_NAME
+from touchstone.learning.task_interface import Json
 from touchstone.messages.labels import GROUP_METRIC_LABELS, MISSING_VALUE
 from touchstone.messages.locales import Text
 from touchstone.messages.model_card import MODEL_CARD

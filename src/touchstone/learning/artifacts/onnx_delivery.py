@@ -9,8 +9,8 @@ import pandas as pd
 from touchstone.learning.artifacts.model_artifact import LoadedModel
 from touchstone.learning.artifacts.onnx_export.model_file import convert_model, verify_file
 from touchstone.learning.artifacts.onnx_export.unsupported import NotInOnnx
-from touchstone.learning.interfaces import Json
 from touchstone.learning.localized_text import localize
+from touchstone.learning.task_interface import Json
 from touchstone.learning.time_budget import TimeBudget
 from touchstone.messages.onnx_reasons import ONNX_DELIVERED, ONNX_REASONS
 

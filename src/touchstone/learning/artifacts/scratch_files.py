@@ -3,7 +3,7 @@
 import hashlib
 from pathlib import Path
 
-from touchstone.learning.interfaces import MEDIA_TYPES, ArtifactFile
+from touchstone.learning.task_interface import MEDIA_TYPES, ArtifactFile
 
 
 def write_artifact(scratch: Path, name: str, data: bytes) -> ArtifactFile:

@@ -16,8 +16,8 @@ from touchstone.learning.charts.chart_style import (
 )
 from touchstone.learning.evaluation import Mask, Predictions
 from touchstone.learning.fairness.estimates import wilson_interval
-from touchstone.learning.interfaces import Json
 from touchstone.learning.target import Floats
+from touchstone.learning.task_interface import Json
 
 CALIBRATION_BINS: Final = 10
 ROWS_PER_BIN: Final = 15

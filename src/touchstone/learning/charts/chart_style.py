@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from touchstone.core.colours import CLASSES, REFERENCE, SHADES_LIGHT
 from touchstone.core.text import replace_control_characters
-from touchstone.learning.interfaces import Json
 from touchstone.learning.localized_text import LOCALES, localize
+from touchstone.learning.task_interface import Json
 from touchstone.messages.charts import AXIS_LABELS, CHART_TITLES
 from touchstone.messages.locales import Text
 

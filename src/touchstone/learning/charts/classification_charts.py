@@ -18,8 +18,8 @@ from touchstone.learning.charts.chart_style import (
     shortened,
 )
 from touchstone.learning.evaluation import Mask, Predictions, confusion_matrix, count_by_threshold
-from touchstone.learning.interfaces import Json
 from touchstone.learning.target import Floats
+from touchstone.learning.task_interface import Json
 
 CURVE_POINTS: Final = 80
 CURVE_CLASSES: Final = 6

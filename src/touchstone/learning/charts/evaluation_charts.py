@@ -17,9 +17,9 @@ from touchstone.learning.charts.chart_style import (
     shortened,
 )
 from touchstone.learning.evaluation import Predictions
-from touchstone.learning.interfaces import Json
 from touchstone.learning.localized_text import LocalizedText
 from touchstone.learning.target import Floats
+from touchstone.learning.task_interface import Json
 from touchstone.messages.labels import GROUP_METRIC_LABELS
 
 SCATTER_POINTS: Final = 400

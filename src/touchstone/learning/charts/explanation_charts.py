@@ -20,9 +20,9 @@ from touchstone.learning.column_types import ColumnKind
 from touchstone.learning.explaining.model_explanation import ContributionSummary
 from touchstone.learning.explaining.partial_dependence import Dependence
 from touchstone.learning.explaining.permutation_importance import Importance
-from touchstone.learning.interfaces import Json
 from touchstone.learning.localized_text import LocalizedText, format_cell
 from touchstone.learning.target import Floats
+from touchstone.learning.task_interface import Json
 from touchstone.messages.labels import MISSING_VALUE
 
 BAR_COLUMNS: Final = 12

@@ -2,7 +2,7 @@
 
 import vl_convert
 
-from touchstone.learning.interfaces import Json
+from touchstone.learning.task_interface import Json
 
 _VERSION = "v6.4"
 

@@ -15,8 +15,8 @@ from touchstone.learning.charts.chart_style import (
     row_height,
     shortened,
 )
-from touchstone.learning.interfaces import Json
 from touchstone.learning.target import Floats
+from touchstone.learning.task_interface import Json
 
 MAX_COLUMNS: Final = 25
 MIN_WRITTEN_ASSOCIATION: Final = 0.3  # Weaker associations are shown by their shade only.

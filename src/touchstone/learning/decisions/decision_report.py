@@ -11,10 +11,10 @@ import numpy as np
 from touchstone.learning.decisions.threshold import Objective
 from touchstone.learning.evaluation import Predictions, compute_metric, concatenate, finite_or_none
 from touchstone.learning.experiment import Experiment, SearchResult
-from touchstone.learning.interfaces import Json
 from touchstone.learning.localized_text import LocalizedText, join_texts, localize
 from touchstone.learning.request_choices import METRIC_BY_NAME
 from touchstone.learning.target import Target
+from touchstone.learning.task_interface import Json
 from touchstone.messages.decisions import CALIBRATION_SENTENCES, DECISION_SENTENCES, TASK_SENTENCES
 
 SMALL_SHARE: Final = 0.1  # Smaller shares are stated with a decimal.

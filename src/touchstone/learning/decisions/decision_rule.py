@@ -5,8 +5,8 @@ from typing import Final
 
 import numpy as np
 
-from touchstone.learning.interfaces import Json
 from touchstone.learning.target import Floats, Indices
+from touchstone.learning.task_interface import Json
 
 EVEN_THRESHOLD: Final = 0.5
 

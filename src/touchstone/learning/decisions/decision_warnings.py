@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from touchstone.learning.decisions.calibration import MIN_ROWS_PER_CLASS
-from touchstone.learning.interfaces import Json
 from touchstone.learning.localized_text import localize
 from touchstone.learning.request_choices import METRIC_BY_NAME, Calibration
 from touchstone.learning.task_choice import TaskReason
+from touchstone.learning.task_interface import Json
 from touchstone.learning.training_warnings import warning
 from touchstone.messages.training_warnings import WARNINGS
 

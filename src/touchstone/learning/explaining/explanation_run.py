@@ -27,13 +27,13 @@ from touchstone.learning.explaining.partial_dependence import Dependence
 from touchstone.learning.explaining.permutation_importance import Importance, rank_importances
 from touchstone.learning.explaining.related_columns import related_pairs
 from touchstone.learning.explaining.table_explanation import build_table_charts, explain_table
-from touchstone.learning.interfaces import DataFile, Json, ModelFile, Outcome, Phase, Report, to_builtins
 from touchstone.learning.localized_text import LocalizedText, join_texts, localize
 from touchstone.learning.request_checks_against_data import check_explanation_request
 from touchstone.learning.request_choices import ALGORITHM_BY_NAME, METRIC_BY_NAME, Scope
 from touchstone.learning.request_definitions import Cell, ExplanationRequest
 from touchstone.learning.row_narrative import ExplainedNumber, counterfactual_sentences, row_sentence
 from touchstone.learning.table_reader import Table, read_table
+from touchstone.learning.task_interface import DataFile, Json, ModelFile, Outcome, Phase, Report, to_builtins
 from touchstone.learning.trial_fitting import suppress_numeric_warnings
 
 DEPENDENCE_CHARTS: Final = 4

@@ -21,11 +21,11 @@ from touchstone.learning.explaining.permutation_importance import (
     rank_importances,
 )
 from touchstone.learning.explaining.shapley_values import EVALUATIONS, Attribution, explain_row
-from touchstone.learning.interfaces import Json, Phase, Report, StepwiseProgress
 from touchstone.learning.observed_values import warn_of_unseen_values
 from touchstone.learning.request_choices import Scope
 from touchstone.learning.row_values import cell_as_text, cells_of
 from touchstone.learning.target import Floats
+from touchstone.learning.task_interface import Json, Phase, Report, StepwiseProgress
 
 SAMPLE_ROWS: Final = 60  # The number of rows over which contributions are averaged.
 SAMPLE_BACKGROUND: Final = 50

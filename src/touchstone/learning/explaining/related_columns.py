@@ -4,7 +4,7 @@ from typing import Final
 
 from touchstone.learning.explaining.associations import association_matrix, is_comparable
 from touchstone.learning.explaining.explanation_context import ExplanationContext
-from touchstone.learning.interfaces import Json
+from touchstone.learning.task_interface import Json
 
 MAX_COLUMNS: Final = 40
 MAX_PAIRS: Final = 10

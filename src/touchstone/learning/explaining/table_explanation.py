@@ -14,11 +14,11 @@ import pandas as pd
 from touchstone.learning.charts import table_charts
 from touchstone.learning.column_types import ColumnKind
 from touchstone.learning.explaining.associations import association_matrix, is_comparable
-from touchstone.learning.interfaces import Json
 from touchstone.learning.request_definitions import ExplanationRequest
 from touchstone.learning.table_profile import histogram, profile_table
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Floats
+from touchstone.learning.task_interface import Json
 
 MAX_COLUMNS: Final = 40
 STRONG_ASSOCIATION: Final = 0.5

@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import Final
 
 from touchstone.learning.fairness.estimates import CONFIDENCE, Estimate, difference_interval
-from touchstone.learning.interfaces import Json
+from touchstone.learning.task_interface import Json
 
 MIN_ROWS: Final = 5  # A rate among fewer rows says too little to be compared.
 

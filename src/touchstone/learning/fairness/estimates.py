@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy.stats import norm, t
 
 from touchstone.learning.evaluation import Mask
-from touchstone.learning.interfaces import Json
+from touchstone.learning.task_interface import Json
 
 CONFIDENCE: Final = 0.95
 

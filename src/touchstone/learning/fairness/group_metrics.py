@@ -18,7 +18,7 @@ from touchstone.learning.fairness.groups import (
     intersect_labels,
     merge_small_groups,
 )
-from touchstone.learning.interfaces import Json
+from touchstone.learning.task_interface import Json
 
 SMALL_GROUP_ROWS: Final = 30
 POSITIVE: Final = 1

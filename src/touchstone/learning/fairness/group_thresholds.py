@@ -16,8 +16,8 @@ from touchstone.learning.decisions.threshold import Objective
 from touchstone.learning.evaluation import Predictions
 from touchstone.learning.fairness.group_metrics import POSITIVE, SMALL_GROUP_ROWS
 from touchstone.learning.fairness.groups import Labels, SensitiveColumn, intersect_labels
-from touchstone.learning.interfaces import Json
 from touchstone.learning.target import Floats, Indices
+from touchstone.learning.task_interface import Json
 
 SELECTION_RATES: Final = tuple(percent / 100 for percent in range(1, 100))
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from touchstone.learning.interfaces import Json
 from touchstone.learning.localized_text import LOCALES, LocalizedText, localize
+from touchstone.learning.task_interface import Json
 from touchstone.messages.fairness import FAIRNESS
 from touchstone.messages.labels import GROUP_METRIC_LABELS, MISSING_VALUE
 

@@ -8,10 +8,10 @@ from touchstone.learning.experiment import Experiment, SearchResult
 from touchstone.learning.fairness.group_metrics import GroupMeasurer
 from touchstone.learning.fairness.group_thresholds import GroupThresholds
 from touchstone.learning.fairness.sensitive_columns import sensitive_columns, sensitive_frame
-from touchstone.learning.interfaces import Json
 from touchstone.learning.localized_text import localize
 from touchstone.learning.request_choices import Mitigation
 from touchstone.learning.splits.folds import held_out_positions
+from touchstone.learning.task_interface import Json
 from touchstone.messages.fairness import FAIRNESS
 
 MetricsOf = Callable[[SearchResult], Json]

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from touchstone.learning.evaluation import Predictions, compute_metric
-from touchstone.learning.interfaces import Json
 from touchstone.learning.leakage.check_sample import draw_check_sample
 from touchstone.learning.leakage.column_pairs import find_leaking_pair
 from touchstone.learning.leakage.final_score import is_too_good
@@ -11,6 +10,7 @@ from touchstone.learning.leakage.single_columns import find_leaking_columns, sco
 from touchstone.learning.localized_text import localize
 from touchstone.learning.request_choices import DEFAULT_METRIC, METRIC_BY_NAME
 from touchstone.learning.splits.split_rule import SplitRule
+from touchstone.learning.task_interface import Json
 from touchstone.learning.training_warnings import warning
 from touchstone.learning.trial_fitting import TrainingData
 

@@ -11,13 +11,13 @@ from touchstone.learning.algorithms import search_space
 from touchstone.learning.ensembles import Ensemble, EnsembleMember, fit_ensemble_alone
 from touchstone.learning.evaluation import compute_metric, metric_sign
 from touchstone.learning.experiment import Experiment
-from touchstone.learning.interfaces import Json
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.localized_text import localize
 from touchstone.learning.request_choices import METRIC_BY_NAME, Duplicates, Strategy
 from touchstone.learning.splits.folds import limit_training_rows, outer_folds
 from touchstone.learning.splits.split_plan import SplitPlan
 from touchstone.learning.splits.split_rule import build_split_rule
+from touchstone.learning.task_interface import Json
 from touchstone.learning.trial_fitting import TrainingData, encode_fold, predict_fold
 from touchstone.messages.splits import SPLIT_EFFECTS
 

@@ -4,13 +4,13 @@ from enum import StrEnum
 
 import numpy as np
 
-from touchstone.learning.interfaces import Json
 from touchstone.learning.localized_text import localize
 from touchstone.learning.request_choices import Duplicates, Strategy
 from touchstone.learning.request_definitions import Split
 from touchstone.learning.splits.folds import held_out_positions
 from touchstone.learning.splits.split_decision import SplitDecision
 from touchstone.learning.splits.split_effect import SplitEffect
+from touchstone.learning.task_interface import Json
 from touchstone.messages.splits import SPLIT_REASONS
 
 

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from touchstone.learning.evaluation import metric_sign
-from touchstone.learning.interfaces import Json
 from touchstone.learning.request_choices import METRIC_BY_NAME, Strategy
 from touchstone.learning.splits.split_decision import SplitDecision
 from touchstone.learning.splits.split_effect import SplitEffect
 from touchstone.learning.splits.split_report import DuplicateTreatment, treatment_of_duplicates
+from touchstone.learning.task_interface import Json
 from touchstone.learning.training_warnings import warning
 
 NOTABLE_EFFECT: Final = 0.05

@@ -16,9 +16,9 @@ from touchstone.learning.artifacts.onnx_export.graph import Graph
 from touchstone.learning.artifacts.onnx_export.preparation import encode_columns, input_ports
 from touchstone.learning.artifacts.onnx_export.unsupported import NotInOnnx
 from touchstone.learning.column_types import ColumnKind, ColumnSchema
-from touchstone.learning.interfaces import Json
 from touchstone.learning.preparation import encode_frame
 from touchstone.learning.target import Floats
+from touchstone.learning.task_interface import Json
 from touchstone.learning.trial_fitting import predict_matrix
 
 TOLERANCE: Final = 1e-5  # The operators for trees add up with 32 bits.

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from touchstone.learning.artifacts.onnx_export.graph import ML, Graph
 from touchstone.learning.artifacts.onnx_export.unsupported import NotInOnnx
-from touchstone.learning.interfaces import Json
 from touchstone.learning.target import Floats
+from touchstone.learning.task_interface import Json
 
 MAX_NODES: Final = 1_000_000  # More would make a file of about 50 MB, which takes seconds to write and to load.
 LEAF: Final = -1
