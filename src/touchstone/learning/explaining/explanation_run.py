@@ -6,9 +6,9 @@ from typing import Final
 
 from threadpoolctl import threadpool_limits
 
-from touchstone.learning import narrative
 from touchstone.learning.artifacts import model_artifact
 from touchstone.learning.charts import explanation_charts
+from touchstone.learning.explaining import narrative
 from touchstone.learning.explaining.explanation_context import (
     ExplanationContext,
     prepare_explanation,
@@ -26,12 +26,12 @@ from touchstone.learning.explaining.model_explanation import (
 from touchstone.learning.explaining.partial_dependence import Dependence
 from touchstone.learning.explaining.permutation_importance import Importance, rank_importances
 from touchstone.learning.explaining.related_columns import related_pairs
+from touchstone.learning.explaining.row_narrative import ExplainedNumber, counterfactual_sentences, row_sentence
 from touchstone.learning.explaining.table_explanation import build_table_charts, explain_table
 from touchstone.learning.localized_text import LocalizedText, join_texts, localize
 from touchstone.learning.request_checks_against_data import check_explanation_request
 from touchstone.learning.request_choices import ALGORITHM_BY_NAME, METRIC_BY_NAME, Scope
 from touchstone.learning.request_definitions import Cell, ExplanationRequest
-from touchstone.learning.row_narrative import ExplainedNumber, counterfactual_sentences, row_sentence
 from touchstone.learning.table_reader import Table, read_table
 from touchstone.learning.task_interface import DataFile, Json, ModelFile, Outcome, Phase, Report, to_builtins
 from touchstone.learning.trial_fitting import suppress_numeric_warnings

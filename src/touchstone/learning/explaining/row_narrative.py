@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from touchstone.learning.explaining.narrative import sentence
 from touchstone.learning.localized_text import (
     LocalizedText,
     format_cell,
@@ -13,7 +14,6 @@ from touchstone.learning.localized_text import (
     join_texts,
     with_unit,
 )
-from touchstone.learning.narrative import sentence
 from touchstone.learning.request_choices import Output
 from touchstone.learning.task_interface import Json
 
