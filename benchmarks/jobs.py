@@ -36,8 +36,8 @@ from touchstone.jobs.dispatcher import Dispatcher
 from touchstone.jobs.execution.fork_server import run_fork_server
 from touchstone.jobs.execution.process_executor import FORK_SERVER_COMMAND, ProcessExecutor
 from touchstone.jobs.execution.protocol import OutputFile, TaskContext, TaskSet, TaskSucceeded, WorkerTask
-from touchstone.jobs.records import JobSource, NewJob
-from touchstone.jobs.states import FINAL_STATES
+from touchstone.jobs.job_records import JobSource, NewJob
+from touchstone.jobs.job_states import FINAL_STATES
 
 # A fork server whose workers know the tasks of this module, and import no libraries for training.
 BENCHMARK_FORK_SERVER: Final = (sys.executable, "-m", "benchmarks.jobs", "--fork-server")

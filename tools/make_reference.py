@@ -17,7 +17,7 @@ from touchstone.core.attributes import ATTRIBUTES, Attribute
 from touchstone.core.environment_variable_names import CLIENT_VARIABLES, PREFIX
 from touchstone.core.errors import ERRORS
 from touchstone.core.settings import Settings
-from touchstone.jobs.states import FINAL_STATES, MOVES
+from touchstone.jobs.job_states import FINAL_STATES, MOVES
 from touchstone.learning.request_choices import ALGORITHMS, METHODS, METRICS
 from touchstone.learning.request_definitions import TrainingRequest
 from touchstone.messages import MESSAGES

@@ -18,8 +18,8 @@ from touchstone.jobs import job_store, queue_store
 from touchstone.jobs.artifact_files import ArtifactStore
 from touchstone.jobs.dispatcher import Dispatcher
 from touchstone.jobs.execution.process_executor import ProcessExecutor
-from touchstone.jobs.records import JobEventRecord, NewJob
-from touchstone.jobs.states import FINAL_STATES
+from touchstone.jobs.job_records import JobEventRecord, NewJob
+from touchstone.jobs.job_states import FINAL_STATES
 
 TINY_WORKER_COMMAND = (sys.executable, str(Path(__file__).parent / "tiny_worker.py"))
 POLL_SECONDS = 0.01

@@ -11,8 +11,8 @@ from tests.jobs.conftest import JobHarness
 from touchstone.core.settings import MIB
 from touchstone.jobs import job_store, queue_store
 from touchstone.jobs.execution.process_executor import ProcessExecutor
-from touchstone.jobs.records import AttemptId, JobEventRecord, JobSource, NewJob
-from touchstone.jobs.states import JobState
+from touchstone.jobs.job_records import AttemptId, JobEventRecord, JobSource, NewJob
+from touchstone.jobs.job_states import JobState
 
 pytestmark = pytest.mark.anyio
 

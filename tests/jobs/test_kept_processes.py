@@ -13,8 +13,8 @@ from touchstone.core.settings import MIB, Settings
 from touchstone.jobs.execution.process_executor import ProcessExecutor
 from touchstone.jobs.execution.protocol import ExecutionOutcome, ResourceLimits, TaskFailed, TaskSucceeded, WorkItem
 from touchstone.jobs.execution.synchronous_tasks import MAX_RUNNING, SynchronousTasks
-from touchstone.jobs.kinds import PREDICT_TASK
-from touchstone.jobs.records import JobProgress, JobSource
+from touchstone.jobs.job_kinds import PREDICT_TASK
+from touchstone.jobs.job_records import JobProgress, JobSource
 
 pytestmark = pytest.mark.anyio
 LIMITS = ResourceLimits(memory_bytes=512 * MIB, file_bytes=0, cpu_seconds=60)

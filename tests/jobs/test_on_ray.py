@@ -13,7 +13,7 @@ from touchstone.jobs import job_store
 from touchstone.jobs.dispatcher import Dispatcher
 from touchstone.jobs.execution.process_executor import ProcessExecutor, worker_environment
 from touchstone.jobs.execution.ray_head import local_cluster_variables
-from touchstone.jobs.states import JobState
+from touchstone.jobs.job_states import JobState
 
 pytest.importorskip("ray")
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(280)]

@@ -12,8 +12,8 @@ from touchstone.core.errors import IdempotencyConflict, JobNotFinal, JobNotFound
 from touchstone.database.engine import Database
 from touchstone.database.tables import jobs
 from touchstone.jobs import job_store, lease_store, outcome_store, progress_store, queue_store
-from touchstone.jobs.records import AttemptId, JobFailure, JobProgress, NewJob
-from touchstone.jobs.states import FINAL_STATES, HELD_STATES, MOVES, JobState
+from touchstone.jobs.job_records import AttemptId, JobFailure, JobProgress, NewJob
+from touchstone.jobs.job_states import FINAL_STATES, HELD_STATES, MOVES, JobState
 
 pytestmark = pytest.mark.anyio
 FAILURE = JobFailure(code="worker_lost", phase="running")

@@ -8,7 +8,7 @@ import pytest
 
 from touchstone.jobs.execution import task_functions
 from touchstone.jobs.execution.protocol import TaskContext
-from touchstone.jobs.records import JobSource
+from touchstone.jobs.job_records import JobSource
 from touchstone.learning.learning_errors import REASONS, LearningError
 from touchstone.messages import job_error_text
 from touchstone.messages.locales import LOCALES

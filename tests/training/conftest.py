@@ -16,8 +16,8 @@ from touchstone.database.engine import Database
 from touchstone.http.backend_auth import CALLER
 from touchstone.http.internal_client import InternalClient
 from touchstone.jobs.execution.process_executor import ProcessExecutor
-from touchstone.jobs.kinds import JOB_KIND_NAMES
-from touchstone.jobs.runtime import JobRuntime
+from touchstone.jobs.job_kinds import JOB_KIND_NAMES
+from touchstone.jobs.job_runtime import JobRuntime
 from touchstone.services.explanation.app import Explanation
 from touchstone.services.training.app import Training
 

@@ -17,7 +17,7 @@ from typing import BinaryIO, Final
 from uuid import UUID
 
 from touchstone.jobs.execution.protocol import OutputFile
-from touchstone.jobs.records import ArtifactRecord, AttemptId
+from touchstone.jobs.job_records import ArtifactRecord, AttemptId
 
 ARTIFACT_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 MAX_QUOTED_CHARACTERS: Final = 100

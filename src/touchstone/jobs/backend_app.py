@@ -13,10 +13,10 @@ from touchstone.http.health import Resource
 from touchstone.http.internal_client import InternalClient
 from touchstone.http.routing import AllowedMethodsMiddleware, TrailingSlashMiddleware
 from touchstone.http.upstream import Upstream
+from touchstone.jobs.job_kinds import JobKind
 from touchstone.jobs.job_routes import job_router
-from touchstone.jobs.kinds import JobKind
+from touchstone.jobs.job_runtime import JobRuntime
 from touchstone.jobs.request_context import JobServiceState
-from touchstone.jobs.runtime import JobRuntime
 from touchstone.jobs.selection_client import SelectionClient
 
 

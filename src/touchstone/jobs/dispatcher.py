@@ -20,10 +20,10 @@ from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.jobs import lease_store, progress_store, queue_store
 from touchstone.jobs.artifact_files import ArtifactStore
-from touchstone.jobs.attempt import Attempt, AttemptRunner, StopReason
 from touchstone.jobs.execution.protocol import Executor
-from touchstone.jobs.records import AttemptId, JobFailure, JobProgress, JobRecord
-from touchstone.jobs.states import JobState
+from touchstone.jobs.job_attempt import Attempt, AttemptRunner, StopReason
+from touchstone.jobs.job_records import AttemptId, JobFailure, JobProgress, JobRecord
+from touchstone.jobs.job_states import JobState
 
 TICK_SECONDS: Final = 0.5
 WORKER_LOST: Final = JobFailure(code="worker_lost", phase="running")

@@ -11,7 +11,7 @@ from touchstone.core.settings import Settings
 from touchstone.datafiles import safe_open
 from touchstone.demo.packaged_records import tables_folder
 from touchstone.jobs.artifact_files import ArtifactStore
-from touchstone.jobs.records import JobSource
+from touchstone.jobs.job_records import JobSource
 
 # The roles by which a task finds its files.
 DATA: Final = "data"

@@ -14,8 +14,8 @@ from touchstone.core.errors import Unavailable
 from touchstone.database.engine import Database
 from touchstone.jobs import job_store
 from touchstone.jobs.job_json import event_json
-from touchstone.jobs.records import JobEventRecord
-from touchstone.jobs.states import FINAL_STATES, JobState
+from touchstone.jobs.job_records import JobEventRecord
+from touchstone.jobs.job_states import FINAL_STATES, JobState
 
 POLL_SECONDS: Final = 0.25
 HEARTBEAT_SECONDS: Final = 15.0

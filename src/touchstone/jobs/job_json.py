@@ -5,8 +5,7 @@ from typing import Any
 
 import msgspec
 
-from touchstone.jobs.progress_store import PROGRESS_EVENT
-from touchstone.jobs.records import (
+from touchstone.jobs.job_records import (
     ArtifactRecord,
     JobEventRecord,
     JobFailure,
@@ -15,7 +14,8 @@ from touchstone.jobs.records import (
     JobSummaryRecord,
     Json,
 )
-from touchstone.jobs.states import FINAL_STATES, JobState
+from touchstone.jobs.job_states import FINAL_STATES, JobState
+from touchstone.jobs.progress_store import PROGRESS_EVENT
 from touchstone.messages import MESSAGES, job_error_text
 from touchstone.messages.locales import LOCALES
 from touchstone.messages.progress import PROGRESS

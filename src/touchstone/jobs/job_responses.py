@@ -10,8 +10,8 @@ from starlette.responses import Response
 from touchstone.http.responses import JsonResponse
 from touchstone.jobs import job_store
 from touchstone.jobs.job_json import job_json, job_summary_json
+from touchstone.jobs.job_records import JobFilter, JobRecord, Json
 from touchstone.jobs.job_schemas import JobQuery, ListQuery
-from touchstone.jobs.records import JobFilter, JobRecord, Json
 from touchstone.jobs.request_context import JobRequestContext
 
 

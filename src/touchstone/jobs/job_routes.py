@@ -12,12 +12,12 @@ from touchstone.http.routing import strict_router
 from touchstone.http.stop_event import stop_event
 from touchstone.jobs import job_store
 from touchstone.jobs.job_event_stream import HEADERS, parse_last_event_id, stream_events
+from touchstone.jobs.job_kinds import DRAW_TASK
+from touchstone.jobs.job_records import ArtifactRecord, JobRecord, JobSource
 from touchstone.jobs.job_responses import job_list_response, job_response
 from touchstone.jobs.job_schemas import LAST_EVENT_ID, JobPage, JobSummary, JobView, OwnJobQuery
-from touchstone.jobs.kinds import DRAW_TASK
-from touchstone.jobs.records import ArtifactRecord, JobRecord, JobSource
+from touchstone.jobs.job_states import FINAL_STATES, JobState
 from touchstone.jobs.request_context import Context, JobRequestContext
-from touchstone.jobs.states import FINAL_STATES, JobState
 from touchstone.learning.task_interface import MEDIA_TYPES
 
 CHART_MEDIA_TYPES: Final = {"svg": "image/svg+xml", "png": "image/png"}

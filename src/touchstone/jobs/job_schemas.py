@@ -8,9 +8,9 @@ from pydantic import BaseModel, Field, model_validator
 
 from touchstone.core.errors import ConflictingValues
 from touchstone.http.request_models import RequestModel
-from touchstone.jobs.kinds import JOB_KIND_NAMES
+from touchstone.jobs.job_kinds import JOB_KIND_NAMES
+from touchstone.jobs.job_states import JobState
 from touchstone.jobs.request_schemas import UuidText
-from touchstone.jobs.states import JobState
 
 
 class ListQuery(RequestModel):

@@ -13,9 +13,9 @@ from touchstone.core.errors import JobNotFinal, JobNotFound
 from touchstone.core.identity import parse_uuid
 from touchstone.database.engine import Database, Reader
 from touchstone.database.tables import job_artifacts, job_events, jobs
-from touchstone.jobs.records import ArtifactRecord, JobEventRecord, JobFilter, JobRecord, JobSummaryRecord
+from touchstone.jobs.job_records import ArtifactRecord, JobEventRecord, JobFilter, JobRecord, JobSummaryRecord
+from touchstone.jobs.job_states import FINAL_STATES, JobState
 from touchstone.jobs.state_transition_store import move_jobs
-from touchstone.jobs.states import FINAL_STATES, JobState
 
 MAX_EVENTS_PER_QUERY: Final = 1000
 _SUMMARY_COLUMNS: Final = tuple(jobs.c[name] for name in JobSummaryRecord.__struct_fields__)

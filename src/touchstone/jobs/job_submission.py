@@ -8,8 +8,8 @@ import msgspec
 from msgspec.structs import replace
 
 from touchstone.jobs import job_store, queue_store
-from touchstone.jobs.kinds import PREVIEW_TASK, TRAINING
-from touchstone.jobs.records import JobInputs, JobRecord, JobSource, Json, NewJob
+from touchstone.jobs.job_kinds import PREVIEW_TASK, TRAINING
+from touchstone.jobs.job_records import JobInputs, JobRecord, JobSource, Json, NewJob
 from touchstone.jobs.request_context import JobRequestContext
 from touchstone.jobs.selection_client import DatasetSource, ProjectSource
 from touchstone.jobs.trained_model_store import TrainedModel, load_trained_model

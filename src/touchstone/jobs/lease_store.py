@@ -13,9 +13,9 @@ import sqlalchemy as sa
 
 from touchstone.database.engine import Database, Reader, Writer
 from touchstone.database.tables import jobs
-from touchstone.jobs.records import AttemptId, JobFailure
+from touchstone.jobs.job_records import AttemptId, JobFailure
+from touchstone.jobs.job_states import HELD_STATES, JobState
 from touchstone.jobs.state_transition_store import fail_jobs, is_current_attempt, move_jobs, utc_now
-from touchstone.jobs.states import HELD_STATES, JobState
 
 MAX_LOSSES: Final = 3
 

@@ -12,9 +12,9 @@ import sqlalchemy as sa
 
 from touchstone.database.engine import Database
 from touchstone.database.tables import job_artifacts, jobs
-from touchstone.jobs.records import DONE_PROGRESS, ArtifactRecord, AttemptId, JobFailure
+from touchstone.jobs.job_records import DONE_PROGRESS, ArtifactRecord, AttemptId, JobFailure
+from touchstone.jobs.job_states import JobState
 from touchstone.jobs.state_transition_store import fail_jobs, is_current_attempt, move_jobs
-from touchstone.jobs.states import JobState
 
 
 async def record_success(

@@ -8,9 +8,9 @@ import sqlalchemy as sa
 
 from touchstone.database.engine import Database
 from touchstone.database.tables import jobs
-from touchstone.jobs.records import AttemptId, JobProgress
+from touchstone.jobs.job_records import AttemptId, JobProgress
+from touchstone.jobs.job_states import JobState
 from touchstone.jobs.state_transition_store import append_events, is_current_attempt, utc_now
-from touchstone.jobs.states import JobState
 
 PROGRESS_EVENT: Final = "progress"
 

@@ -13,9 +13,9 @@ from touchstone.core.errors import IdempotencyConflict, TooManyJobs
 from touchstone.database.change_counters import increment_version
 from touchstone.database.engine import Database, Reader, Writer, skip_locked
 from touchstone.database.tables import jobs
-from touchstone.jobs.records import QUEUED_PROGRESS, STARTING_PROGRESS, AttemptId, JobRecord, NewJob
+from touchstone.jobs.job_records import QUEUED_PROGRESS, STARTING_PROGRESS, AttemptId, JobRecord, NewJob
+from touchstone.jobs.job_states import HELD_STATES, JobState
 from touchstone.jobs.state_transition_store import record_new_state, utc_now
-from touchstone.jobs.states import HELD_STATES, JobState
 
 CLAIM_COUNTER: Final = "claims"  # the version counter that every claim increments, so that claims wait for each other
 

@@ -13,9 +13,9 @@ from touchstone.database.engine import Database
 from touchstone.http.backend_auth import require_caller
 from touchstone.http.error_responses import request_locale
 from touchstone.jobs import job_store
-from touchstone.jobs.kinds import JobKind
-from touchstone.jobs.records import JobRecord
-from touchstone.jobs.runtime import JobRuntime
+from touchstone.jobs.job_kinds import JobKind
+from touchstone.jobs.job_records import JobRecord
+from touchstone.jobs.job_runtime import JobRuntime
 from touchstone.jobs.selection_client import SelectionClient
 
 _VALID_IDEMPOTENCY_KEY: Final = re.compile(r"[\x21-\x7e]{1,255}")

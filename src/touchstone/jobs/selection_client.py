@@ -19,7 +19,7 @@ from touchstone.core.errors import (
 )
 from touchstone.core.identity import Caller, parse_uuid
 from touchstone.http.internal_client import InternalClient
-from touchstone.jobs.records import Json
+from touchstone.jobs.job_records import Json
 
 # The attributes of a dataset's record that results compare with the measured ones.
 DECLARED_ATTRIBUTES: Final = ("instances_number", "features_number", "missing_values_percentage")

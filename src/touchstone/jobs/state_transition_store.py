@@ -14,8 +14,8 @@ import sqlalchemy as sa
 from touchstone.core.metrics import JOB_MOVES
 from touchstone.database.engine import Writer
 from touchstone.database.tables import job_events, jobs
-from touchstone.jobs.records import QUEUED_PROGRESS, AttemptId, JobFailure, JobProgress, Json
-from touchstone.jobs.states import FINAL_STATES, HELD_STATES, JobState, predecessors
+from touchstone.jobs.job_records import QUEUED_PROGRESS, AttemptId, JobFailure, JobProgress, Json
+from touchstone.jobs.job_states import FINAL_STATES, HELD_STATES, JobState, predecessors
 
 
 def utc_now() -> datetime:

@@ -10,9 +10,9 @@ from touchstone.core.identity import parse_uuid
 from touchstone.database.engine import Reader
 from touchstone.database.tables import job_artifacts, jobs
 from touchstone.jobs import job_store
-from touchstone.jobs.kinds import TRAINING
-from touchstone.jobs.records import JobRecord
-from touchstone.jobs.states import JobState
+from touchstone.jobs.job_kinds import TRAINING
+from touchstone.jobs.job_records import JobRecord
+from touchstone.jobs.job_states import JobState
 
 MODEL_FILE_NAME: Final = "model.skops"
 

@@ -11,8 +11,8 @@ from starlette.types import ASGIApp
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.http.upstream import InProcessBackend, Upstream
-from touchstone.jobs.kinds import JOB_KIND_NAMES
-from touchstone.jobs.runtime import JobRuntime
+from touchstone.jobs.job_kinds import JOB_KIND_NAMES
+from touchstone.jobs.job_runtime import JobRuntime
 from touchstone.services.gateway.app import Gateway
 from touchstone.services.selection.app import Selection
 from touchstone.startup.database_preparation import open_prepared_database

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Protocol
 
 from msgspec import Struct
 
-from touchstone.jobs.records import JobProgress, JobSource, Json
+from touchstone.jobs.job_records import JobProgress, JobSource, Json
 from touchstone.learning.task_interface import Report
 
 

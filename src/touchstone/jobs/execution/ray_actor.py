@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from touchstone.jobs.execution.protocol import TaskContext, TaskOutcome, TaskSet, TaskSucceeded, WorkerTask
 from touchstone.jobs.execution.worker_process import run_and_catch_errors
-from touchstone.jobs.records import JobProgress, JobSource, Json
+from touchstone.jobs.job_records import JobProgress, JobSource, Json
 
 NAMESPACE: Final = "touchstone"
 POLL_SECONDS: Final = 0.2

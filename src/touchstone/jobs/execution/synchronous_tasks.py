@@ -21,8 +21,8 @@ from touchstone.jobs.execution.protocol import (
     TaskFailed,
     WorkItem,
 )
-from touchstone.jobs.kinds import DRAW_TASK, PREDICT_TASK
-from touchstone.jobs.records import JobProgress, JobSource, Json
+from touchstone.jobs.job_kinds import DRAW_TASK, PREDICT_TASK
+from touchstone.jobs.job_records import JobProgress, JobSource, Json
 
 MAX_RUNNING: Final = 2  # of each queue
 MAX_UNFINISHED: Final = 64  # of each queue, running ones included

@@ -8,7 +8,7 @@ import msgspec
 
 from touchstone.jobs.execution.protocol import OutputFile, TaskContext, TaskSet, TaskSucceeded, WorkerTask
 from touchstone.jobs.input_files import DATA, MODEL
-from touchstone.jobs.kinds import DRAW_TASK, EXPLANATION, PREDICT_TASK, PREVIEW_TASK, TRAINING
+from touchstone.jobs.job_kinds import DRAW_TASK, EXPLANATION, PREDICT_TASK, PREVIEW_TASK, TRAINING
 from touchstone.learning import training
 from touchstone.learning.charts.renderer import render_png, render_svg
 from touchstone.learning.explaining import explanation_run

@@ -28,7 +28,7 @@ from touchstone.jobs.execution.protocol import (
     WorkItem,
 )
 from touchstone.jobs.execution.resource_limits import limit_this_process
-from touchstone.jobs.records import JobProgress
+from touchstone.jobs.job_records import JobProgress
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.task_interface import Report
 

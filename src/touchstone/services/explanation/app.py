@@ -1,7 +1,7 @@
 """The application of the explanation service."""
 
 from touchstone.jobs.backend_app import JobBackend
-from touchstone.jobs.kinds import EXPLANATION
+from touchstone.jobs.job_kinds import EXPLANATION
 from touchstone.services.explanation.routes import explanation
 
 

@@ -1,7 +1,7 @@
 """The application of the training service."""
 
 from touchstone.jobs.backend_app import JobBackend
-from touchstone.jobs.kinds import TRAINING
+from touchstone.jobs.job_kinds import TRAINING
 from touchstone.services.training.comparison.comparison_routes import comparison_router
 from touchstone.services.training.routes import training
 

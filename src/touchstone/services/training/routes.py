@@ -7,11 +7,11 @@ from starlette.responses import Response
 
 from touchstone.http.responses import JsonResponse
 from touchstone.http.routing import strict_router
+from touchstone.jobs.job_kinds import JOB_KIND_NAMES, PREDICT_TASK
+from touchstone.jobs.job_records import JobSource
 from touchstone.jobs.job_responses import accepted_response, job_list_response
 from touchstone.jobs.job_schemas import ACCEPTED, IDEMPOTENCY_KEY, JobPage, JobQuery, JobSummary, JobView
 from touchstone.jobs.job_submission import preview_training, submit_job
-from touchstone.jobs.kinds import JOB_KIND_NAMES, PREDICT_TASK
-from touchstone.jobs.records import JobSource
 from touchstone.jobs.request_context import Context
 from touchstone.jobs.request_schemas import TrainingBody
 from touchstone.jobs.trained_model_store import load_owned_model

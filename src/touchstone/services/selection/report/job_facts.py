@@ -7,10 +7,10 @@ from typing import Any, Final
 from touchstone.core.errors import JobNotFound
 from touchstone.core.result_texts import texts_at
 from touchstone.database.engine import Reader
+from touchstone.jobs.job_kinds import EXPLANATION, TRAINING, JobKind
+from touchstone.jobs.job_records import JobFilter, JobRecord
+from touchstone.jobs.job_states import JobState
 from touchstone.jobs.job_store import list_jobs, load_owned_job
-from touchstone.jobs.kinds import EXPLANATION, TRAINING, JobKind
-from touchstone.jobs.records import JobFilter, JobRecord
-from touchstone.jobs.states import JobState
 from touchstone.services.selection.datasets.store import visible_datasets_without_metadata
 from touchstone.services.selection.projects.store import ProjectRecord
 from touchstone.services.selection.report.content import ReportedExplanation, ReportedTraining

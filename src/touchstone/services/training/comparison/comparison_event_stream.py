@@ -17,7 +17,7 @@ from touchstone.jobs.job_event_stream import (
     RECONNECT_AFTER_ONE_SECOND,
     is_set_within,
 )
-from touchstone.jobs.states import FINAL_STATES
+from touchstone.jobs.job_states import FINAL_STATES
 from touchstone.services.training.comparison.comparison_json import comparison_json
 from touchstone.services.training.comparison.records import Comparison
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from touchstone.jobs.job_json import failure_json, progress_json
-from touchstone.jobs.records import Json
-from touchstone.jobs.states import FINAL_STATES
+from touchstone.jobs.job_records import Json
+from touchstone.jobs.job_states import FINAL_STATES
 from touchstone.learning.request_choices import METRIC_BY_NAME
 from touchstone.messages import comparison_text, job_error_text
 from touchstone.messages.locales import LOCALES

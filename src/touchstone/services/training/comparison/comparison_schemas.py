@@ -7,8 +7,8 @@ from uuid import UUID
 from pydantic import BaseModel, Field
 
 from touchstone.jobs.job_schemas import JobErrorView, ListQuery, ProgressView
+from touchstone.jobs.job_states import JobState
 from touchstone.jobs.request_schemas import UuidText
-from touchstone.jobs.states import JobState
 
 
 class ComparisonQuery(ListQuery):

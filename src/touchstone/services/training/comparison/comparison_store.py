@@ -13,8 +13,8 @@ from touchstone.core.identity import parse_uuid
 from touchstone.database.engine import Database, Reader, Writer
 from touchstone.database.tables import compared_datasets, comparisons, jobs
 from touchstone.jobs import queue_store
+from touchstone.jobs.job_states import FINAL_STATES, JobState
 from touchstone.jobs.state_transition_store import move_jobs, utc_now
-from touchstone.jobs.states import FINAL_STATES, JobState
 from touchstone.services.training.comparison.records import (
     ComparedDatasetRecord,
     Comparison,

@@ -6,8 +6,8 @@ from uuid import UUID
 
 from msgspec import Struct
 
-from touchstone.jobs.records import JobFailure, JobInputs, JobProgress, Json, NewJob, RowRecord
-from touchstone.jobs.states import FINAL_STATES, JobState
+from touchstone.jobs.job_records import JobFailure, JobInputs, JobProgress, Json, NewJob, RowRecord
+from touchstone.jobs.job_states import FINAL_STATES, JobState
 
 
 class Refusal(Struct, frozen=True, kw_only=True):

@@ -9,8 +9,8 @@ import msgspec
 from msgspec.structs import replace
 
 from touchstone.core.errors import DataFileUnreadable, FieldError, InvalidJobRequest
+from touchstone.jobs.job_records import NewJob
 from touchstone.jobs.job_submission import check_against_data, describe_job, load_project, request_digest
-from touchstone.jobs.records import NewJob
 from touchstone.jobs.request_context import JobRequestContext
 from touchstone.jobs.selection_client import ProjectSource
 from touchstone.learning.comparison_request import TrainingComparisonRequest

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from touchstone.jobs.states import JobState
+from touchstone.jobs.job_states import JobState
 
 Json = dict[str, Any]
 

@@ -23,7 +23,7 @@ from touchstone.jobs.execution.protocol import (
     WorkItem,
 )
 from touchstone.jobs.input_files import InputFiles
-from touchstone.jobs.records import AttemptId, JobFailure, JobProgress, JobRecord, JobSource
+from touchstone.jobs.job_records import AttemptId, JobFailure, JobProgress, JobRecord, JobSource
 
 RETRY_SECONDS: Final = 1.0
 MAX_OUTPUT_FILE_BYTES: Final = 2 * 2**30
