@@ -10,8 +10,8 @@ from touchstone.core.evidence import EvidenceLevel
 from touchstone.database.engine import Database
 from touchstone.services.selection.datasets import store
 from touchstone.services.selection.datasets.dataset_record import ATTRIBUTE_NAMES, DatasetDraft
+from touchstone.services.selection.evidence.claim_records import ClaimDraft, ClaimSource, ClaimStatus
 from touchstone.services.selection.evidence.ledger import insert_records
-from touchstone.services.selection.evidence.records import ClaimDraft, ClaimSource, ClaimStatus
 from touchstone.services.selection.projects.dataset_content import DatasetContent, content_changes, read_contents
 
 KNOWN_DIGEST = "219794473145b2ae4680601b4ab660aa2473cc56d15a26778c4fd8228ea0255a"

@@ -28,7 +28,7 @@ from touchstone.database import change_counters
 from touchstone.database.engine import Database
 from touchstone.services.gateway import user_store
 from touchstone.services.selection.app import Selection
-from touchstone.services.selection.evidence.editor import ClaimLimits
+from touchstone.services.selection.evidence.claim_editor import ClaimLimits
 
 MEMBERS = {
     *("id", "dataset_id", "attribute", "value", "not_applicable", "level", "status", "scope", "quote", "place"),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from touchstone.core.evidence import Assurance, ClaimValue, EvidenceLevel
-from touchstone.services.selection.evidence.records import ClaimRecord, ClaimReview, ClaimStatus, Decision
+from touchstone.services.selection.evidence.claim_records import ClaimRecord, ClaimReview, ClaimStatus, Decision
 from touchstone.services.selection.evidence.resolution import resolve_attribute
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)

@@ -21,9 +21,9 @@ from touchstone.services.selection.datasets.dataset_record import ATTRIBUTE_NAME
 from touchstone.services.selection.demo_loader import load_demo
 from touchstone.services.selection.evidence import store
 from touchstone.services.selection.evidence.catalog_audit import EvidenceAudit, audit_catalog
+from touchstone.services.selection.evidence.claim_records import ClaimDraft, ClaimSource, ClaimStatus
 from touchstone.services.selection.evidence.evidence_faults import EvidenceFault
 from touchstone.services.selection.evidence.ledger import insert_records
-from touchstone.services.selection.evidence.records import ClaimDraft, ClaimSource, ClaimStatus
 
 CARD = """# Discussion of Biases
 

@@ -19,7 +19,7 @@ from touchstone.database.tables import datasets
 from touchstone.http.backend_auth import CALLER
 from touchstone.metadata.readers.standards import STANDARDS
 from touchstone.services.selection.app import Selection
-from touchstone.services.selection.evidence.editor import ClaimLimits
+from touchstone.services.selection.evidence.claim_editor import ClaimLimits
 
 pytestmark = pytest.mark.slow
 CURATOR = BOB

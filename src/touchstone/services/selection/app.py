@@ -27,7 +27,7 @@ from touchstone.services.selection.datasets.response_cache import ResponseCache
 from touchstone.services.selection.demo_loader import load_demo
 from touchstone.services.selection.evidence import proposal_routes
 from touchstone.services.selection.evidence import routes as evidence_routes
-from touchstone.services.selection.evidence.editor import EvidenceEditor
+from touchstone.services.selection.evidence.claim_editor import EvidenceEditor
 from touchstone.services.selection.files import routes as file_routes
 from touchstone.services.selection.files.data_files import DataFiles
 from touchstone.services.selection.files.measurement import FileMeasurer

@@ -27,7 +27,7 @@ from touchstone.services.selection.datasets.editor import DatasetEditor
 from touchstone.services.selection.datasets.encoded_records import EncodedRecord
 from touchstone.services.selection.datasets.hiding import HidingEditor
 from touchstone.services.selection.datasets.response_cache import ResponseCache
-from touchstone.services.selection.evidence.editor import EvidenceEditor
+from touchstone.services.selection.evidence.claim_editor import EvidenceEditor
 from touchstone.services.selection.files.data_files import DataFiles
 from touchstone.services.selection.files.uploads import Uploads
 from touchstone.services.selection.imports.document_imports import DocumentImports

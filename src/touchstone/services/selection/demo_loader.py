@@ -8,9 +8,9 @@ from touchstone.database import change_counters
 from touchstone.database.engine import Database
 from touchstone.demo.packaged_records import PackagedRecord, PackagedSource, read_records
 from touchstone.services.selection.datasets.dataset_record import ATTRIBUTE_NAMES, DatasetDraft
+from touchstone.services.selection.evidence.claim_records import ClaimDraft, ClaimSource
 from touchstone.services.selection.evidence.ledger import insert_records
 from touchstone.services.selection.evidence.record_claims import measured_claims
-from touchstone.services.selection.evidence.records import ClaimDraft, ClaimSource
 from touchstone.services.selection.files.measurement import Measurement
 
 

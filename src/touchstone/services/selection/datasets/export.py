@@ -9,8 +9,8 @@ from touchstone.metadata.documents import Scope
 from touchstone.metadata.exported_dataset import ClaimSource, ExportedClaim, ExportedDataset
 from touchstone.metadata.writers.formats import FORMATS, ExportedFile
 from touchstone.services.selection.datasets.dataset_record import DatasetRecord
-from touchstone.services.selection.evidence.editor import RecordEvidence
-from touchstone.services.selection.evidence.records import ClaimRecord, ClaimStatus
+from touchstone.services.selection.evidence.claim_editor import RecordEvidence
+from touchstone.services.selection.evidence.claim_records import ClaimRecord, ClaimStatus
 from touchstone.services.selection.parameters import Parameter, ParameterTable, ParameterType
 
 DEFAULT_FORMAT: Final = "croissant"

@@ -7,7 +7,7 @@ from typing import Any, Final
 from touchstone.core.evidence import CLAIMED_ATTRIBUTES, EvidenceLevel
 from touchstone.services.selection.datasets.dataset_record import DatasetRecord
 from touchstone.services.selection.datasets.label_words import licence_words
-from touchstone.services.selection.evidence.records import ClaimRecord
+from touchstone.services.selection.evidence.claim_records import ClaimRecord
 
 PURPOSE: Final = "purpose_limitation_respected"
 MAX_PURPOSES: Final = 3

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from touchstone.core.evidence import CLAIMED_ATTRIBUTES
 from touchstone.database.engine import Writer
 from touchstone.services.selection.datasets.dataset_record import DatasetDraft, DatasetRecord
+from touchstone.services.selection.evidence.claim_records import ClaimDraft, ClaimStatus
 from touchstone.services.selection.evidence.declarations import declarations
 from touchstone.services.selection.evidence.record_claims import RecordClaims, is_same_value, new_claim, withdrawn
-from touchstone.services.selection.evidence.records import ClaimDraft, ClaimStatus
 
 Draft = TypeVar("Draft", bound=DatasetDraft)
 

@@ -15,8 +15,8 @@ from touchstone.metadata.readers.source import SourceDocument
 from touchstone.metadata.verbatim import contains_quote, document_texts, texts_in
 from touchstone.services.selection.datasets import store as dataset_store
 from touchstone.services.selection.evidence import store
+from touchstone.services.selection.evidence.claim_records import ClaimRecord
 from touchstone.services.selection.evidence.evidence_faults import EvidenceFault, find_faults
-from touchstone.services.selection.evidence.records import ClaimRecord
 
 CLAIMS_PER_CHUNK: Final = 5000
 

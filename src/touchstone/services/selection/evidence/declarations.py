@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from touchstone.core.evidence import CLAIMED_ATTRIBUTES, ClaimValue
 from touchstone.services.selection.datasets.dataset_record import DatasetDraft, DatasetRecord
-from touchstone.services.selection.evidence.records import OPEN_STATUSES, ClaimRecord
+from touchstone.services.selection.evidence.claim_records import OPEN_STATUSES, ClaimRecord
 
 # How often the same value can be declared again after its declaration was rejected or withdrawn.
 _MAX_REPETITIONS: Final = 100

@@ -9,7 +9,7 @@ from touchstone.core.evidence import EvidenceLevel
 from touchstone.metadata.extraction.uninformative_sentences import states_nothing
 from touchstone.metadata.licences import normalise_licence
 from touchstone.metadata.placeholders import BRACKETED_PLACEHOLDER, is_placeholder
-from touchstone.services.selection.evidence.records import ClaimRecord
+from touchstone.services.selection.evidence.claim_records import ClaimRecord
 
 EQUITY: Final = "equity_non_discrimination"
 PURPOSE: Final = "purpose_limitation_respected"

@@ -17,13 +17,13 @@ from touchstone.services.selection.catalog_writer import CatalogWriter
 from touchstone.services.selection.datasets import store as dataset_store
 from touchstone.services.selection.datasets.dataset_record import DatasetDraft, DatasetRecord
 from touchstone.services.selection.evidence import store
+from touchstone.services.selection.evidence.claim_records import OPEN_STATUSES, ClaimDraft, ClaimRecord
 from touchstone.services.selection.evidence.record_claims import (
     RecordClaims,
     new_claim,
     with_resolution,
     withdrawn,
 )
-from touchstone.services.selection.evidence.records import OPEN_STATUSES, ClaimDraft, ClaimRecord
 
 _EXPIRED_RECORDS_PER_TRANSACTION: Final = 100
 

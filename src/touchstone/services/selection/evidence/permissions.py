@@ -6,7 +6,7 @@ from uuid import UUID
 from touchstone.core.errors import ClaimClosed, OwnClaim, ReviewForbidden, WithdrawalForbidden
 from touchstone.core.evidence import EvidenceLevel
 from touchstone.core.identity import Caller
-from touchstone.services.selection.evidence.records import OPEN_STATUSES, ClaimRecord, ClaimStatus, Decision
+from touchstone.services.selection.evidence.claim_records import OPEN_STATUSES, ClaimRecord, ClaimStatus, Decision
 
 
 def check_may_review(claim: ClaimRecord, decision: Decision, owner: UUID | None, caller: Caller) -> None:

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from touchstone.http.responses import JsonResponse
 from touchstone.http.routing import strict_router
 from touchstone.services.selection.context import RequestContext
-from touchstone.services.selection.evidence.editor import AwaitedDecision
+from touchstone.services.selection.evidence.claim_editor import AwaitedDecision
 from touchstone.services.selection.evidence.schemas import ProposalPageView, claim_json
 from touchstone.services.selection.openapi import describe_operation
 from touchstone.services.selection.paging import PAGE, PAGE_SIZE, parse_page

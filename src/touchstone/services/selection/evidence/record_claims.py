@@ -11,7 +11,7 @@ from touchstone.core.evidence import AttributeEvidence, ClaimValue, EvidenceLeve
 from touchstone.database.engine import Reader, Writer
 from touchstone.services.selection.datasets.dataset_record import AttributeValue, DatasetDraft
 from touchstone.services.selection.evidence import store
-from touchstone.services.selection.evidence.records import OPEN_STATUSES, ClaimDraft, ClaimRecord, ClaimStatus
+from touchstone.services.selection.evidence.claim_records import OPEN_STATUSES, ClaimDraft, ClaimRecord, ClaimStatus
 from touchstone.services.selection.evidence.resolution import resolve_attribute
 
 Draft = TypeVar("Draft", bound=DatasetDraft)

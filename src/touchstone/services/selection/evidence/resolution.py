@@ -15,7 +15,7 @@ from uuid import UUID
 
 from touchstone.core.attributes import FLAGS
 from touchstone.core.evidence import Assurance, AttributeEvidence, ClaimValue, EvidenceLevel
-from touchstone.services.selection.evidence.records import ClaimRecord
+from touchstone.services.selection.evidence.claim_records import ClaimRecord
 
 # The declaration in the row of a record has no date. It is older than every claim, because changing it withdraws the
 # claims of the creator that say something else.

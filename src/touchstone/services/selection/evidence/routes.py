@@ -13,7 +13,8 @@ from touchstone.core.identity import parse_uuid
 from touchstone.http.responses import JsonResponse
 from touchstone.http.routing import strict_router
 from touchstone.services.selection.context import DatasetKey, RequestContext
-from touchstone.services.selection.evidence.editor import NamedClaim
+from touchstone.services.selection.evidence.attribute_states import attribute_states
+from touchstone.services.selection.evidence.claim_editor import NamedClaim
 from touchstone.services.selection.evidence.schemas import (
     AttributeStateView,
     ClaimCreate,
@@ -23,7 +24,6 @@ from touchstone.services.selection.evidence.schemas import (
     claim_json,
     claims_json,
 )
-from touchstone.services.selection.evidence.states import attribute_states
 from touchstone.services.selection.openapi import describe_operation
 from touchstone.services.selection.people_store import person_json
 

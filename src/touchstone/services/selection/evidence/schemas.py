@@ -24,14 +24,14 @@ from touchstone.core.evidence import CLAIMED_ATTRIBUTES, ClaimValue, EvidenceLev
 from touchstone.http.request_models import Flag, RequestModel, ShortText, require_clean_text
 from touchstone.http.spelling_suggestions import unknown_value_error
 from touchstone.services.selection.datasets.schemas import PersonView, request_type
-from touchstone.services.selection.evidence.records import (
+from touchstone.services.selection.evidence.attribute_states import AttributeState
+from touchstone.services.selection.evidence.claim_records import (
     ClaimDraft,
     ClaimRecord,
     ClaimSource,
     ClaimStatus,
     Decision,
 )
-from touchstone.services.selection.evidence.states import AttributeState
 from touchstone.services.selection.people_store import Pseudos, person_json
 
 MAX_QUOTE: Final = 4000

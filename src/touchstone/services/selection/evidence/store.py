@@ -13,7 +13,7 @@ from touchstone.core.identity import Caller
 from touchstone.database.engine import Reader, Writer
 from touchstone.database.tables import claims, datasets
 from touchstone.services.selection.datasets.store import is_visible_to
-from touchstone.services.selection.evidence.records import (
+from touchstone.services.selection.evidence.claim_records import (
     ClaimRecord,
     ClaimReview,
     ClaimSource,

@@ -15,9 +15,7 @@ from touchstone.core.attributes import NUMBERS
 from touchstone.core.evidence import EvidenceLevel
 from touchstone.metadata.documents import Claim
 from touchstone.metadata.reading_protocol import ReadDataset
-from touchstone.services.selection.evidence.ledger import draft_from_document
-from touchstone.services.selection.evidence.record_claims import new_claim, withdrawn
-from touchstone.services.selection.evidence.records import (
+from touchstone.services.selection.evidence.claim_records import (
     OPEN_STATUSES,
     ClaimDraft,
     ClaimRecord,
@@ -26,6 +24,8 @@ from touchstone.services.selection.evidence.records import (
     ClaimStatus,
     Decision,
 )
+from touchstone.services.selection.evidence.ledger import draft_from_document
+from touchstone.services.selection.evidence.record_claims import new_claim, withdrawn
 
 
 class ClaimAuthor(NamedTuple):

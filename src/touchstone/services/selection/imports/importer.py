@@ -23,8 +23,8 @@ from touchstone.services.selection.datasets.measured_record import DataFile, tar
 from touchstone.services.selection.datasets.record_quota import check_record_quota
 from touchstone.services.selection.datasets.schemas import DatasetCreate, DatasetCreateBody
 from touchstone.services.selection.evidence import store as claim_store
+from touchstone.services.selection.evidence.claim_records import ClaimRecord, ClaimSource, ClaimStatus
 from touchstone.services.selection.evidence.record_claims import with_resolution
-from touchstone.services.selection.evidence.records import ClaimRecord, ClaimSource, ClaimStatus
 from touchstone.services.selection.files.measurement import Measurement
 from touchstone.services.selection.imports.document_entries import (
     CLAIMED,

@@ -13,7 +13,7 @@ from touchstone.metadata.documents import RejectedPart
 from touchstone.services.selection.byte_budget import ByteBudget
 from touchstone.services.selection.datasets.dataset_record import DatasetRecord
 from touchstone.services.selection.datasets.encoded_records import encode_records
-from touchstone.services.selection.evidence.records import ClaimStatus
+from touchstone.services.selection.evidence.claim_records import ClaimStatus
 from touchstone.services.selection.evidence.schemas import claim_json
 from touchstone.services.selection.imports.document_imports import RECORD_QUOTA_EXCEEDED, ImportResult
 from touchstone.services.selection.imports.importer import ImportOutcome

@@ -18,8 +18,8 @@ from touchstone.database.engine import Reader
 from touchstone.services.selection.datasets import store as dataset_store
 from touchstone.services.selection.datasets.dataset_record import DatasetRecord
 from touchstone.services.selection.evidence import store as evidence_store
+from touchstone.services.selection.evidence.claim_records import ClaimRecord, ClaimSource, ClaimStatus
 from touchstone.services.selection.evidence.declarations import declarations
-from touchstone.services.selection.evidence.records import ClaimRecord, ClaimSource, ClaimStatus
 from touchstone.services.selection.json_fields import IMPORTED
 
 # How many contents are read at a time. A batch takes some tens of milliseconds.

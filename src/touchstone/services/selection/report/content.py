@@ -15,7 +15,7 @@ from touchstone.core.canonical_json import canonical_digest
 from touchstone.core.evidence import Assurance, ClaimValue, EvidenceLevel
 from touchstone.ranking.reasons.stability import Verdict
 from touchstone.services.selection.datasets.ranking_response import ExplainedItem
-from touchstone.services.selection.evidence.records import ClaimSource, Decision
+from touchstone.services.selection.evidence.claim_records import ClaimSource, Decision
 from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetState
 from touchstone.services.selection.weights import CriterionWeight
 

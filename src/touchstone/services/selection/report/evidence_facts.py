@@ -8,9 +8,9 @@ import msgspec
 
 from touchstone.core.evidence import Assurance, AttributeEvidence, ClaimValue, EvidenceLevel
 from touchstone.services.selection.datasets.dataset_record import DatasetRecord
-from touchstone.services.selection.evidence.editor import RecordEvidence
-from touchstone.services.selection.evidence.records import ClaimRecord
-from touchstone.services.selection.evidence.states import AttributeState, attribute_states
+from touchstone.services.selection.evidence.attribute_states import AttributeState, attribute_states
+from touchstone.services.selection.evidence.claim_editor import RecordEvidence
+from touchstone.services.selection.evidence.claim_records import ClaimRecord
 from touchstone.services.selection.people_store import Pseudos
 from touchstone.services.selection.projects.dataset_content import ContentClaim, DatasetContent
 from touchstone.services.selection.report.choice_facts import KeptContent

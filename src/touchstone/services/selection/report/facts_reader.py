@@ -9,7 +9,7 @@ from touchstone.database.engine import Database
 from touchstone.ranking.formula_version import FORMULA_VERSION
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.datasets.scoring_request import ScoringRequest
-from touchstone.services.selection.evidence.editor import EvidenceEditor
+from touchstone.services.selection.evidence.claim_editor import EvidenceEditor
 from touchstone.services.selection.projects.project_ranking import ProjectNeed
 from touchstone.services.selection.projects.store import ProjectRecord
 from touchstone.services.selection.report.choice_facts import ChoiceFacts, load_choice_facts

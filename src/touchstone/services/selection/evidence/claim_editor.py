@@ -18,11 +18,7 @@ from touchstone.services.selection.catalog_writer import CatalogWriter
 from touchstone.services.selection.datasets import store as dataset_store
 from touchstone.services.selection.datasets.dataset_record import DatasetRecord
 from touchstone.services.selection.evidence import store
-from touchstone.services.selection.evidence.declarations import declarations, is_declaration, without_declaration
-from touchstone.services.selection.evidence.ledger import store_resolution, withdraw_expired_claims
-from touchstone.services.selection.evidence.permissions import check_may_review, check_may_withdraw
-from touchstone.services.selection.evidence.record_claims import RecordClaims, new_claim, withdrawn
-from touchstone.services.selection.evidence.records import (
+from touchstone.services.selection.evidence.claim_records import (
     OPEN_STATUSES,
     ClaimDraft,
     ClaimRecord,
@@ -30,6 +26,10 @@ from touchstone.services.selection.evidence.records import (
     ClaimStatus,
     Decision,
 )
+from touchstone.services.selection.evidence.declarations import declarations, is_declaration, without_declaration
+from touchstone.services.selection.evidence.ledger import store_resolution, withdraw_expired_claims
+from touchstone.services.selection.evidence.permissions import check_may_review, check_may_withdraw
+from touchstone.services.selection.evidence.record_claims import RecordClaims, new_claim, withdrawn
 from touchstone.services.selection.evidence.schemas import ReviewCreate
 from touchstone.services.selection.evidence.store import QueuedClaim
 from touchstone.services.selection.people_store import Pseudos, read_pseudos

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from touchstone.core.evidence import CLAIMED_ATTRIBUTES, ClaimValue, EvidenceLevel
 from touchstone.services.selection.datasets.dataset_record import DatasetRecord
-from touchstone.services.selection.evidence.records import ClaimRecord
+from touchstone.services.selection.evidence.claim_records import ClaimRecord
 from touchstone.services.selection.evidence.resolution import resolve_attribute
 
 
