@@ -35,7 +35,7 @@ from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
 from touchstone.services.gateway.public_routes import PUBLIC_ROUTES
 from touchstone.services.selection.filters import FILTERS
 from touchstone.services.selection.gates import GATES
-from touchstone.services.selection.report.content import ReportContent
+from touchstone.services.selection.report.fact_types import ReportContent
 from touchstone.services.selection.report.formats import FORMATS as REPORT_FORMATS
 from touchstone.services.selection.report.legal_points import LEGAL_POINTS
 from touchstone.services.selection.report.limitations import Limitation

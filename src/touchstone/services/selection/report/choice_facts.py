@@ -10,7 +10,7 @@ from touchstone.services.selection.projects.choices import ChoiceHistory, read_h
 from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetView, load_chosen_datasets
 from touchstone.services.selection.projects.dataset_content import DatasetContent
 from touchstone.services.selection.projects.store import ProjectRecord
-from touchstone.services.selection.report.content import ReportedDataset, ReportedDecision
+from touchstone.services.selection.report.fact_types import ReportedDataset, ReportedDecision
 
 MAX_DECISIONS: Final = 50
 """How many choices of the history a report lists."""

@@ -14,7 +14,7 @@ from touchstone.services.selection.evidence.claim_records import ClaimRecord
 from touchstone.services.selection.people_store import Pseudos
 from touchstone.services.selection.projects.dataset_content import ContentClaim, DatasetContent
 from touchstone.services.selection.report.choice_facts import KeptContent
-from touchstone.services.selection.report.content import (
+from touchstone.services.selection.report.fact_types import (
     ReportedAttribute,
     ReportedClaim,
     ReportedDataset,

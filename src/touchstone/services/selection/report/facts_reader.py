@@ -13,7 +13,8 @@ from touchstone.services.selection.evidence.claim_editor import EvidenceEditor
 from touchstone.services.selection.projects.project_ranking import ProjectNeed
 from touchstone.services.selection.projects.store import ProjectRecord
 from touchstone.services.selection.report.choice_facts import ChoiceFacts, load_choice_facts
-from touchstone.services.selection.report.content import (
+from touchstone.services.selection.report.evidence_facts import current_evidence, kept_evidence, reported_dataset
+from touchstone.services.selection.report.fact_types import (
     VERSION,
     ReportContent,
     ReportedChoice,
@@ -25,7 +26,6 @@ from touchstone.services.selection.report.content import (
     ReportedTraining,
     WeightShare,
 )
-from touchstone.services.selection.report.evidence_facts import current_evidence, kept_evidence, reported_dataset
 from touchstone.services.selection.report.job_facts import load_explanations, load_trainings
 from touchstone.services.selection.report.legal_points import ReportPart
 from touchstone.services.selection.report.limitations import find_limitations

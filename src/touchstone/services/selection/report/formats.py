@@ -9,7 +9,7 @@ import msgspec
 from touchstone.messages.locales import LOCALES
 from touchstone.metadata.writers.names import file_stem
 from touchstone.services.selection.parameters import Parameter, ParameterTable, ParameterType
-from touchstone.services.selection.report.content import ReportContent
+from touchstone.services.selection.report.fact_types import ReportContent
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from touchstone.jobs.job_states import JobState
 from touchstone.jobs.job_store import list_jobs, load_owned_job
 from touchstone.services.selection.datasets.store import visible_datasets_without_metadata
 from touchstone.services.selection.projects.store import ProjectRecord
-from touchstone.services.selection.report.content import ReportedExplanation, ReportedTraining
+from touchstone.services.selection.report.fact_types import ReportedExplanation, ReportedTraining
 
 MAX_JOBS: Final = 5
 """How many of the newest trainings, and how many of the newest explanations, a report describes."""

@@ -25,7 +25,7 @@ from touchstone.messages.report import FILTER_LABELS
 from touchstone.messages.report_law import LEGAL_POINT_TITLES
 from touchstone.ranking.criteria import CRITERIA
 from touchstone.services.selection.datasets.ranking_response import ScoredItem
-from touchstone.services.selection.report.content import ReportedDataset
+from touchstone.services.selection.report.fact_types import ReportedDataset
 
 DASH: Final = "–"
 _SIGNIFICANT_DIGITS: Final = 4

@@ -6,7 +6,7 @@ from typing import Final
 
 from touchstone.core.evidence import Assurance
 from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetState
-from touchstone.services.selection.report.content import (
+from touchstone.services.selection.report.fact_types import (
     ReportedChoice,
     ReportedEvidence,
     ReportedNeed,

@@ -16,7 +16,7 @@ from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.catalog_query import build_query
 from touchstone.services.selection.datasets.ranking_response import ExplainedItem, RankingResult
 from touchstone.services.selection.datasets.scoring_request import RankingOptions, ScoringRequest
-from touchstone.services.selection.report.content import ReportedNote, ReportedRanking
+from touchstone.services.selection.report.fact_types import ReportedNote, ReportedRanking
 
 MAX_ITEMS: Final = 10
 """How many datasets of the ranking a report shows."""

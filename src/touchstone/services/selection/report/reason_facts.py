@@ -9,7 +9,7 @@ from touchstone.ranking.reasons.comparison import CriterionDifference, compare_r
 from touchstone.ranking.reasons.lifts import find_lifts
 from touchstone.ranking.reasons.stability import RecordStability, StabilityOptions, measure_stability
 from touchstone.services.selection.datasets.ranking_response import ExplainedItem
-from touchstone.services.selection.report.content import (
+from touchstone.services.selection.report.fact_types import (
     ReportedChoice,
     ReportedComparison,
     ReportedDifference,

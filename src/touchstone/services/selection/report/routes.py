@@ -11,7 +11,8 @@ from touchstone.http.error_responses import request_locale
 from touchstone.http.routing import strict_router
 from touchstone.services.selection.context import ProjectKey, RequestContext
 from touchstone.services.selection.openapi import ETAG, NOT_MODIFIED, describe_operation
-from touchstone.services.selection.report.content import ReportContent
+from touchstone.services.selection.report.document_builder import lay_out
+from touchstone.services.selection.report.fact_types import ReportContent
 from touchstone.services.selection.report.formats import (
     FORMAT,
     FORMATS,
@@ -22,7 +23,6 @@ from touchstone.services.selection.report.formats import (
     report_json,
 )
 from touchstone.services.selection.report.html import SECURITY_HEADERS, render_html
-from touchstone.services.selection.report.layout import lay_out
 from touchstone.services.selection.report.pdf import PdfRenderer
 from touchstone.services.selection.report.schemas import ReportView
 

@@ -10,7 +10,7 @@ from touchstone.messages.reasons import (
 )
 from touchstone.ranking.criteria import CRITERION_LABELS
 from touchstone.services.selection.reason_labels import ATTRIBUTE_LABELS, labeled_points
-from touchstone.services.selection.report.content import (
+from touchstone.services.selection.report.fact_types import (
     ReportedComparison,
     ReportedPlace,
     ReportedProspects,

@@ -3,12 +3,6 @@
 from typing import Final
 
 from touchstone.ranking.reasons.stability import Verdict
-from touchstone.services.selection.report.content import (
-    ReportContent,
-    ReportedPlace,
-    ReportedProspects,
-    ReportedRobustness,
-)
 from touchstone.services.selection.report.document import (
     Block,
     Column,
@@ -18,6 +12,12 @@ from touchstone.services.selection.report.document import (
     Table,
     paragraph,
     text_cell,
+)
+from touchstone.services.selection.report.fact_types import (
+    ReportContent,
+    ReportedPlace,
+    ReportedProspects,
+    ReportedRobustness,
 )
 from touchstone.services.selection.report.language import DASH, ReportLanguage
 

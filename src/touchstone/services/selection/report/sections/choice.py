@@ -4,13 +4,6 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetState
-from touchstone.services.selection.report.content import (
-    ReportContent,
-    ReportedChoice,
-    ReportedComparison,
-    ReportedDecision,
-    ReportedDifference,
-)
 from touchstone.services.selection.report.document import (
     Block,
     Cell,
@@ -24,6 +17,13 @@ from touchstone.services.selection.report.document import (
     Table,
     paragraph,
     text_cell,
+)
+from touchstone.services.selection.report.fact_types import (
+    ReportContent,
+    ReportedChoice,
+    ReportedComparison,
+    ReportedDecision,
+    ReportedDifference,
 )
 from touchstone.services.selection.report.language import DASH, ReportLanguage
 from touchstone.services.selection.report.sections.evidence import without_emphasis

@@ -5,11 +5,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from touchstone.core.evidence import ClaimValue, EvidenceLevel
-from touchstone.services.selection.report.content import (
-    ReportContent,
-    ReportedAttribute,
-    ReportedClaim,
-)
 from touchstone.services.selection.report.document import (
     Cell,
     Column,
@@ -20,6 +15,11 @@ from touchstone.services.selection.report.document import (
     Table,
     paragraph,
     text_cell,
+)
+from touchstone.services.selection.report.fact_types import (
+    ReportContent,
+    ReportedAttribute,
+    ReportedClaim,
 )
 from touchstone.services.selection.report.language import ReportLanguage
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from touchstone.core.evidence import EvidenceLevel
-from touchstone.services.selection.report.content import ReportContent, ReportedAttribute, ReportedPoint
 from touchstone.services.selection.report.document import (
     Block,
     Cell,
@@ -16,6 +15,7 @@ from touchstone.services.selection.report.document import (
     paragraph,
     text_cell,
 )
+from touchstone.services.selection.report.fact_types import ReportContent, ReportedAttribute, ReportedPoint
 from touchstone.services.selection.report.language import ReportLanguage
 
 

@@ -1,6 +1,5 @@
 """The section of a report that says what the project asks of a dataset."""
 
-from touchstone.services.selection.report.content import ReportContent, ReportedNeed
 from touchstone.services.selection.report.document import (
     Block,
     Column,
@@ -14,6 +13,7 @@ from touchstone.services.selection.report.document import (
     paragraph,
     text_cell,
 )
+from touchstone.services.selection.report.fact_types import ReportContent, ReportedNeed
 from touchstone.services.selection.report.language import ReportLanguage
 
 

@@ -7,7 +7,6 @@ from msgspec import UNSET
 
 from touchstone.services.selection.datasets.ranking_response import ExplainedItem
 from touchstone.services.selection.gates import GateOutcome
-from touchstone.services.selection.report.content import ReportContent, ReportedNeed, ReportedRanking
 from touchstone.services.selection.report.document import (
     Bar,
     Block,
@@ -22,6 +21,7 @@ from touchstone.services.selection.report.document import (
     paragraph,
     text_cell,
 )
+from touchstone.services.selection.report.fact_types import ReportContent, ReportedNeed, ReportedRanking
 from touchstone.services.selection.report.language import ReportLanguage
 
 MAX_CRITERIA: Final = 6

@@ -14,8 +14,8 @@ from touchstone.messages.reasons import (
 from touchstone.services.selection.datasets.ranking_response import ExplainedItem
 from touchstone.services.selection.gates import GateOutcome
 from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetState
-from touchstone.services.selection.report.content import ReportContent, ReportedProspects
 from touchstone.services.selection.report.document import Answer, Line, Section, Style
+from touchstone.services.selection.report.fact_types import ReportContent, ReportedProspects
 from touchstone.services.selection.report.language import ReportLanguage
 from touchstone.services.selection.report.sections.ranking import gate_lines, open_gates
 from touchstone.services.selection.report.sentence_facts import (

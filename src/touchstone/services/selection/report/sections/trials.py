@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from touchstone.services.selection.report.content import ReportContent, ReportedExplanation, ReportedTraining
 from touchstone.services.selection.report.document import (
     Block,
     Bullets,
@@ -20,6 +19,7 @@ from touchstone.services.selection.report.document import (
     paragraph,
     text_cell,
 )
+from touchstone.services.selection.report.fact_types import ReportContent, ReportedExplanation, ReportedTraining
 from touchstone.services.selection.report.language import DASH, ReportLanguage
 
 Json = Mapping[str, Any]

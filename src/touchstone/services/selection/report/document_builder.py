@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Final
 
-from touchstone.services.selection.report.content import ReportContent
 from touchstone.services.selection.report.document import ReportDocument, Section
+from touchstone.services.selection.report.fact_types import ReportContent
 from touchstone.services.selection.report.language import ReportLanguage
 from touchstone.services.selection.report.sections.changes import changes_section
 from touchstone.services.selection.report.sections.choice import choice_section
