@@ -14,7 +14,7 @@ from touchstone.core.errors import ProjectNotFound
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.services.selection.app import Selection
-from touchstone.services.selection.projects.replay import (
+from touchstone.services.selection.projects.ranking_differences import (
     RankedDataset,
     ReplayReason,
     ReplayStatus,

@@ -20,8 +20,13 @@ from touchstone.services.selection.catalog_tokens import CatalogTokens
 from touchstone.services.selection.filters import FILTER_PARAMETERS
 from touchstone.services.selection.gates import parse_gates
 from touchstone.services.selection.projects import store
+from touchstone.services.selection.projects.choice_history import (
+    ChoiceHistory,
+    append_choice,
+    rank_choice,
+    read_history,
+)
 from touchstone.services.selection.projects.choice_store import ChoiceRanking
-from touchstone.services.selection.projects.choices import ChoiceHistory, append_choice, rank_choice, read_history
 from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetView, load_chosen_datasets
 from touchstone.services.selection.projects.project_quota import check_project_quota, total_bytes
 from touchstone.services.selection.projects.project_ranking import ProjectNeed

@@ -16,7 +16,7 @@ from touchstone.services.selection.datasets.ranking_response import ScoredItem
 from touchstone.services.selection.projects.choice_store import ChoiceRecord
 from touchstone.services.selection.projects.dataset_content import ContentChange, DatasetContent
 from touchstone.services.selection.projects.project_ranking import ProjectNeed
-from touchstone.services.selection.projects.replay import RankedDataset
+from touchstone.services.selection.projects.ranking_differences import RankedDataset
 from touchstone.services.selection.projects.store import ProjectRecord
 from touchstone.services.selection.weights import CriterionWeight
 

@@ -23,7 +23,7 @@ from touchstone.services.selection.projects.project_ranking import (
     find_ranks,
     score_dataset,
 )
-from touchstone.services.selection.projects.replay import (
+from touchstone.services.selection.projects.ranking_differences import (
     RankedDataset,
     ReplayedItem,
     ReplayStatus,

@@ -12,7 +12,7 @@ from touchstone.ranking.formula_version import FORMULA_VERSION
 from touchstone.services.selection.catalog_tokens import CatalogTokens
 from touchstone.services.selection.datasets.schemas import PersonView
 from touchstone.services.selection.people_store import Pseudos, person_json
-from touchstone.services.selection.projects.replay import ReplayReason, ReplayStatus
+from touchstone.services.selection.projects.ranking_differences import ReplayReason, ReplayStatus
 from touchstone.services.selection.projects.schemas import ContentChangeView
 from touchstone.services.selection.projects.snapshot_replay import Replay
 from touchstone.services.selection.projects.snapshot_store import SnapshotRecord, SnapshotSummary

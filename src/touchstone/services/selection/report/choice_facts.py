@@ -5,8 +5,8 @@ from typing import Final, NamedTuple
 
 from touchstone.database.engine import Reader
 from touchstone.services.selection.people_store import Pseudos
+from touchstone.services.selection.projects.choice_history import ChoiceHistory, read_history
 from touchstone.services.selection.projects.choice_store import ChoiceRecord, ChosenDataset
-from touchstone.services.selection.projects.choices import ChoiceHistory, read_history
 from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetView, load_chosen_datasets
 from touchstone.services.selection.projects.dataset_content import DatasetContent
 from touchstone.services.selection.projects.store import ProjectRecord
