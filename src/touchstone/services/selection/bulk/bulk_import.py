@@ -12,8 +12,8 @@ from touchstone.core.errors import FieldError, InvalidValue, RecordQuotaExceeded
 from touchstone.database.engine import Database
 from touchstone.services.selection.bulk.batch_writer import BatchWriter, PreparedBatch, RecordLine
 from touchstone.services.selection.bulk.body_lines import BodyLine, split_lines
+from touchstone.services.selection.bulk.bulk_report import BatchCounts, BulkReport, RefusedLine
 from touchstone.services.selection.bulk.record_parser import RecordParser
-from touchstone.services.selection.bulk.report import BatchCounts, BulkReport, RefusedLine
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 
 # The limits of a batch. Storing one takes some hundredths of a second, in which other writers wait.

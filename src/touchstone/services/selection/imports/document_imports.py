@@ -18,7 +18,12 @@ from touchstone.metadata.reading_process import ReadingReply, read_documents
 from touchstone.metadata.reading_protocol import ReadDataset, RejectedDataset, UploadedDocument
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.evidence.claim_editor import ClaimLimits
-from touchstone.services.selection.imports.importer import DocumentImporter, ImportedFile, ImportLimits, ImportOutcome
+from touchstone.services.selection.imports.dataset_importer import (
+    DocumentImporter,
+    ImportedFile,
+    ImportLimits,
+    ImportOutcome,
+)
 from touchstone.services.selection.imports.schemas import ImportOrder, ImportStatus
 from touchstone.services.selection.people_store import Pseudos, read_pseudos
 

@@ -9,8 +9,8 @@ from touchstone.http.error_responses import request_locale
 from touchstone.http.responses import BINARY_CONTENT, OCTET_STREAM, JsonResponse
 from touchstone.http.routing import strict_router
 from touchstone.services.selection.context import RequestContext
+from touchstone.services.selection.imports.import_report import encode_report, refusal_of
 from touchstone.services.selection.imports.received_documents import FORM_FIELD, MAX_DOCUMENTS, receive_documents
-from touchstone.services.selection.imports.report import encode_report, refusal_of
 from touchstone.services.selection.imports.schemas import (
     IMPORT_PARAMETERS,
     ImportOrder,

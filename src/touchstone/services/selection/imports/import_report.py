@@ -15,8 +15,8 @@ from touchstone.services.selection.datasets.dataset_record import DatasetRecord
 from touchstone.services.selection.datasets.encoded_records import encode_records
 from touchstone.services.selection.evidence.claim_records import ClaimStatus
 from touchstone.services.selection.evidence.schemas import claim_json
+from touchstone.services.selection.imports.dataset_importer import ImportOutcome
 from touchstone.services.selection.imports.document_imports import RECORD_QUOTA_EXCEEDED, ImportResult
-from touchstone.services.selection.imports.importer import ImportOutcome
 from touchstone.services.selection.imports.schemas import ImportStatus
 from touchstone.services.selection.people_store import Pseudos
 
