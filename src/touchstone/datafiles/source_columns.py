@@ -13,7 +13,7 @@ from touchstone.datafiles.file_profile import (
     ProfilingError,
     ProfilingLimits,
 )
-from touchstone.datafiles.written_numbers import conversion_template, infer_notation_of_all
+from touchstone.datafiles.number_notation_sql import conversion_template, infer_notation_of_all
 
 _FIRST_ROWS: Final = 200  # of which the values show in which ways a text column can be read
 _INTEGER_TYPES: Final = (
