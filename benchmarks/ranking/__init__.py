@@ -22,9 +22,9 @@ from benchmarks.ranking.catalog_generator import build_index, generate_segment
 from benchmarks.ranking.cost_plot import TimesByEngine, plot_costs
 from benchmarks.ranking.engines import ENGINES, Ask, to_arrow
 from benchmarks.ranking.workloads import FULL_ORDER, SIX_CRITERIA, THREE_CRITERIA, WORKLOADS, Workload
+from touchstone.ranking.array_types import Ints
 from touchstone.ranking.catalog.catalog import Catalog
 from touchstone.ranking.catalog.view import View
-from touchstone.ranking.column_types import Ints
 from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.index.snapshot_file import map_snapshot

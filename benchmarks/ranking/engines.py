@@ -21,7 +21,7 @@ from chdb import session
 
 from benchmarks.ranking.catalog_generator import DOMAINS
 from benchmarks.ranking.workloads import Weights, Workload
-from touchstone.ranking.column_types import Ints
+from touchstone.ranking.array_types import Ints
 from touchstone.ranking.columns.segment import Segment
 from touchstone.ranking.criteria import CRITERION_NAMES
 

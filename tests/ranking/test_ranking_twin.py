@@ -20,7 +20,7 @@ from touchstone.core.evidence import Assurance
 from touchstone.ranking.catalog import sorted_pages
 from touchstone.ranking.catalog.catalog import Catalog, Layout
 from touchstone.ranking.catalog.indexed_part import PlanThresholds
-from touchstone.ranking.catalog.merging import ListWindow
+from touchstone.ranking.catalog.result_merging import ListWindow
 from touchstone.ranking.catalog.results import RankedWindow
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.columns.segment import CatalogRow

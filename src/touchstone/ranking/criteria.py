@@ -9,7 +9,7 @@ from typing import Final
 
 from touchstone.core.attributes import ETHICAL
 from touchstone.ranking import criterion_formulas as formulas
-from touchstone.ranking.column_types import Facts, Floats
+from touchstone.ranking.array_types import Facts, Floats
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from touchstone.core.attributes import ETHICAL
-from touchstone.ranking.column_types import Facts, Floats
+from touchstone.ranking.array_types import Facts, Floats
 
 DOCUMENTATION_PART: Final = 0.15
 """What each kind of documentation adds to the technical score."""

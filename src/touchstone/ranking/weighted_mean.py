@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking.column_types import Floats
+from touchstone.ranking.array_types import Floats
 from touchstone.ranking.columns.segment import Segment
 from touchstone.ranking.criteria import CRITERION_NAMES
 

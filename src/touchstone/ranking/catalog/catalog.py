@@ -7,11 +7,11 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from touchstone.ranking.array_types import Bools
 from touchstone.ranking.catalog.index_builder import IndexBuilder, build_from_parts
 from touchstone.ranking.catalog.indexed_part import IndexedPart, PlanThresholds
 from touchstone.ranking.catalog.unindexed_part import UnindexedPart
 from touchstone.ranking.catalog.view import View
-from touchstone.ranking.column_types import Bools
 from touchstone.ranking.columns.record_batch import RecordBatch
 from touchstone.ranking.columns.row_batches import to_record_batch
 from touchstone.ranking.columns.segment import CatalogRow, SegmentWriter

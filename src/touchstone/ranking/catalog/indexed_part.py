@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from touchstone.core.attributes import FLAGS
 from touchstone.core.evidence import Assurance
+from touchstone.ranking.array_types import Floats, Ints
 from touchstone.ranking.catalog import repeated_rankings
 from touchstone.ranking.catalog.leaf_queue import kernel_weights, queue_leaves
 from touchstone.ranking.catalog.part import NameAndId, PartSearch, format_uuids, read_name_and_id
@@ -18,7 +19,6 @@ from touchstone.ranking.catalog.repeated_rankings import MatchingRecords, Pooled
 from touchstone.ranking.catalog.results import NO_MATCHES, PartRanking, SortedWindow
 from touchstone.ranking.catalog.sorted_pages import SortedPages
 from touchstone.ranking.catalog.ties import count_in_ranking, count_in_unordered
-from touchstone.ranking.column_types import Floats, Ints
 from touchstone.ranking.columns.bitmaps import clear_bits, count_bits_by_leaf, pack_bits, read_bit, read_bits
 from touchstone.ranking.columns.segment import KNOWN_ETHICAL
 from touchstone.ranking.index.catalog_index import CatalogIndex

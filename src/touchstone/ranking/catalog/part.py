@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.core.text import fold
+from touchstone.ranking.array_types import Floats, Ints
 from touchstone.ranking.catalog.results import PartRanking, SortedWindow
-from touchstone.ranking.column_types import Floats, Ints
 from touchstone.ranking.query.facets import FacetCounter
 from touchstone.ranking.query.predicates import Query
 from touchstone.ranking.query.sort_order import PageRequest

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from touchstone.ranking.array_types import Ints
 from touchstone.ranking.catalog.part import PartSearch
-from touchstone.ranking.column_types import Ints
 from touchstone.ranking.columns.bitmaps import list_bits
 from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.index.index_columns import PUBLIC_PLANE

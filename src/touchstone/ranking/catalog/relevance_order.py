@@ -6,9 +6,9 @@ from operator import add
 
 import numpy as np
 
+from touchstone.ranking.array_types import Floats, Ints
 from touchstone.ranking.catalog.part import CatalogPart
 from touchstone.ranking.catalog.results import SortedWindow
-from touchstone.ranking.column_types import Floats, Ints
 from touchstone.ranking.query.predicates import FullText, Query
 from touchstone.ranking.query.sort_order import select_candidates, select_window
 from touchstone.ranking.text.query_words import QueryWord, parse_query

@@ -14,10 +14,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from touchstone.ranking.array_types import Floats, Ints
 from touchstone.ranking.catalog.leaf_queue import allocate_leaf_queue
 from touchstone.ranking.catalog.results import PartRanking
 from touchstone.ranking.catalog.ties import count_none
-from touchstone.ranking.column_types import Floats, Ints
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.index.index_columns import IndexColumns

@@ -7,8 +7,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from touchstone.ranking.array_types import Floats, Ints
 from touchstone.ranking.catalog.ties import TieCounter, count_none, find_tied_group
-from touchstone.ranking.column_types import Floats, Ints
 
 _RECORDS_PER_CHUNK: Final = 8192
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking.column_types import Floats
+from touchstone.ranking.array_types import Floats
 
 TieCounter: TypeAlias = Callable[[float], int]
 """A function that returns how many matches of a query have exactly a score."""

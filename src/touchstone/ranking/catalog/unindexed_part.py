@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from touchstone.core.attributes import FLAGS
 from touchstone.core.evidence import Assurance
+from touchstone.ranking.array_types import Bools, Floats, Ints
 from touchstone.ranking.catalog.part import NameAndId, PartSearch, format_uuids
 from touchstone.ranking.catalog.repeated_rankings import MatchingRecords, rank_gathered_by_sets
 from touchstone.ranking.catalog.results import NO_MATCHES, PartRanking, SortedWindow
 from touchstone.ranking.catalog.ties import count_in_unordered
-from touchstone.ranking.column_types import Bools, Floats, Ints
 from touchstone.ranking.columns.segment import DecodedColumns, Segment
 from touchstone.ranking.criteria import COMPOSITES, CRITERION_NAMES
 from touchstone.ranking.kernels.constants import FLOAT32_TOLERANCE

@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 from touchstone.core.attributes import FLAGS, NUMBERS
 from touchstone.core.evidence import Assurance
 from touchstone.core.text import fold
+from touchstone.ranking.array_types import Facts, Floats, Ints
 from touchstone.ranking.catalog.indexed_part import IndexedPart
-from touchstone.ranking.catalog.merging import (
+from touchstone.ranking.catalog.part import CatalogPart, NameAndId
+from touchstone.ranking.catalog.relevance_order import sort_by_relevance
+from touchstone.ranking.catalog.result_merging import (
     ListOrder,
     ListPlace,
     ListWindow,
@@ -21,12 +24,9 @@ from touchstone.ranking.catalog.merging import (
     merge_lists,
     merge_rankings,
 )
-from touchstone.ranking.catalog.part import CatalogPart, NameAndId
-from touchstone.ranking.catalog.relevance_order import sort_by_relevance
 from touchstone.ranking.catalog.results import NO_MATCHES, PartRanking, RankedWindow, ScoredItems, SortedWindow
 from touchstone.ranking.catalog.suggestions import Suggestion, suggest
 from touchstone.ranking.catalog.unindexed_part import UnindexedPart
-from touchstone.ranking.column_types import Facts, Floats, Ints
 from touchstone.ranking.columns.evidence_columns import CLAIM_TYPES
 from touchstone.ranking.columns.segment import KNOWN_ETHICAL
 from touchstone.ranking.criteria import CRITERION_NAMES

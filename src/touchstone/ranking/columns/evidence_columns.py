@@ -19,7 +19,7 @@ from touchstone.core.evidence import (
     EvidenceByAttribute,
     EvidenceLevel,
 )
-from touchstone.ranking.column_types import Bools, Ints
+from touchstone.ranking.array_types import Bools, Ints
 from touchstone.ranking.columns.growing_array import GrowingArray
 from touchstone.ranking.criteria import COMPOSITES
 

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from touchstone.ranking.column_types import Ints
+from touchstone.ranking.array_types import Ints
 from touchstone.ranking.columns.spool import SpooledColumn, empty_array
 from touchstone.ranking.columns.text_pool import Bytes, TextPool
 

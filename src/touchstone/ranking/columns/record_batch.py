@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from touchstone.ranking.column_types import Ints
+from touchstone.ranking.array_types import Ints
 from touchstone.ranking.columns.evidence_columns import EvidenceColumns
 
 Words: TypeAlias = tuple[str, ...]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from touchstone.core.attributes import ETHICAL, FLAGS, NUMBERS, WORDS
 from touchstone.core.evidence import Assurance, AttributeEvidence
-from touchstone.ranking.column_types import Facts, Floats, Ints
+from touchstone.ranking.array_types import Facts, Floats, Ints
 from touchstone.ranking.columns.evidence_columns import (
     CLAIM_TYPES,
     NO_EVIDENCE,

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from touchstone.core.text import fold
-from touchstone.ranking.column_types import Bools, Ints
+from touchstone.ranking.array_types import Bools, Ints
 from touchstone.ranking.columns.text_pool import Bytes, TextPool
 
 

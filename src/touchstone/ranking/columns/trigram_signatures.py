@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking.column_types import Bools
+from touchstone.ranking.array_types import Bools
 from touchstone.ranking.columns.text_pool import Bytes
 from touchstone.ranking.kernels.text_sort_kernels import TRIGRAM_BUCKETS
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from touchstone.core.attributes import ETHICAL, NUMBERS
 from touchstone.core.evidence import Assurance
 from touchstone.ranking import criterion_formulas as formulas
-from touchstone.ranking.column_types import Floats, Ints
+from touchstone.ranking.array_types import Floats, Ints
 from touchstone.ranking.columns.bitmaps import to_smallest_unsigned
 from touchstone.ranking.columns.segment import INTEGER_COLUMNS, KNOWN_ETHICAL
 from touchstone.ranking.columns.text_pool import TextPool

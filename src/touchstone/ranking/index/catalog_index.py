@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.core.evidence import Assurance
-from touchstone.ranking.column_types import Bools, Floats, Ints
+from touchstone.ranking.array_types import Bools, Floats, Ints
 from touchstone.ranking.columns.bitmaps import read_bits
 from touchstone.ranking.columns.vocabulary import fold_words
 from touchstone.ranking.criteria import CRITERION_NAMES

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from touchstone.core.attributes import FLAGS, NUMBERS
 from touchstone.core.evidence import Assurance
-from touchstone.ranking.column_types import Facts, Floats
+from touchstone.ranking.array_types import Facts, Floats
 from touchstone.ranking.columns.evidence_columns import CLAIM_TYPES, EvidenceColumns, EvidenceWriter
 from touchstone.ranking.columns.record_batch import CodedColumn, RecordBatch
 from touchstone.ranking.columns.segment import INTEGER_COLUMNS, KNOWN_ETHICAL, WORD_COLUMNS, count_known_ethical

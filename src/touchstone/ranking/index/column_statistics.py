@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from touchstone.core.vocabulary import comparison_key
-from touchstone.ranking.column_types import Ints
+from touchstone.ranking.array_types import Ints
 from touchstone.ranking.columns.bitmaps import list_bits
 from touchstone.ranking.columns.text_pool import TextPool
 from touchstone.ranking.index.index_columns import PUBLIC_PLANE, IndexColumns, decode_words

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from touchstone.core.attributes import ETHICAL, FLAGS, NUMBERS
-from touchstone.ranking.column_types import Ints
+from touchstone.ranking.array_types import Ints
 from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.index.column_statistics import LeafCodes
 from touchstone.ranking.index.index_columns import PUBLIC_PLANE, at_least_plane, decode_words, ethical_plane, flag_plane

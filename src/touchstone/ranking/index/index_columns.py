@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from touchstone.core.attributes import ETHICAL, FLAGS, NUMBERS
 from touchstone.core.evidence import Assurance
-from touchstone.ranking.column_types import Floats, Ints
+from touchstone.ranking.array_types import Floats, Ints
 from touchstone.ranking.columns.evidence_columns import PackedLevels
 from touchstone.ranking.columns.packed_texts import PackedTexts
 from touchstone.ranking.columns.text_pool import TextPool

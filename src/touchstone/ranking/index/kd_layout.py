@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking.column_types import Floats
+from touchstone.ranking.array_types import Floats
 from touchstone.ranking.kernels import layout_kernels
 from touchstone.ranking.kernels.bits import BITS_PER_WORD
 from touchstone.ranking.kernels.two_threads import run_in_halves

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from touchstone.ranking.column_types import Ints
+from touchstone.ranking.array_types import Ints
 from touchstone.ranking.columns.bitmaps import complement, count_bits_by_leaf, list_bits
 from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.index.joint_codes import JointColumn, counted_columns

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.core.evidence import Assurance
-from touchstone.ranking.column_types import Bools, Floats, Ints
+from touchstone.ranking.array_types import Bools, Floats, Ints
 from touchstone.ranking.columns.bitmaps import pack_bits
 from touchstone.ranking.columns.evidence_columns import CLAIM_TYPES, UNKNOWN_VALUES
 from touchstone.ranking.columns.segment import KNOWN_ETHICAL, count_known_ethical

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.core.attributes import ETHICAL, FLAGS
-from touchstone.ranking.column_types import Bools, Ints
+from touchstone.ranking.array_types import Bools, Ints
 from touchstone.ranking.columns.bitmaps import count_bits_by_leaf
 from touchstone.ranking.columns.spool import SpooledColumn
 from touchstone.ranking.columns.vocabulary import fold_words

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from touchstone.core.evidence import Assurance
 from touchstone.core.text import fold
 from touchstone.core.vocabulary import comparison_key
-from touchstone.ranking.column_types import Bools
+from touchstone.ranking.array_types import Bools
 from touchstone.ranking.columns.bitmaps import count_bits_by_leaf, pack_bits, set_bits
 from touchstone.ranking.columns.evidence_columns import ASSURED_COLUMNS
 from touchstone.ranking.columns.text_pool import TextPool

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from touchstone.core.attributes import NUMBERS
 from touchstone.core.text import fold
 from touchstone.core.vocabulary import comparison_key
-from touchstone.ranking.column_types import Floats
+from touchstone.ranking.array_types import Floats
 from touchstone.ranking.columns.trigram_signatures import leaves_with_trigrams
 from touchstone.ranking.index.index_columns import (
     PUBLIC_PLANE,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from touchstone.core.attributes import FLAGS, NUMBERS
 from touchstone.core.evidence import Assurance
-from touchstone.ranking.column_types import Ints
+from touchstone.ranking.array_types import Ints
 from touchstone.ranking.columns.evidence_columns import STRICTER_ASSURANCES, EvidenceColumns
 from touchstone.ranking.columns.packed_texts import PackedTexts
 from touchstone.ranking.columns.record_batch import CodedColumn, RecordBatch

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking.column_types import Floats, Ints
+from touchstone.ranking.array_types import Floats, Ints
 from touchstone.ranking.columns.evidence_columns import EvidenceColumns
 from touchstone.ranking.index.collected_records import CollectedRecords
 from touchstone.ranking.index.kd_layout import KdSpace, kd_order, order_in_leaves

@@ -15,7 +15,7 @@ from typing import Any, Final, Generic
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking.column_types import Ints
+from touchstone.ranking.array_types import Ints
 from touchstone.ranking.columns.bitmaps import to_smallest_unsigned
 from touchstone.ranking.columns.packed_texts import PackedTexts, pack_texts
 from touchstone.ranking.columns.spool import AccentedTexts, SpooledTexts

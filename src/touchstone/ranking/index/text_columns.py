@@ -6,7 +6,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking.column_types import Ints
+from touchstone.ranking.array_types import Ints
 from touchstone.ranking.columns.packed_texts import PackedTexts
 from touchstone.ranking.columns.text_pool import TextPool
 from touchstone.ranking.index.word_index import TextsNotIndexed

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking.column_types import Bools, Ints
+from touchstone.ranking.array_types import Bools, Ints
 from touchstone.ranking.columns.spool import AccentedTexts
 from touchstone.ranking.columns.text_pool import Bytes
 from touchstone.ranking.columns.trigram_signatures import LOWER_CASE

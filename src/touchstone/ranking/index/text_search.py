@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from touchstone.core.text import fold
-from touchstone.ranking.column_types import Bools, Ints
+from touchstone.ranking.array_types import Bools, Ints
 from touchstone.ranking.columns.text_pool import TextPool
 from touchstone.ranking.kernels import text_kernels
 from touchstone.ranking.kernels.bits import BITS_PER_WORD, Words

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking.column_types import Ints
+from touchstone.ranking.array_types import Ints
 from touchstone.ranking.columns.spool import empty_array
 from touchstone.ranking.columns.text_pool import TextPool
 from touchstone.ranking.kernels import posting_kernels

@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking.column_types import Floats
+from touchstone.ranking.array_types import Floats
 from touchstone.ranking.kernels import order_kernels
 from touchstone.ranking.kernels.order_kernels import DIGIT_BITS, RADIX, KeyedPositions, RunScratch
 from touchstone.ranking.kernels.two_threads import run_in_halves

@@ -9,7 +9,7 @@ import numpy as np
 
 from touchstone.core.attributes import FLAGS, NUMBERS
 from touchstone.core.vocabulary import comparison_key
-from touchstone.ranking.column_types import Ints
+from touchstone.ranking.array_types import Ints
 from touchstone.ranking.columns.segment import Segment
 from touchstone.ranking.criteria import COMPOSITES
 

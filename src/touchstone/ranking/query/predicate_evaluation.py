@@ -10,7 +10,7 @@ import numpy as np
 
 from touchstone.core.text import fold
 from touchstone.core.vocabulary import comparison_key
-from touchstone.ranking.column_types import Bools
+from touchstone.ranking.array_types import Bools
 from touchstone.ranking.columns.segment import Segment
 from touchstone.ranking.criteria import COMPOSITES
 from touchstone.ranking.query.predicates import (

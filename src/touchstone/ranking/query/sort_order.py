@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.core.attributes import FLAGS, NUMBERS
-from touchstone.ranking.column_types import Ints
+from touchstone.ranking.array_types import Ints
 from touchstone.ranking.columns.segment import INTEGER_COLUMNS, TEXT_COLUMNS, Segment
 from touchstone.ranking.criteria import COMPOSITES
 

@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 
 from touchstone.core.attributes import FLAGS
-from touchstone.ranking.column_types import Facts, Floats
+from touchstone.ranking.array_types import Facts, Floats
 from touchstone.ranking.criteria import CRITERIA
 
 _FAVOURABLE_NUMBERS: Final = {

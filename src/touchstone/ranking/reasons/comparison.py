@@ -18,8 +18,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from touchstone.ranking.array_types import Floats, Ints
 from touchstone.ranking.catalog.view import View
-from touchstone.ranking.column_types import Floats, Ints
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.reasons.points import points_by_criterion
 from touchstone.ranking.weighted_mean import power_of_two_of, score_matrix

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.core.attributes import FLAGS
+from touchstone.ranking.array_types import Bools, Facts, Floats
 from touchstone.ranking.catalog.view import View
-from touchstone.ranking.column_types import Bools, Facts, Floats
 from touchstone.ranking.criteria import CRITERIA, CRITERION_NAMES
 from touchstone.ranking.query.predicates import Query
 from touchstone.ranking.reasons.rank_lookup import RankLookup, RankRange, find_unknown_ranks

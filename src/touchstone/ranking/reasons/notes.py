@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from touchstone.ranking.array_types import Ints
 from touchstone.ranking.catalog.view import View
-from touchstone.ranking.column_types import Ints
 from touchstone.ranking.criteria import CRITERIA
 from touchstone.ranking.weighted_mean import active_weights
 

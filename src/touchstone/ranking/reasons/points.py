@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from touchstone.core.attributes import FLAGS, NUMBERS
-from touchstone.ranking.column_types import Facts, Floats
+from touchstone.ranking.array_types import Facts, Floats
 from touchstone.ranking.criteria import CRITERIA, CRITERION_NAMES
 from touchstone.ranking.weighted_mean import active_weights, score_matrix
 

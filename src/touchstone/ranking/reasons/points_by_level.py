@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from touchstone.core.attributes import ETHICAL
 from touchstone.core.evidence import CLAIMED_ATTRIBUTES, EvidenceLevel
 from touchstone.ranking import criterion_formulas as formulas
-from touchstone.ranking.column_types import Facts, Floats, Ints
+from touchstone.ranking.array_types import Facts, Floats, Ints
 from touchstone.ranking.columns.evidence_columns import unpack_levels
 from touchstone.ranking.criteria import CRITERIA, CRITERION_NAMES
 from touchstone.ranking.reasons.points import add_rounding_error

@@ -6,8 +6,8 @@ from typing import Final, NamedTuple, Self
 import numpy as np
 
 from touchstone.core.attributes import ETHICAL
+from touchstone.ranking.array_types import Bools, Floats, Ints
 from touchstone.ranking.catalog.view import View
-from touchstone.ranking.column_types import Bools, Floats, Ints
 from touchstone.ranking.criteria import CRITERIA
 from touchstone.ranking.query.predicates import Query
 from touchstone.ranking.weighted_mean import active_weights, weighted_mean

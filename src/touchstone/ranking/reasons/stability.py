@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from touchstone.ranking.array_types import Ints
 from touchstone.ranking.catalog.view import View
-from touchstone.ranking.column_types import Ints
 from touchstone.ranking.query.predicates import Query
 from touchstone.ranking.weighted_mean import WeightSets, active_weights, power_of_two_of
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking.column_types import Ints
+from touchstone.ranking.array_types import Ints
 from touchstone.ranking.text.word_forms import Likeness, tolerated_spellings, word_stems
 from touchstone.ranking.text.words import query_term_words, split_words
 

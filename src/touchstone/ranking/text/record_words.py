@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking.column_types import Bools, Ints
+from touchstone.ranking.array_types import Bools, Ints
 from touchstone.ranking.columns.growing_array import GrowingArray
 from touchstone.ranking.text.query_words import QueryWord
 from touchstone.ranking.text.word_table import WordTable

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking.column_types import Bools, Floats, Ints
+from touchstone.ranking.array_types import Bools, Floats, Ints
 from touchstone.ranking.text.record_words import WordMatches
 from touchstone.ranking.text.word_forms import Likeness
 

@@ -17,8 +17,8 @@ from touchstone.core.attributes import ATTRIBUTES, Kind
 from touchstone.core.evidence import Assurance
 from touchstone.core.vocabulary import comparison_key
 from touchstone.metadata.licences import UNKNOWN_LICENCE
+from touchstone.ranking.array_types import Bools, Ints
 from touchstone.ranking.catalog.view import View
-from touchstone.ranking.column_types import Bools, Ints
 from touchstone.ranking.query.predicates import AnyWord, FlagEquals, Predicate, Range
 from touchstone.services.selection.filters import FILTERS, FLAG_ALIASES
 from touchstone.services.selection.parameters import Parameter, ParameterTable, ParameterType, ParameterValues

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from touchstone.ranking.catalog.merging import ListPlace, ListWindow
+from touchstone.ranking.catalog.result_merging import ListPlace, ListWindow
 from touchstone.ranking.catalog.results import SortedWindow
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.query.predicates import Query

@@ -21,12 +21,12 @@ from touchstone.core.metrics import CATALOG_RECORDS, RANKING_COUNTER
 from touchstone.core.uninterrupted import run_uninterrupted
 from touchstone.database import change_counters
 from touchstone.database.engine import Database
+from touchstone.ranking.array_types import Ints
 from touchstone.ranking.catalog.catalog import Catalog, Layout
-from touchstone.ranking.catalog.merging import ListWindow
+from touchstone.ranking.catalog.result_merging import ListWindow
 from touchstone.ranking.catalog.results import RankedWindow
 from touchstone.ranking.catalog.suggestions import Suggestion
 from touchstone.ranking.catalog.view import View
-from touchstone.ranking.column_types import Ints
 from touchstone.ranking.index.snapshot_file import MappedSnapshot
 from touchstone.ranking.index.word_index import TextsNotIndexed
 from touchstone.ranking.query.facets import Facets

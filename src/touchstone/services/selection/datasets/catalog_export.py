@@ -10,7 +10,7 @@ import msgspec
 
 from touchstone.core.evidence import Assurance
 from touchstone.database.engine import Database, Reader
-from touchstone.ranking.column_types import Ints
+from touchstone.ranking.array_types import Ints
 from touchstone.ranking.query.predicates import Query
 from touchstone.services.selection.catalog.list_ids import SortOrder
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog

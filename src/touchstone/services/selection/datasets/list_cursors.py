@@ -15,7 +15,7 @@ import msgspec
 
 from touchstone.core.attributes import INT53_MAX
 from touchstone.core.errors import FieldError, InvalidValue
-from touchstone.ranking.catalog.merging import ListPlace, ListWindow
+from touchstone.ranking.catalog.result_merging import ListPlace, ListWindow
 from touchstone.ranking.columns.segment import TEXT_COLUMNS
 from touchstone.ranking.query.sort_order import SORT_KEYS
 from touchstone.services.selection.catalog.list_ids import DatasetIds, SortOrder

@@ -17,9 +17,9 @@ from touchstone.http.responses import JsonResponse, JsonStream
 from touchstone.messages import ranking_note_text
 from touchstone.messages.locales import DEFAULT_LOCALE, LOCALES
 from touchstone.messages.reasons import RankFacts, rank_sentence
+from touchstone.ranking.array_types import Facts, Floats, Ints
 from touchstone.ranking.catalog.results import RankedRecords, RankedWindow
 from touchstone.ranking.catalog.view import View
-from touchstone.ranking.column_types import Facts, Floats, Ints
 from touchstone.ranking.criteria import CRITERION_LABELS, CRITERION_NAMES
 from touchstone.ranking.reasons.best_case import best_case_criterion_scores
 from touchstone.ranking.reasons.notes import NoteCollector, RankingNote

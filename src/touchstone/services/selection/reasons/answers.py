@@ -10,9 +10,9 @@ import numpy as np
 
 from touchstone.core.attributes import ETHICAL
 from touchstone.core.errors import DatasetNotFound
+from touchstone.ranking.array_types import Ints
 from touchstone.ranking.catalog.results import ScoredItems
 from touchstone.ranking.catalog.view import View
-from touchstone.ranking.column_types import Ints
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.reasons.comparison import PairComparison, Reversal, compare_records, order_records
 from touchstone.ranking.reasons.lifts import Lift, LiftedRecord, find_lifts

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from touchstone.ranking.array_types import Floats, Ints
 from touchstone.ranking.catalog.part import CatalogPart, NameAndId, read_name_and_id
 from touchstone.ranking.catalog.results import PartRanking
-from touchstone.ranking.column_types import Floats, Ints
 from touchstone.ranking.query.sort_order import PageRequest
 
 SortKey: TypeAlias = tuple[bool, Any, int]
