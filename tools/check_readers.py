@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from touchstone.metadata.documents import DatasetDocument
-from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.readers.source_document import SourceDocument
 from touchstone.metadata.readers.standards import BY_KEY, Reading, read_document
-from touchstone.metadata.verbatim import document_texts
+from touchstone.metadata.verbatim_quotes import document_texts
 
 NO_STANDARD = "(none)"
 

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from touchstone.metadata.documents import Claim, DatasetDocument
-from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.readers.source_document import SourceDocument
 from touchstone.metadata.readers.standards import Reading, read_document
 
 CARD = """---

@@ -11,7 +11,7 @@ from touchstone.core.attributes import FLAGS, WORDS
 from touchstone.core.evidence import CLAIMED_ATTRIBUTES, EvidenceLevel
 from touchstone.metadata.documents import Claim, DatasetDocument, ImportedDocument, Scope
 from touchstone.metadata.exported_dataset import ClaimSource, ExportedClaim, ExportedDataset
-from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.readers.source_document import SourceDocument
 from touchstone.metadata.readers.standards import read_document
 from touchstone.metadata.writers.formats import FORMATS, ExportedFile, export_dataset
 

@@ -11,7 +11,7 @@ import pytest
 from tests.metadata.examples import CARD, read, sources
 from touchstone.core.attributes import ETHICAL, FLAGS, NUMBERS
 from touchstone.metadata.documents import DatasetDocument
-from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.readers.source_document import SourceDocument
 from touchstone.metadata.readers.standards import STANDARDS, read_document
 from touchstone.services.selection.datasets.schemas import DatasetCreate
 

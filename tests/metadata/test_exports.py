@@ -25,7 +25,7 @@ from touchstone.core.evidence import EvidenceLevel
 from touchstone.metadata.documents import Claim, DatasetDocument, ImportedDocument
 from touchstone.metadata.exact_values import MEMBER
 from touchstone.metadata.exported_dataset import FOREIGN_MEASUREMENT, ExportedClaim, ExportedDataset
-from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.readers.source_document import SourceDocument
 from touchstone.metadata.readers.standards import STANDARDS, read_document
 from touchstone.metadata.writers.formats import FORMATS
 

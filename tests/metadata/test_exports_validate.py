@@ -17,7 +17,7 @@ from tests.metadata.exporting import URN, datasets, export, exported, members
 from touchstone.core.evidence import EvidenceLevel
 from touchstone.metadata.exact_values import MEMBER
 from touchstone.metadata.exported_dataset import ExportedClaim, ExportedDataset
-from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.readers.source_document import SourceDocument
 from touchstone.metadata.readers.standards import STANDARDS, read_document
 
 # The libraries use what their own dependencies have deprecated.

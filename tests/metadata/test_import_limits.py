@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from touchstone.metadata.documents import Claim, DatasetDocument, ImportedDocument
-from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.readers.source_document import SourceDocument
 from touchstone.metadata.readers.standards import read_document
 from touchstone.metadata.reading_child import (
     MAX_CLAIMS,

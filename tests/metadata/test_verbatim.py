@@ -1,7 +1,7 @@
 """The texts of a document in which a quote can stand."""
 
-from touchstone.metadata.readers.source import SourceDocument
-from touchstone.metadata.verbatim import contains_quote, document_texts
+from touchstone.metadata.readers.source_document import SourceDocument
+from touchstone.metadata.verbatim_quotes import contains_quote, document_texts
 
 
 def test_a_quote_is_found_as_it_is_written_and_as_it_is_decoded() -> None:

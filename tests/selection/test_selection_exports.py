@@ -8,7 +8,7 @@ import pytest
 
 from tests.metadata.examples import CROISSANT, DATA_PACKAGE, SCHEMA_ORG
 from tests.selection.conftest import FOUR
-from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.readers.source_document import SourceDocument
 from touchstone.metadata.readers.standards import read_document
 from touchstone.metadata.writers.formats import FORMATS
 

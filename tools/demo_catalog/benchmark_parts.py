@@ -13,7 +13,7 @@ from touchstone.metadata.documents import Claim, DatasetDocument
 from touchstone.metadata.prose import find_citation_year
 from touchstone.metadata.readers import hf_card
 from touchstone.metadata.readers.builder import DocumentBuilder
-from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.readers.source_document import SourceDocument
 
 MIN_PARTS: Final = 3
 

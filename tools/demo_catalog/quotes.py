@@ -7,7 +7,7 @@ from typing import Final
 
 from tools.demo_catalog.sources import SourceFile
 from touchstone.metadata.documents import Claim
-from touchstone.metadata.verbatim import contains_quote
+from touchstone.metadata.verbatim_quotes import contains_quote
 
 # What is packaged of a source on either side of a quote.
 MARGIN: Final = 60

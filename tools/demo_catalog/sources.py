@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from touchstone.metadata.readers.source import SourceDocument
-from touchstone.metadata.verbatim import document_texts
+from touchstone.metadata.readers.source_document import SourceDocument
+from touchstone.metadata.verbatim_quotes import document_texts
 
 
 @dataclass(frozen=True, slots=True)

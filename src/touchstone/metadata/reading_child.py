@@ -13,7 +13,7 @@ from touchstone.core.confined_process import ProcessLimits, limit_this_process
 from touchstone.metadata.documents import Claim, DatasetDocument, ImportedDocument, RejectedPart
 from touchstone.metadata.exact_values import POINTER
 from touchstone.metadata.extraction.proposals import propose_claims
-from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.readers.source_document import SourceDocument
 from touchstone.metadata.readers.standards import Reading, read_document
 from touchstone.metadata.reading_protocol import (
     CompanionRead,

@@ -11,7 +11,7 @@ from touchstone.metadata.licences import normalise_licence
 from touchstone.metadata.parsing import DocumentError
 from touchstone.metadata.placeholders import is_placeholder
 from touchstone.metadata.readers.builder import DocumentBuilder, attempt, year_of
-from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "ckan"
 REPRESENTED: Final = ("title", "notes")

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.readers.builder import DocumentBuilder, attempt, list_of_texts
-from touchstone.metadata.readers.jsonld import Names, context_of, text_of, texts_of
+from touchstone.metadata.readers.json_ld import Names, context_of, text_of, texts_of
 from touchstone.metadata.readers.schema_org import add_common_values, represented_names, start_document
-from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "croissant"
 VERSION_ADDRESS: Final = re.compile(r"mlcommons\.org/croissant/(\d+\.\d+)")

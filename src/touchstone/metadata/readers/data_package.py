@@ -23,7 +23,7 @@ from touchstone.metadata.readers.builder import (
     pointer,
     year_of,
 )
-from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "data_package"
 REPRESENTED: Final = ("title", "description")

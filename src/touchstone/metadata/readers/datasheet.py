@@ -11,7 +11,7 @@ from touchstone.metadata.documents import Claim, DatasetDocument, Section
 from touchstone.metadata.parsing import DocumentError, parse_yaml
 from touchstone.metadata.prose import plain_text
 from touchstone.metadata.readers.builder import DocumentBuilder, number_of
-from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "datasheet"
 # Headings that datasheets for datasets have, by their keys. Two of them make a document a datasheet.

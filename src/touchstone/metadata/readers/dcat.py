@@ -10,9 +10,9 @@ from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.licences import Licence
 from touchstone.metadata.parsing import DocumentError
 from touchstone.metadata.readers.builder import DocumentBuilder, attempt, year_of
-from touchstone.metadata.readers.jsonld import Names, context_of, text_of, texts_of
+from touchstone.metadata.readers.json_ld import Names, context_of, text_of, texts_of
 from touchstone.metadata.readers.schema_org import accountable_body
-from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "dcat"
 REPRESENTED: Final = ("title", "description")

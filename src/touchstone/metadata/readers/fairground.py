@@ -12,7 +12,7 @@ from touchstone.core.vocabulary import fold_domains
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.parsing import DocumentError
 from touchstone.metadata.readers.builder import DocumentBuilder, attempt, number_of, pointer, year_of
-from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "fairground"
 IDENTIFIER: Final = "ann_new_dataset_id"

@@ -16,7 +16,7 @@ from touchstone.metadata.licences import combine_licences
 from touchstone.metadata.parsing import DocumentError, parse_yaml
 from touchstone.metadata.prose import find_citation_year, plain_text
 from touchstone.metadata.readers.builder import LOADER_NAMES, DocumentBuilder, list_of_texts, number_of, pointer
-from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "hf_card"
 REPRESENTED: Final = ("pretty_name",)

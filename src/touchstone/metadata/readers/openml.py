@@ -21,7 +21,7 @@ from touchstone.metadata.readers.builder import (
     pointer,
     year_of,
 )
-from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "openml"
 LISTING_COLUMNS: Final = frozenset({"did", "name", "version", "NumberOfInstances", "NumberOfFeatures"})

@@ -13,7 +13,7 @@ from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.parsing import DocumentError
 from touchstone.metadata.placeholders import is_placeholder
 from touchstone.metadata.readers.builder import DocumentBuilder, attempt, list_of_texts, number_of, objects_of, pointer
-from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "pmlb"
 COUNT_COLUMNS: Final = frozenset({"dataset", "n_instances", "n_features", "task"})

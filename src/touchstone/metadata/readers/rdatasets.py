@@ -6,7 +6,7 @@ from typing import Final
 
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.readers.builder import DocumentBuilder, attempt, number_of, pointer
-from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "rdatasets"
 COLUMNS: Final = frozenset({"package", "item", "title"})

@@ -12,8 +12,8 @@ from touchstone.metadata.licences import Licence
 from touchstone.metadata.parsing import DocumentError
 from touchstone.metadata.prose import find_citation_year
 from touchstone.metadata.readers.builder import LOADER_NAMES, DocumentBuilder, attempt, list_of_texts, year_of
-from touchstone.metadata.readers.jsonld import Names, context_of, text_of, texts_of
-from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.readers.json_ld import Names, context_of, text_of, texts_of
+from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "schema_org"
 PROSE_FIELDS: Final = (

@@ -23,8 +23,8 @@ from touchstone.metadata.readers import (
     tfds,
     uci,
 )
-from touchstone.metadata.readers.exported import restore_exact_values
-from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.readers.source_document import SourceDocument
+from touchstone.metadata.readers.touchstone_export import restore_exact_values
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from touchstone.metadata.documents import Claim, DatasetDocument
 from touchstone.metadata.parsing import DocumentError
 from touchstone.metadata.prose import find_citation_year
 from touchstone.metadata.readers.builder import LOADER_NAMES, DocumentBuilder
-from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "tfds"
 TAGS_FILE: Final = "TAGS.txt"

@@ -8,7 +8,7 @@ from touchstone.core.vocabulary import fold_domains, fold_tasks, vocabulary_key
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.parsing import DocumentError
 from touchstone.metadata.readers.builder import DocumentBuilder, attempt, list_of_texts, number_of, pointer, year_of
-from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "uci"
 LISTING_COLUMNS: Final = frozenset({"Dataset Name", "Donated Date", "Subject Area", "Associated Tasks", "Instances"})

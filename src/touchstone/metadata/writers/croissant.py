@@ -7,10 +7,10 @@ from typing import Any, Final
 from touchstone.metadata.documents import ImportedDocument
 from touchstone.metadata.exported_dataset import ExportedDataset
 from touchstone.metadata.readers import croissant
-from touchstone.metadata.readers.jsonld import Names
-from touchstone.metadata.writers.json_ld import COMMON_FIELDS, encode
-from touchstone.metadata.writers.jsonld_context import TOUCHSTONE_TERMS, local_terms
+from touchstone.metadata.readers.json_ld import Names
+from touchstone.metadata.writers.json_ld_context import TOUCHSTONE_TERMS, local_terms
 from touchstone.metadata.writers.merging import FieldMapping, MergedFields, merge_fields, new_quotes
+from touchstone.metadata.writers.schema_org import COMMON_FIELDS, encode
 
 STANDARD: Final = croissant.STANDARD
 CONFORMS_TO: Final = ("http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0")

@@ -6,9 +6,9 @@ from touchstone.metadata.exported_dataset import ExportedDataset
 from touchstone.metadata.licences import licence_addresses
 from touchstone.metadata.readers import data_package
 from touchstone.metadata.writers.croissant import MEDIA_TYPES
-from touchstone.metadata.writers.json_ld import encode
 from touchstone.metadata.writers.merging import FieldMapping, merge_fields
 from touchstone.metadata.writers.names import file_stem
+from touchstone.metadata.writers.schema_org import encode
 
 STANDARD: Final = data_package.STANDARD
 PROFILE: Final = "https://datapackage.org/profiles/2.0/datapackage.json"

@@ -8,11 +8,11 @@ from typing import Any, Final
 from touchstone.metadata.documents import ImportedDocument
 from touchstone.metadata.exported_dataset import ExportedDataset
 from touchstone.metadata.readers import dcat
-from touchstone.metadata.readers.jsonld import Names
+from touchstone.metadata.readers.json_ld import Names
 from touchstone.metadata.writers.croissant import MEDIA_TYPES
-from touchstone.metadata.writers.json_ld import encode, licence_value, year_text
-from touchstone.metadata.writers.jsonld_context import TOUCHSTONE_TERMS, local_terms
+from touchstone.metadata.writers.json_ld_context import TOUCHSTONE_TERMS, local_terms
 from touchstone.metadata.writers.merging import FieldMapping, MergedFields, merge_fields, new_quotes
+from touchstone.metadata.writers.schema_org import encode, licence_value, year_text
 
 STANDARD: Final = dcat.STANDARD
 CONTEXT: Final[Mapping[str, Any]] = {

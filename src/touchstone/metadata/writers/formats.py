@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from touchstone.metadata.exported_dataset import ExportedDataset
-from touchstone.metadata.writers import card, croissant, data_package, dcat, json_ld
+from touchstone.metadata.writers import croissant, data_package, dcat, hf_card, schema_org
 from touchstone.metadata.writers.merging import FieldMapping
 from touchstone.metadata.writers.names import file_stem
 
@@ -72,9 +72,15 @@ _FORMATS: Final = (
         data_package.FIELDS,
         data_package.write,
     ),
-    ExportFormat("card", "Dataset card", card.STANDARD, "text/markdown", ".md", card.FIELDS, card.write),
+    ExportFormat("card", "Dataset card", hf_card.STANDARD, "text/markdown", ".md", hf_card.FIELDS, hf_card.write),
     ExportFormat(
-        "jsonld", "schema.org in JSON-LD", json_ld.STANDARD, JSON_LD_TYPE, ".jsonld", json_ld.FIELDS, json_ld.write
+        "jsonld",
+        "schema.org in JSON-LD",
+        schema_org.STANDARD,
+        JSON_LD_TYPE,
+        ".jsonld",
+        schema_org.FIELDS,
+        schema_org.write,
     ),
 )
 FORMATS: Final = {export_format.key: export_format for export_format in _FORMATS}

@@ -11,8 +11,8 @@ from typing import Any, Final
 from touchstone.core.evidence import EvidenceLevel
 from touchstone.database.engine import Reader
 from touchstone.demo.packaged_records import read_excerpts
-from touchstone.metadata.readers.source import SourceDocument
-from touchstone.metadata.verbatim import contains_quote, document_texts, texts_in
+from touchstone.metadata.readers.source_document import SourceDocument
+from touchstone.metadata.verbatim_quotes import contains_quote, document_texts, texts_in
 from touchstone.services.selection.datasets import store as dataset_store
 from touchstone.services.selection.evidence import store
 from touchstone.services.selection.evidence.claim_records import ClaimRecord

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from touchstone.metadata.parsing import DocumentError
-from touchstone.metadata.readers.source import TABLE_DELIMITERS, SourceDocument
+from touchstone.metadata.readers.source_document import TABLE_DELIMITERS, SourceDocument
 
 
 def document_texts(source: SourceDocument) -> tuple[str, ...]:

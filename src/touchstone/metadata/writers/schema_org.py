@@ -8,8 +8,8 @@ from touchstone.metadata.documents import ImportedDocument
 from touchstone.metadata.exported_dataset import ExportedDataset
 from touchstone.metadata.licences import licence_addresses
 from touchstone.metadata.readers import schema_org
-from touchstone.metadata.readers.jsonld import Names
-from touchstone.metadata.writers.jsonld_context import TOUCHSTONE_TERMS, local_terms
+from touchstone.metadata.readers.json_ld import Names
+from touchstone.metadata.writers.json_ld_context import TOUCHSTONE_TERMS, local_terms
 from touchstone.metadata.writers.merging import FieldMapping, MergedFields, merge_fields
 
 STANDARD: Final = schema_org.STANDARD
