@@ -13,8 +13,8 @@ from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.database.tables import datasets
 from touchstone.services.selection.app import Selection
-from touchstone.services.selection.byte_budget import PAGE_BYTES
 from touchstone.services.selection.json_fields import MAX_JSON_BYTES
+from touchstone.services.selection.response_size_limit import PAGE_BYTES
 
 MIB = 1024 * 1024
 

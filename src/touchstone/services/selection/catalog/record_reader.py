@@ -4,7 +4,6 @@ from collections.abc import Collection, Sequence
 from uuid import UUID
 
 from touchstone.database.engine import Database
-from touchstone.services.selection.byte_budget import ByteBudget
 from touchstone.services.selection.datasets import store
 from touchstone.services.selection.datasets.dataset_record import DatasetRecord
 from touchstone.services.selection.datasets.encoded_records import (
@@ -13,6 +12,7 @@ from touchstone.services.selection.datasets.encoded_records import (
     encode_records,
     encode_records_without_metadata,
 )
+from touchstone.services.selection.response_size_limit import ByteBudget
 
 
 class RecordReader:

@@ -15,7 +15,7 @@ from touchstone.services.selection.datasets.dataset_record import DatasetRecord
 from touchstone.services.selection.datasets.schemas import HiddenDatasetPageView, HiddenDatasetView, HidingChange
 from touchstone.services.selection.openapi import describe_operation
 from touchstone.services.selection.paging import PAGE_FORM_PARAMETERS, parse_page
-from touchstone.services.selection.people_store import person_json
+from touchstone.services.selection.user_name_store import person_json
 
 router = strict_router(prefix="/admin/datasets", tags=["admin"])
 

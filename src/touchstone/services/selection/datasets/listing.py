@@ -6,7 +6,6 @@ from uuid import UUID
 
 from touchstone.ranking.query.sort_order import RELEVANCE, SORT_KEYS
 from touchstone.services.selection.assurance import ASSURANCE
-from touchstone.services.selection.byte_budget import ByteBudget
 from touchstone.services.selection.catalog.list_ids import SortOrder
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.datasets.encoded_records import encode_members
@@ -14,6 +13,7 @@ from touchstone.services.selection.datasets.list_cursors import CURSOR
 from touchstone.services.selection.filters import FILTER_PARAMETERS
 from touchstone.services.selection.paging import PAGE_PARAMETERS, PageInfo
 from touchstone.services.selection.parameters import Parameter, ParameterTable, ParameterType, ParameterValues
+from touchstone.services.selection.response_size_limit import ByteBudget
 
 STREAM_CHUNK: Final = 500
 

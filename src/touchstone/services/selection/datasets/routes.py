@@ -22,7 +22,6 @@ from touchstone.services.selection.assurance import (
     merge_assurances,
     parse_assurance,
 )
-from touchstone.services.selection.byte_budget import ByteBudget
 from touchstone.services.selection.catalog.list_ids import SortOrder
 from touchstone.services.selection.catalog_query import build_query, build_ranking_query, build_search_query
 from touchstone.services.selection.context import DatasetKey, RequestContext
@@ -64,6 +63,7 @@ from touchstone.services.selection.filters import FILTER_PARAMETERS
 from touchstone.services.selection.openapi import ETAG, LINK, LOCATION, NOT_MODIFIED, TOTAL_COUNT, describe_operation
 from touchstone.services.selection.paging import parse_page_window
 from touchstone.services.selection.parameters import ParameterTable
+from touchstone.services.selection.response_size_limit import ByteBudget
 
 router = strict_router(prefix="/datasets", tags=["datasets"])
 _FACET_PARAMETERS: Final = ParameterTable(*FILTER_PARAMETERS.parameters, ASSURANCE)

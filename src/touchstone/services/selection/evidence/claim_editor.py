@@ -32,7 +32,7 @@ from touchstone.services.selection.evidence.permissions import check_may_review,
 from touchstone.services.selection.evidence.record_claims import RecordClaims, new_claim, withdrawn
 from touchstone.services.selection.evidence.schemas import ReviewCreate
 from touchstone.services.selection.evidence.store import QueuedClaim
-from touchstone.services.selection.people_store import Pseudos, read_pseudos
+from touchstone.services.selection.user_name_store import Pseudos, read_pseudos
 
 # How often the dates of claims are compared with the time.
 EXPIRY_POLL_SECONDS: Final = 1.0

@@ -25,7 +25,7 @@ from touchstone.services.selection.evidence.schemas import (
     claims_json,
 )
 from touchstone.services.selection.openapi import describe_operation
-from touchstone.services.selection.people_store import person_json
+from touchstone.services.selection.user_name_store import person_json
 
 router = strict_router(prefix="/datasets/{dataset_id}/evidence", tags=["evidence"])
 ClaimKey = Annotated[str, WithJsonSchema({"type": "string", "format": "uuid"})]

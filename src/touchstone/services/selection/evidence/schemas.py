@@ -32,7 +32,7 @@ from touchstone.services.selection.evidence.claim_records import (
     ClaimStatus,
     Decision,
 )
-from touchstone.services.selection.people_store import Pseudos, person_json
+from touchstone.services.selection.user_name_store import Pseudos, person_json
 
 MAX_QUOTE: Final = 4000
 MAX_PLACE: Final = 1000

@@ -25,7 +25,7 @@ from touchstone.services.selection.imports.dataset_importer import (
     ImportOutcome,
 )
 from touchstone.services.selection.imports.schemas import ImportOrder, ImportStatus
-from touchstone.services.selection.people_store import Pseudos, read_pseudos
+from touchstone.services.selection.user_name_store import Pseudos, read_pseudos
 
 CONCURRENT_READINGS: Final = 2
 MAX_WAIT_SECONDS: Final = 5.0

@@ -10,7 +10,6 @@ import msgspec
 from touchstone.core.errors import FieldError, RecordQuotaExceeded, ServiceError, UnusableDocuments
 from touchstone.messages import document_rejection_text
 from touchstone.metadata.documents import RejectedPart
-from touchstone.services.selection.byte_budget import ByteBudget
 from touchstone.services.selection.datasets.dataset_record import DatasetRecord
 from touchstone.services.selection.datasets.encoded_records import encode_records
 from touchstone.services.selection.evidence.claim_records import ClaimStatus
@@ -18,7 +17,8 @@ from touchstone.services.selection.evidence.schemas import claim_json
 from touchstone.services.selection.imports.dataset_importer import ImportOutcome
 from touchstone.services.selection.imports.document_imports import RECORD_QUOTA_EXCEEDED, ImportResult
 from touchstone.services.selection.imports.schemas import ImportStatus
-from touchstone.services.selection.people_store import Pseudos
+from touchstone.services.selection.response_size_limit import ByteBudget
+from touchstone.services.selection.user_name_store import Pseudos
 
 MAX_FIELD_ERRORS: Final = 200
 _RESULTS_PER_STEP: Final = 20

@@ -13,7 +13,6 @@ from touchstone.ranking.formula_version import FORMULA_VERSION
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.catalog_tokens import CatalogTokens
 from touchstone.services.selection.datasets import store as dataset_store
-from touchstone.services.selection.people_store import Pseudos, read_pseudos
 from touchstone.services.selection.projects import choice_store
 from touchstone.services.selection.projects.choice_store import (
     ChoiceDraft,
@@ -24,6 +23,7 @@ from touchstone.services.selection.projects.choice_store import (
 from touchstone.services.selection.projects.dataset_content import read_contents
 from touchstone.services.selection.projects.project_ranking import ProjectNeed, find_standing
 from touchstone.services.selection.projects.store import ProjectRecord
+from touchstone.services.selection.user_name_store import Pseudos, read_pseudos
 from touchstone.services.selection.weights import CriterionWeight
 
 

@@ -11,8 +11,8 @@ from touchstone.core.evidence import Assurance, EvidenceLevel
 from touchstone.services.selection.datasets.schemas import PersonView, WeightView
 from touchstone.services.selection.evidence.schemas import SourceView
 from touchstone.services.selection.gates import GateOutcome
-from touchstone.services.selection.people_store import Pseudos, person_json
 from touchstone.services.selection.projects.choice_store import ChoiceRecord, ChosenDataset
+from touchstone.services.selection.user_name_store import Pseudos, person_json
 
 
 class ContentClaimView(BaseModel):

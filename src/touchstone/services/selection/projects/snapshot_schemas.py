@@ -11,11 +11,11 @@ from touchstone.http.request_models import RequestModel, Text, WholeFloatAsInt
 from touchstone.ranking.formula_version import FORMULA_VERSION
 from touchstone.services.selection.catalog_tokens import CatalogTokens
 from touchstone.services.selection.datasets.schemas import PersonView
-from touchstone.services.selection.people_store import Pseudos, person_json
 from touchstone.services.selection.projects.ranking_differences import ReplayReason, ReplayStatus
 from touchstone.services.selection.projects.schemas import ContentChangeView
 from touchstone.services.selection.projects.snapshot_replay import Replay
 from touchstone.services.selection.projects.snapshot_store import SnapshotRecord, SnapshotSummary
+from touchstone.services.selection.user_name_store import Pseudos, person_json
 
 ItemCount = Annotated[int, Field(strict=True, ge=1, le=100), WholeFloatAsInt]
 

@@ -15,7 +15,6 @@ from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.catalog_query import build_query
 from touchstone.services.selection.datasets.ranking_response import RankingResult
 from touchstone.services.selection.datasets.scoring_request import RankingOptions
-from touchstone.services.selection.people_store import Pseudos, read_pseudos
 from touchstone.services.selection.projects import choice_store, snapshot_store, store
 from touchstone.services.selection.projects.dataset_content import read_contents
 from touchstone.services.selection.projects.project_quota import check_project_quota
@@ -28,6 +27,7 @@ from touchstone.services.selection.projects.snapshot_content import (
 )
 from touchstone.services.selection.projects.snapshot_store import SnapshotRecord, SnapshotSummary
 from touchstone.services.selection.projects.store import ProjectRecord
+from touchstone.services.selection.user_name_store import Pseudos, read_pseudos
 
 
 class SnapshotPage(NamedTuple):

@@ -23,7 +23,7 @@ from touchstone.ranking.reasons.stability import Overtaker, RecordStability, Sta
 from touchstone.ranking.weighted_mean import score_matrix
 from touchstone.services.selection.datasets.schemas import WeightView
 from touchstone.services.selection.datasets.scoring_request import ScoringRequest
-from touchstone.services.selection.reasons.evaluation import RankingInQuestion
+from touchstone.services.selection.reasons.ranking_in_question import RankingInQuestion
 from touchstone.services.selection.reasons.schemas import (
     ComparedDatasetView,
     ComparisonView,

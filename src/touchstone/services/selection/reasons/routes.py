@@ -14,7 +14,7 @@ from touchstone.services.selection.context import DatasetKey, RequestContext
 from touchstone.services.selection.datasets.scoring_request import QUESTION_PARAMETERS
 from touchstone.services.selection.openapi import describe_operation
 from touchstone.services.selection.reasons.answers import answer_comparison, answer_lifts, answer_stability
-from touchstone.services.selection.reasons.evaluation import RankingInQuestion, answer_in_thread
+from touchstone.services.selection.reasons.ranking_in_question import RankingInQuestion, answer_in_thread
 from touchstone.services.selection.reasons.requests import (
     parse_comparison_request,
     parse_lifts_request,

@@ -4,13 +4,13 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from touchstone.database.engine import Reader
-from touchstone.services.selection.people_store import Pseudos
 from touchstone.services.selection.projects.choice_history import ChoiceHistory, read_history
 from touchstone.services.selection.projects.choice_store import ChoiceRecord, ChosenDataset
 from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetView, load_chosen_datasets
 from touchstone.services.selection.projects.dataset_content import DatasetContent
 from touchstone.services.selection.projects.store import ProjectRecord
 from touchstone.services.selection.report.fact_types import ReportedDataset, ReportedDecision
+from touchstone.services.selection.user_name_store import Pseudos
 
 MAX_DECISIONS: Final = 50
 """How many choices of the history a report lists."""

@@ -11,7 +11,6 @@ from touchstone.services.selection.datasets.dataset_record import DatasetRecord
 from touchstone.services.selection.evidence.attribute_states import AttributeState, attribute_states
 from touchstone.services.selection.evidence.claim_editor import RecordEvidence
 from touchstone.services.selection.evidence.claim_records import ClaimRecord
-from touchstone.services.selection.people_store import Pseudos
 from touchstone.services.selection.projects.dataset_content import ContentClaim, DatasetContent
 from touchstone.services.selection.report.choice_facts import KeptContent
 from touchstone.services.selection.report.fact_types import (
@@ -23,6 +22,7 @@ from touchstone.services.selection.report.fact_types import (
     ReportedReview,
 )
 from touchstone.services.selection.report.legal_points import LEGAL_POINTS, Law, LegalPoint, ReportPart
+from touchstone.services.selection.user_name_store import Pseudos
 
 REPORTED_ATTRIBUTES: Final = tuple(dict.fromkeys(attribute for point in LEGAL_POINTS for attribute in point.attributes))
 """The attributes about which a report gives the evidence: those that speak to a point of law."""
