@@ -27,7 +27,7 @@ from touchstone.web.page_context import PagesState
 from touchstone.web.public_records import PublicRecords
 from touchstone.web.routes import (
     account,
-    comparison,
+    dataset_comparison,
     dataset_page,
     datasets,
     document_import,
@@ -111,7 +111,7 @@ def _all_routes() -> list[BaseRoute]:
         Mount("/app/static", PackagedFiles(static_files.FOLDER)),
         *ranking.ROUTES,
         *ranking_export.ROUTES,
-        *comparison.ROUTES,
+        *dataset_comparison.ROUTES,
         *datasets.ROUTES,
         *dataset_page.ROUTES,
         *document_import.ROUTES,

@@ -11,7 +11,7 @@ from touchstone.web.api_queries import fetch_score, find_datasets, read_rank_sta
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.rank_state import RankState
-from touchstone.web.views.comparison import ComparedDataset, compare
+from touchstone.web.views.dataset_comparison import ComparedDataset, compare
 from touchstone.web.views.pair_view import pair_views
 from touchstone.web.views.weighted_criteria import weighted_criteria
 
