@@ -183,5 +183,8 @@ def test_refusals_survive_the_border_of_a_process() -> None:
 
 def test_orders_do_not_load_the_heavy_libraries() -> None:
     """The API checks requests without loading the machine-learning libraries."""
-    code = "import sys, touchstone.learning.request_definitions; sys.exit('sklearn' in sys.modules or 'pandas' in sys.modules)"
+    code = (
+        "import sys, touchstone.learning.request_definitions; "
+        "sys.exit('sklearn' in sys.modules or 'pandas' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -4,7 +4,7 @@ A job passes through these modules, in this order:
 
 - `job_routes`, `job_submission`: accept requests, check them against the data, and queue the job;
 - `queue_store`: the queue in the database, from which workers claim jobs;
-- `dispatcher`, `attempt`: claim jobs, execute them, and record how they end;
+- `dispatcher`, `job_attempt`: claim jobs, execute them, and record how they end;
 - `execution`: the processes, local or on Ray, in which the tasks of jobs run;
 - `job_event_stream`, `job_responses`, `job_json`: report progress and results to the owner.
 

@@ -1,8 +1,8 @@
 """The HTTP schemas of the requests that start jobs, derived from `TrainingRequest` and the other definitions.
 
-`learning/request_definitions.py` and `learning/comparison_request.py` define the fields, bounds and defaults. This module builds
-pydantic models from them, which reject unknown fields with a suggestion, report all faults of a body at once, and
-describe the body in the OpenAPI document.
+`learning/request_definitions.py` and `learning/comparison_request.py` define the fields, bounds and defaults. This
+module builds pydantic models from them, which reject unknown fields with a suggestion, report all faults of a body at
+once, and describe the body in the OpenAPI document.
 """
 
 from enum import StrEnum

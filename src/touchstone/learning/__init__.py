@@ -1,1 +1,1 @@
-"""Pure machine learning on tables; no web, no SQL."""
+"""Machine learning on tables, from reading a file to a trained and explained model: no web, no SQL."""

@@ -5,8 +5,8 @@ them (`jobs/request_schemas.py`), and tests compare the client, the command line
 
 A request is converted with `msgspec.convert`, which raises `msgspec.ValidationError` for a wrong type or a value out of
 bounds, and `LearningError` for unknown names and contradictory options. Nothing here needs the data or the heavy
-libraries, so a request can be rejected before a job exists. The functions of `request_checks.py` compare it with the
-table or the model, once those are known.
+libraries, so a request can be rejected before a job exists. The functions of
+`request_checks_against_data.py` compare it with the table or the model, once those are known.
 """
 
 import importlib.util

@@ -1,1 +1,1 @@
-"""The `services` package."""
+"""The services that HTTP requests reach: the gateway in front of selection, training and explanation."""
