@@ -8,10 +8,10 @@ from touchstone.services.selection.datasets import store
 from touchstone.services.selection.datasets.dataset_record import DatasetRecord
 from touchstone.services.selection.datasets.encoded_records import (
     EncodedRecord,
-    RecordCache,
     encode_records,
     encode_records_without_metadata,
 )
+from touchstone.services.selection.datasets.record_cache import RecordCache
 from touchstone.services.selection.response_size_limit import ByteBudget
 
 

@@ -1,7 +1,7 @@
-"""Dataset records as JSON, encoded once and cached for later readers; and as rows of the catalog in memory."""
+"""Dataset records as JSON, encoded once for all their readers; and as rows of the catalog in memory."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from hashlib import blake2b
 from typing import Any, Final, NamedTuple
@@ -19,7 +19,6 @@ from touchstone.services.selection.datasets.label_words import label_words
 
 _COMPOSITE_CRITERIA: Final = tuple(criterion for criterion in CRITERIA if criterion.name in COMPOSITES)
 _COMPOSITE_FACTS: Final = frozenset(fact for criterion in _COMPOSITE_CRITERIA for fact in criterion.facts)
-CACHE_BYTES: Final = 64 * 1024 * 1024
 
 
 class EncodedRecord(NamedTuple):
@@ -43,42 +42,6 @@ class EncodedRecord(NamedTuple):
     def is_visible_to(self, viewer: UUID | None) -> bool:
         """Return whether the viewer may see the record."""
         return self.is_public or (viewer is not None and viewer == self.owner)
-
-
-class RecordCache:
-    """Encoded records by id, limited in bytes; the oldest entries are evicted first."""
-
-    def __init__(self, limit: int = CACHE_BYTES) -> None:
-        self.limit = limit
-        self.bytes = 0
-        self._records: dict[int, EncodedRecord] = {}
-
-    def get(self, dataset_id: int) -> EncodedRecord | None:
-        """Return the record with this id if it is cached."""
-        return self._records.get(dataset_id)
-
-    def put(self, records: Mapping[int, EncodedRecord]) -> None:
-        """Add records, or replace those with the same id, and evict the oldest while the cache is over its limit."""
-        self.drop(records)
-        for dataset_id, record in records.items():
-            self._records[dataset_id] = record
-            self.bytes += len(record.body)
-
-        while self.bytes > self.limit:
-            oldest_id = next(iter(self._records))
-            self.drop([oldest_id])
-
-    def clear(self) -> None:
-        """Remove all records."""
-        self._records.clear()
-        self.bytes = 0
-
-    def drop(self, ids: Iterable[int]) -> None:
-        """Remove the records with these ids, if they are cached."""
-        for dataset_id in ids:
-            record = self._records.pop(dataset_id, None)
-            if record is not None:
-                self.bytes -= len(record.body)
 
 
 def record_objects(records: Sequence[DatasetRecord]) -> list[dict[str, Any]]:
