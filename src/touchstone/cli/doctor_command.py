@@ -13,7 +13,8 @@ from touchstone.core.settings import Settings
 from touchstone.database.migrations import check_schema
 from touchstone.services.selection.evidence.catalog_audit import EvidenceAudit, FaultyClaim, audit_catalog
 from touchstone.services.selection.evidence.evidence_faults import FAULT_TITLES
-from touchstone.startup.database_preparation import open_database, startup_errors
+from touchstone.startup.database_error_messages import startup_errors
+from touchstone.startup.database_preparation import open_database
 
 MAX_QUOTE_CHARACTERS: Final = 100
 

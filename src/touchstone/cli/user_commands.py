@@ -19,7 +19,8 @@ from touchstone.database.engine import Database
 from touchstone.database.migrations import prepare_schema
 from touchstone.services.gateway import accounts, password_resets_and_changes
 from touchstone.services.gateway.schemas import ResetToken, UserView
-from touchstone.startup.database_preparation import open_database, startup_errors
+from touchstone.startup.database_error_messages import startup_errors
+from touchstone.startup.database_preparation import open_database
 
 user = typer.Typer(help="Accounts, directly in the database (no server needed).", no_args_is_help=True)
 

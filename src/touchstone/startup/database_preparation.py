@@ -1,14 +1,11 @@
 """The database when a service or a command starts: opened, and with the schema that this code needs."""
 
-import contextlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
 from touchstone.core.data_folder import prepare_data_folder
-from touchstone.core.errors import StorageFull, Unavailable
-from touchstone.core.outage_log import first_line_of_driver_error
-from touchstone.core.settings import Settings, SettingsError
+from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.database.migrations import (
     current_revision,
@@ -17,7 +14,8 @@ from touchstone.database.migrations import (
     required_revision,
     upgrade_schema,
 )
-from touchstone.database.sqlite import is_damaged, sqlite_path
+from touchstone.database.sqlite import sqlite_path
+from touchstone.startup.database_error_messages import startup_errors
 
 
 @asynccontextmanager
@@ -88,34 +86,3 @@ async def _back_up_and_upgrade(database: Database, settings: Settings) -> None:
         # The database is unchanged, and repeated attempts to start must not leave a copy each time.
         backup.unlink(missing_ok=True)
         raise
-
-
-@contextlib.contextmanager
-def startup_errors(settings: Settings) -> Iterator[None]:
-    """Raise failures of the database in the block, while a service starts, as errors that tell the operator what to do.
-
-    Raises:
-        SettingsError: The disk is full, or the database cannot be opened or is damaged. The message is one line, which
-            begins with the environment variable that locates the database.
-    """
-    variable = "TOUCHSTONE_DATA_DIR" if settings.database_url is None else "TOUCHSTONE_DATABASE_URL"
-    try:
-        yield
-    except StorageFull as error:
-        raise SettingsError(f"{variable}: the disk is full; free some space and start again.") from error
-    except Unavailable as error:
-        raise SettingsError(f"{variable}: {_describe_unavailable_database(error, settings)}") from error
-
-
-def _describe_unavailable_database(error: Unavailable, settings: Settings) -> str:
-    """Return why the database cannot be opened and, if its file is damaged, how to continue without it."""
-    driver_error = error.__cause__
-    reason = first_line_of_driver_error(driver_error)
-    if not is_damaged(driver_error):
-        return f"the database cannot be opened: {reason}"
-
-    path = sqlite_path(settings.effective_database_url)
-    return (
-        f"{path} is damaged ({reason}). Move it and its -wal and -shm files away; then put a backup in "
-        f"its place, such as one of {path}.*, or start without one to begin empty."
-    )

@@ -10,7 +10,7 @@ from touchstone.core.settings import Settings
 from touchstone.jobs.backend_app import JobBackend
 from touchstone.services.explanation.app import Explanation
 from touchstone.services.training.app import Training
-from touchstone.startup.database_preparation import startup_errors
+from touchstone.startup.database_error_messages import startup_errors
 
 # The backends that execute jobs, by name.
 JOB_BACKENDS: Final[Mapping[str, type[JobBackend]]] = {"training": Training, "explanation": Explanation}

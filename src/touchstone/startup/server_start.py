@@ -10,7 +10,8 @@ from touchstone.core import logs
 from touchstone.core.settings import Settings, SettingsError
 from touchstone.http import server
 from touchstone.services.gateway.first_administrator import Credentials, create_first_administrator
-from touchstone.startup.database_preparation import open_prepared_database, startup_errors
+from touchstone.startup.database_error_messages import startup_errors
+from touchstone.startup.database_preparation import open_prepared_database
 from touchstone.startup.separate_services import backend_server_settings, open_backend, open_gateway
 from touchstone.startup.startup_message import is_public, startup_lines
 from touchstone.startup.whole_product import open_product

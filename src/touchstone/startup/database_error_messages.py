@@ -1,0 +1,40 @@
+"""What the operator is told if the database cannot be opened or used when a service or a command starts."""
+
+import contextlib
+from collections.abc import Iterator
+
+from touchstone.core.errors import StorageFull, Unavailable
+from touchstone.core.outage_log import first_line_of_driver_error
+from touchstone.core.settings import Settings, SettingsError
+from touchstone.database.sqlite import is_damaged, sqlite_path
+
+
+@contextlib.contextmanager
+def startup_errors(settings: Settings) -> Iterator[None]:
+    """Raise failures of the database in the block, while a service starts, as errors that tell the operator what to do.
+
+    Raises:
+        SettingsError: The disk is full, or the database cannot be opened or is damaged. The message is one line, which
+            begins with the environment variable that locates the database.
+    """
+    variable = "TOUCHSTONE_DATA_DIR" if settings.database_url is None else "TOUCHSTONE_DATABASE_URL"
+    try:
+        yield
+    except StorageFull as error:
+        raise SettingsError(f"{variable}: the disk is full; free some space and start again.") from error
+    except Unavailable as error:
+        raise SettingsError(f"{variable}: {_describe_unavailable_database(error, settings)}") from error
+
+
+def _describe_unavailable_database(error: Unavailable, settings: Settings) -> str:
+    """Return why the database cannot be opened and, if its file is damaged, how to continue without it."""
+    driver_error = error.__cause__
+    reason = first_line_of_driver_error(driver_error)
+    if not is_damaged(driver_error):
+        return f"the database cannot be opened: {reason}"
+
+    path = sqlite_path(settings.effective_database_url)
+    return (
+        f"{path} is damaged ({reason}). Move it and its -wal and -shm files away; then put a backup in "
+        f"its place, such as one of {path}.*, or start without one to begin empty."
+    )
