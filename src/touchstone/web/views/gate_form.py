@@ -1,14 +1,12 @@
-"""The gates on the rank page: the form that sets them, the chips that remove them, and the badges of the datasets.
+"""The gates on the rank page: the form that sets them, and the chips that remove them.
 
-A gate is a requirement that is reported for each dataset, and does not change its score. The badge of a dataset shows
-whether it passes a gate, fails it, or nothing is known about it.
+A gate is a requirement that is reported for each dataset, and does not change its score.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from touchstone.client import ScoredDataset
 from touchstone.core.attributes import ETHICAL, FLAGS
 from touchstone.core.evidence import Assurance
 from touchstone.web.localizer import Localizer
@@ -24,8 +22,6 @@ _GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "size": tuple(RANGE_GATES),
     "quality": ("trainable", *_OTHER_FLAGS),
 }
-# How each outcome is drawn: with the sign and the colour of a value that is true, false or unknown.
-_OUTCOME_STATES: Final = {"passed": "yes", "failed": "no", "unknown": "unknown"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,21 +53,6 @@ class GateGroup:
     name: str
     fields: tuple[GateField, ...]
     active: int
-
-
-@dataclass(frozen=True, slots=True)
-class GateBadge:
-    """The badge that shows whether a dataset passes a gate.
-
-    Attributes:
-        label: What the gate is about.
-        outcome: The outcome in words: passed, failed or unknown.
-        state: The CSS class with the sign and the colour of the outcome.
-    """
-
-    label: str
-    outcome: str
-    state: str
 
 
 def gate_groups(state: RankState, localizer: Localizer) -> tuple[GateGroup, ...]:
@@ -113,7 +94,7 @@ def _gate_options(name: str, chosen_value: str, localizer: Localizer) -> tuple[G
     values = [level.value for level in Assurance] if requires_level else ["true"]
 
     unset = GateOption("", localizer.text("gate_any"), chosen=not chosen_value)
-    options = [GateOption(value, _value_text(name, value, localizer), chosen=value == chosen_value) for value in values]
+    options = [GateOption(value, gate_value(name, value, localizer), chosen=value == chosen_value) for value in values]
     return (unset, *options)
 
 
@@ -124,7 +105,7 @@ def _field_label(name: str, localizer: Localizer) -> str:
     return localizer.attribute(RANGE_GATES.get(name, name))
 
 
-def _value_text(name: str, text: str, localizer: Localizer) -> str:
+def gate_value(name: str, text: str, localizer: Localizer) -> str:
     """Return the value of a gate in words; a text that the gate does not accept stays as the reader entered it."""
     if not is_valid_gate(name, text):
         return text
@@ -155,35 +136,12 @@ def gate_chips(state: RankState, localizer: Localizer) -> tuple[FilterChip, ...]
     return tuple(
         FilterChip(
             label=gate_label(name, localizer),
-            value=_value_text(name, text, localizer),
+            value=gate_value(name, text, localizer),
             remove=state.without_gate(name).query(),
             key=GATE_PREFIX + name,
         )
         for name, text in state.gates.items()
     )
-
-
-def gate_badges(dataset: ScoredDataset, state: RankState, localizer: Localizer) -> tuple[GateBadge, ...]:
-    """Return the badges of a dataset, one for each gate that is set, in the order of the form."""
-    outcomes = dataset.gates or {}
-    badges = []
-    for name, text in state.gates.items():
-        outcome = outcomes.get(name, "unknown")
-        badge = GateBadge(
-            label=_badge_label(name, text, localizer),
-            outcome=localizer.text(f"gate_{outcome}"),
-            state=_OUTCOME_STATES[outcome],
-        )
-        badges.append(badge)
-    return tuple(badges)
-
-
-def _badge_label(name: str, text: str, localizer: Localizer) -> str:
-    """Return the label of a gate for a badge; only bounds are labelled with their value, such as "Year ≥ 2015"."""
-    label = gate_label(name, localizer)
-    if GATES[name] is not GateInput.NUMBER:
-        return label
-    return f"{label} {_value_text(name, text, localizer)}"
 
 
 def invalid_gate_message(name: str, localizer: Localizer) -> str:

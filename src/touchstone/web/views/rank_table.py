@@ -16,7 +16,7 @@ from touchstone.web.localizer import Localizer
 from touchstone.web.rank_filters import COMPOSITES
 from touchstone.web.rank_state import PAGE_SIZE, RankState
 from touchstone.web.views.criterion_cell import VALUE_DIGITS, CriterionCell, criterion_cells
-from touchstone.web.views.gate_form import GateBadge, gate_badges
+from touchstone.web.views.gate_badges import GateBadge, gate_badges
 from touchstone.web.views.ranked_evidence import (
     RankingBackground,
     describe_declarer,
