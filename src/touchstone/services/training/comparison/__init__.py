@@ -3,9 +3,10 @@
 A comparison passes through these modules, in this order:
 
 - `comparison_routes`: the routes;
-- `submission`: checks the trainings, and queues all of them or none;
+- `comparison_submission`: checks every training against its data;
 - `candidates`: the datasets that a request names, or the first tables of a ranking;
-- `comparison_store`: the rows of comparisons, with their jobs and the results of these;
+- `comparison_queue_store`: stores the comparison, and queues all of its trainings or none;
+- `comparison_store`: the comparisons that a user has, with the results of their trainings;
 - `assessment`: which dataset trains best, and whether the difference can be chance;
 - `comparison_json`: the response;
 - `comparison_event_stream`: the same response again, whenever it changes.

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from touchstone.learning.request_choices import METRIC_BY_NAME, Metric
-from touchstone.services.training.comparison.records import ComparedDatasetRecord, Comparison
+from touchstone.services.training.comparison.comparison_records import ComparedDatasetRecord, Comparison
 
 
 class Score(Struct, frozen=True, kw_only=True):

@@ -19,7 +19,7 @@ from touchstone.jobs.job_event_stream import (
 )
 from touchstone.jobs.job_states import FINAL_STATES
 from touchstone.services.training.comparison.comparison_json import comparison_json
-from touchstone.services.training.comparison.records import Comparison
+from touchstone.services.training.comparison.comparison_records import Comparison
 
 POLL_SECONDS: Final = 1.0  # Each look reads the metrics of all trainings.
 ID_LENGTH: Final = 16

@@ -11,7 +11,7 @@ from touchstone.messages import comparison_text, job_error_text
 from touchstone.messages.locales import LOCALES
 from touchstone.messages.numbers import format_decimal
 from touchstone.services.training.comparison.assessment import AssessedDataset, Assessment, Score, assess
-from touchstone.services.training.comparison.records import ComparedDatasetRecord, Comparison
+from touchstone.services.training.comparison.comparison_records import ComparedDatasetRecord, Comparison
 
 
 def comparison_json(comparison: Comparison, locale: str) -> Json:

@@ -20,14 +20,14 @@ from touchstone.jobs.request_schemas import ComparisonBody
 from touchstone.services.training.comparison import comparison_store
 from touchstone.services.training.comparison.comparison_event_stream import ComparisonEvent, stream_comparison
 from touchstone.services.training.comparison.comparison_json import comparison_json
+from touchstone.services.training.comparison.comparison_records import Comparison
 from touchstone.services.training.comparison.comparison_schemas import (
     ACCEPTED,
     ComparisonQuery,
     TrainingComparisonPage,
     TrainingComparisonView,
 )
-from touchstone.services.training.comparison.records import Comparison
-from touchstone.services.training.comparison.submission import submit_comparison
+from touchstone.services.training.comparison.comparison_submission import submit_comparison
 
 ADDRESS: Final = "/api/v1/ml/compare"
 

@@ -15,13 +15,13 @@ from touchstone.jobs.request_context import JobRequestContext
 from touchstone.jobs.selection_client import ProjectSource
 from touchstone.learning.comparison_request import TrainingComparisonRequest
 from touchstone.learning.learning_errors import LearningError
-from touchstone.services.training.comparison import comparison_store
+from touchstone.services.training.comparison import comparison_queue_store
 from touchstone.services.training.comparison.candidates import (
     Candidate,
     iterate_ranked_tables,
     load_named_datasets,
 )
-from touchstone.services.training.comparison.records import NewComparedDataset, NewComparison, Refusal
+from touchstone.services.training.comparison.comparison_records import NewComparedDataset, NewComparison, Refusal
 
 MAX_CHECKED_TABLES: Final = 20  # of a ranking; checking a table means reading it
 
@@ -56,7 +56,7 @@ async def submit_comparison(ctx: JobRequestContext, request: TrainingComparisonR
     )
 
     # A repeated request is not checked again.
-    existing_id = await comparison_store.find_by_idempotency_key(ctx.database, comparison)
+    existing_id = await comparison_queue_store.find_by_idempotency_key(ctx.database, comparison)
     if existing_id is not None:
         return existing_id
 
@@ -66,7 +66,7 @@ async def submit_comparison(ctx: JobRequestContext, request: TrainingComparisonR
 
     # Queue the jobs, and have the dispatcher look for them at once.
     waiting_limit = ctx.jobs.settings.jobs_waiting_per_user
-    comparison_id = await comparison_store.create_comparison(
+    comparison_id = await comparison_queue_store.create_comparison(
         ctx.database,
         replace(comparison, project_id=project.id if project else None),
         datasets,
