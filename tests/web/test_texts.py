@@ -26,12 +26,14 @@ from touchstone.messages import (
     text,
     training_warnings,
 )
-from touchstone.messages.pages import PAGES
 from touchstone.messages.pages_account import ACCOUNT_PAGES
+from touchstone.messages.pages_common import COMMON_PAGES
+from touchstone.messages.pages_dataset_comparison import DATASET_COMPARISON_PAGES
 from touchstone.messages.pages_datasets import DATASET_PAGES
 from touchstone.messages.pages_evidence import EVIDENCE_PAGES
 from touchstone.messages.pages_jobs import JOB_PAGES
 from touchstone.messages.pages_projects import PROJECT_PAGES
+from touchstone.messages.pages_ranking import RANKING_PAGES
 from touchstone.messages.pages_training import TRAINING_PAGES
 from touchstone.messages.validation import VALIDATION
 from touchstone.ranking.criteria import CRITERIA
@@ -39,7 +41,17 @@ from touchstone.ranking.weight_profiles import PROFILES
 from touchstone.web.views.color_scale import DARK, LIGHT, shade
 
 ROOT = Path(touchstone.web.__file__).parent
-CATALOGS = (PAGES, ACCOUNT_PAGES, DATASET_PAGES, EVIDENCE_PAGES, JOB_PAGES, PROJECT_PAGES, TRAINING_PAGES)
+CATALOGS = (
+    COMMON_PAGES,
+    RANKING_PAGES,
+    DATASET_COMPARISON_PAGES,
+    ACCOUNT_PAGES,
+    DATASET_PAGES,
+    EVIDENCE_PAGES,
+    JOB_PAGES,
+    PROJECT_PAGES,
+    TRAINING_PAGES,
+)
 BILINGUAL_TABLES = (*CATALOGS, reason_phrases.REASON_PHRASES, comparisons.COMPARISON_TEXTS)
 SOURCES = [path for path in ROOT.rglob("*") if path.suffix in (".html", ".svg", ".py")]
 

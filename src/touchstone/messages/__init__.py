@@ -15,12 +15,14 @@ from touchstone.messages.document_rejections import DOCUMENT_REJECTIONS
 from touchstone.messages.errors import ERROR_TEXTS
 from touchstone.messages.job_errors import JOB_ERROR_TEXTS, NAME_SUGGESTION
 from touchstone.messages.locales import LOCALES, Text
-from touchstone.messages.pages import PAGES
 from touchstone.messages.pages_account import ACCOUNT_PAGES
+from touchstone.messages.pages_common import COMMON_PAGES
+from touchstone.messages.pages_dataset_comparison import DATASET_COMPARISON_PAGES
 from touchstone.messages.pages_datasets import DATASET_PAGES
 from touchstone.messages.pages_evidence import EVIDENCE_PAGES
 from touchstone.messages.pages_jobs import JOB_PAGES
 from touchstone.messages.pages_projects import PROJECT_PAGES
+from touchstone.messages.pages_ranking import RANKING_PAGES
 from touchstone.messages.pages_training import TRAINING_PAGES
 from touchstone.messages.plurals import CountedText, with_count
 from touchstone.messages.ranking_notes import RANKING_NOTES
@@ -33,7 +35,9 @@ FRENCH_ONLY: Final = frozenset({"unauthorized", "invalid_user_id", "project_not_
 MESSAGES: Final[Mapping[str, Text]] = {
     **ERROR_TEXTS,
     **JOB_ERROR_TEXTS,
-    **PAGES,
+    **COMMON_PAGES,
+    **RANKING_PAGES,
+    **DATASET_COMPARISON_PAGES,
     **ACCOUNT_PAGES,
     **DATASET_PAGES,
     **EVIDENCE_PAGES,

@@ -1,88 +1,11 @@
-"""The texts of the page frame, the ranking and the comparison, in French and English."""
+"""The texts of the rank page, in French and English: filters, gates, weights, results and their robustness."""
 
 from collections.abc import Mapping
 from typing import Final
 
 from touchstone.messages.locales import Text
 
-PAGES: Final[Mapping[str, Text]] = {
-    # Frame
-    "skip": ("Aller au contenu", "Skip to the content"),
-    "skip_results": ("Aller au classement", "Skip to the ranking"),
-    "skip_weights": ("Aller aux poids", "Skip to the weights"),
-    "skip_filters": ("Aller aux filtres", "Skip to the filters"),
-    "nav_main": ("Pages", "Pages"),
-    "nav_rank": ("Classer", "Rank"),
-    "nav_projects": ("Projets", "Projects"),
-    "nav_jobs": ("Traitements", "Jobs"),
-    "nav_add": ("Ajouter des données", "Add data"),
-    "theme_auto": ("Thème du système", "System theme"),
-    "theme_light": ("Thème clair", "Light theme"),
-    "theme_dark": ("Thème sombre", "Dark theme"),
-    "foot_api": ("Documentation de l’API", "API documentation"),
-    "page_other_site": (
-        "Cette demande ne vient pas de nos pages ; rien n’a été fait",
-        "This request did not come from our pages; nothing was done",
-    ),
-    "colon": ("\u00a0:", ":"),
-    "semicolon": ("\u202f;", ";"),
-    "yes": ("oui", "yes"),
-    "no": ("non", "no"),
-    "any": ("indifférent", "any"),
-    "unknown": ("inconnu", "unknown"),
-    "unknown_count": ("inconnu : {count}", "unknown: {count}"),
-    "minimum": ("minimum", "minimum"),
-    "maximum": ("maximum", "maximum"),
-    "save": ("Enregistrer", "Save"),
-    "cancel": ("Annuler", "Cancel"),
-    "delete": ("Supprimer", "Delete"),
-    "table": ("Tableau", "Table"),
-    "pages": ("Pages de résultats", "Pages of results"),
-    "page_before": ("Précédente", "Previous"),
-    "page_after": ("Suivante", "Next"),
-    "page_of": ("{page} sur {pages}", "{page} of {pages}"),
-    "more_values": ("{count} autres valeurs", "{count} more values"),
-    "more_values_one": ("{count} autre valeur", "{count} more value"),
-    "more_values_cut": (
-        "Voici les {shown} plus fréquentes ; cherchez les autres parmi toutes les valeurs.",
-        "These are the {shown} most frequent; search all values for the others.",
-    ),
-    "values_all": ("Chercher parmi toutes les valeurs", "Search all values"),
-    "values_title": ("{name} : toutes les valeurs", "{name}: all values"),
-    "values_lead": (
-        "Cochez des valeurs : le classement retient les jeux de données qui en ont au moins une. Vos autres filtres "
-        "et vos poids sont conservés.",
-        "Tick some values: the ranking keeps the datasets that have at least one of them. Your other filters and "
-        "your weights are kept.",
-    ),
-    "values_search": ("Chercher une valeur", "Search for a value"),
-    "values_go": ("Chercher", "Search"),
-    "values_chosen": ("Valeurs choisies", "Selected values"),
-    "values_frequent": ("Les plus fréquentes d’abord", "Most frequent first"),
-    "values_count": ("{count} valeurs à choisir", "{count} values to choose from"),
-    "values_count_one": ("{count} valeur à choisir", "{count} value to choose from"),
-    "values_matching": ("{count} valeurs contiennent « {search} »", "{count} values contain “{search}”"),
-    "values_matching_one": ("{count} valeur contient « {search} »", "{count} value contains “{search}”"),
-    "values_search_clear": ("Voir toutes les valeurs", "Show all values"),
-    "values_apply": ("Voir le classement", "Show the ranking"),
-    "values_pages": ("Pages de valeurs", "Pages of values"),
-    # Errors
-    "error_missing": (
-        "L’adresse est erronée, ou ce qui s’y trouvait n’existe plus ou ne vous appartient pas.",
-        "The address is wrong, or what was there no longer exists or does not belong to you.",
-    ),
-    "error_forbidden": (
-        "Vous pouvez consulter cette page, mais pas la modifier.",
-        "You may view this page, but not change it.",
-    ),
-    "error_invalid": ("Revenez en arrière et corrigez.", "Go back and correct it."),
-    "error_slow_down": ("Patientez un instant, puis réessayez.", "Wait a little, then try again."),
-    "error_later": (
-        "Vous n’y êtes pour rien. Réessayez dans un instant.",
-        "This is not your fault. Please try again in a moment.",
-    ),
-    "error_home": ("Retour au classement", "Back to the ranking"),
-    "error_again": ("Réessayer", "Try again"),
+RANKING_PAGES: Final[Mapping[str, Text]] = {
     # The filters of the rank page
     "rank_title": ("Classer les jeux de données", "Rank datasets"),
     "rank_form": ("Filtres et poids", "Filters and weights"),
@@ -271,32 +194,4 @@ PAGES: Final[Mapping[str, Text]] = {
     "ranks_single": ("rang {rank}", "rank {rank}"),
     "ranks_range": ("rangs {best} à {worst}", "ranks {best} to {worst}"),
     "ranks_open": ("rangs {best} à plus de {limit}", "ranks {best} to beyond {limit}"),
-    # Comparison
-    "compare_title": ("Comparer", "Compare"),
-    "compare_lead": (
-        "Les mêmes poids s’appliquent à tous. La barre dorée marque la meilleure valeur connue, ≠ les lignes "
-        "qui diffèrent.",
-        "The same weights apply to all. The golden bar marks the best known value, ≠ the rows that differ.",
-    ),
-    "compare_all": ("Critère par critère", "Criterion by criterion"),
-    "pairs_title": ("Pourquoi l’un avant l’autre", "Why one ranks above the other"),
-    "pairs_lead": (
-        "Pour chaque paire : les points qui les séparent, et le plus petit changement d’un seul poids qui inverserait "
-        "leur ordre.",
-        "For each pair: the points between them, and the smallest change of a single weight that would reverse their "
-        "order.",
-    ),
-    "pair_title": ("{above} avant {below}", "{above} above {below}"),
-    "pair_points": ("Écart", "Difference"),
-    "pair_lead": ("Avance", "Lead"),
-    "pair_try": (
-        "Voir le classement inversé : {name} à {position} sur 100",
-        "Show the reversed ranking: {name} at {position} of 100",
-    ),
-    "compare_few": ("Épinglez au moins deux jeux de données", "Pin at least two datasets"),
-    "compare_back": ("Retour au classement", "Back to the ranking"),
-    "compare_facts": ("Ce que l’on sait", "What is known"),
-    "compare_points": ("Points", "Points"),
-    "compare_drop": ("Retirer", "Remove"),
-    "compare_choose": ("Choisir dans un projet", "Choose for a project"),
 }

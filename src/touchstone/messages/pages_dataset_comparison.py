@@ -1,0 +1,36 @@
+"""The texts of the page that compares datasets, in French and English."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from touchstone.messages.locales import Text
+
+DATASET_COMPARISON_PAGES: Final[Mapping[str, Text]] = {
+    "compare_title": ("Comparer", "Compare"),
+    "compare_lead": (
+        "Les mêmes poids s’appliquent à tous. La barre dorée marque la meilleure valeur connue, ≠ les lignes "
+        "qui diffèrent.",
+        "The same weights apply to all. The golden bar marks the best known value, ≠ the rows that differ.",
+    ),
+    "compare_all": ("Critère par critère", "Criterion by criterion"),
+    "pairs_title": ("Pourquoi l’un avant l’autre", "Why one ranks above the other"),
+    "pairs_lead": (
+        "Pour chaque paire : les points qui les séparent, et le plus petit changement d’un seul poids qui inverserait "
+        "leur ordre.",
+        "For each pair: the points between them, and the smallest change of a single weight that would reverse their "
+        "order.",
+    ),
+    "pair_title": ("{above} avant {below}", "{above} above {below}"),
+    "pair_points": ("Écart", "Difference"),
+    "pair_lead": ("Avance", "Lead"),
+    "pair_try": (
+        "Voir le classement inversé : {name} à {position} sur 100",
+        "Show the reversed ranking: {name} at {position} of 100",
+    ),
+    "compare_few": ("Épinglez au moins deux jeux de données", "Pin at least two datasets"),
+    "compare_back": ("Retour au classement", "Back to the ranking"),
+    "compare_facts": ("Ce que l’on sait", "What is known"),
+    "compare_points": ("Points", "Points"),
+    "compare_drop": ("Retirer", "Remove"),
+    "compare_choose": ("Choisir dans un projet", "Choose for a project"),
+}
