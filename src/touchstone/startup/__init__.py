@@ -7,5 +7,6 @@ The services are the gateway, which also serves the web pages, and the backends 
 - `whole_product` opens all services in one process;
 - `separate_services` opens the gateway, or one backend, as the only service of a process;
 - `public_site` puts the web pages and the API on one address;
-- `open_services` and `database_preparation` open and close what a service needs.
+- `open_services` and `database_preparation` open and close what a service needs;
+- `database_error_messages` tells the operator what to do if the database cannot be used.
 """
