@@ -125,3 +125,11 @@ class TestSchemaOrg:
         graph = [{"@type": "Dataset", "name": "A"}, {"@type": "Person", "name": "B"}, {"@type": "Dataset", "name": "C"}]
         reading = read({"@context": "https://schema.org", "@graph": graph})
         assert [document.key for document in reading.documents] == ["A", "C"]
+
+
+@pytest.mark.parametrize("url", ["None", "[More Information Needed]", "https://hub.example", "https://hub.example/"])
+def test_a_placeholder_or_the_first_page_of_a_site_identifies_no_dataset(url: str) -> None:
+    """Otherwise all datasets whose documents state it would become one record."""
+    first, second = (read_one({**CROISSANT, "name": name, "url": url}) for name in ("Signs", "Rain"))
+    assert (first.key, second.key) == ("Signs", "Rain")
+    assert first.record["metadata"].get("url") == (None if "http" not in url else url)

@@ -1,6 +1,6 @@
 """Spellings of tasks and domains fold to one value."""
 
-from touchstone.core.vocabulary import fold_domain, fold_domains, fold_task, fold_tasks, known_domains
+from touchstone.core.vocabulary import fold_domain, fold_domains, fold_language, fold_task, fold_tasks, known_domains
 
 
 def test_spellings_of_one_task() -> None:
@@ -38,3 +38,8 @@ def test_values_that_name_nothing_are_left_out() -> None:
 
 def test_only_known_domains_are_taken_from_keywords() -> None:
     assert known_domains(["wine", "City of Example", "finance"]) == ["food", "finance"]
+
+
+def test_codes_and_names_of_one_language() -> None:
+    assert {fold_language(text) for text in ("de", "DEU", "de-AT", "German", "allemand")} == {"de"}
+    assert fold_language("xyzzy") is None

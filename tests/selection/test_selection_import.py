@@ -399,6 +399,9 @@ async def test_addresses_in_documents_are_never_fetched(
     assert result["status"] == "created"
     assert "remote_context_ignored" in {part["code"] for part in result["skipped"]}
     await import_one(ada, DATASHEET + f"\n![picture]({address})\n<{address}>\n", "voices/datasheet.md")
+    turtle = f"<{address}> a <http://www.w3.org/ns/dcat#Dataset> ; <http://purl.org/dc/terms/title> 'Roads' ."
+    imports = f"<{address}> <http://www.w3.org/2002/07/owl#imports> <{address}> ."
+    assert (await import_one(ada, turtle + imports, "roads.ttl"))["status"] == "created"
     assert connections == [b"canary"]
 
 

@@ -7,7 +7,22 @@ from typing import Final, NamedTuple
 
 # The files that can be documents, or belong to one.
 DOCUMENT_SUFFIXES: Final = frozenset(
-    {".json", ".jsonld", ".geojson", ".yaml", ".yml", ".csv", ".tsv", ".md", ".markdown", ".txt", ".bib"}
+    {
+        ".json",
+        ".jsonld",
+        ".geojson",
+        ".yaml",
+        ".yml",
+        ".csv",
+        ".tsv",
+        ".md",
+        ".markdown",
+        ".txt",
+        ".bib",
+        ".ttl",
+        ".rdf",
+        ".xml",
+    }
 )
 JSON_LINES_SUFFIX: Final = ".jsonl"
 MAX_BATCH_DOCUMENTS: Final = 50

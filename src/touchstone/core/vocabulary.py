@@ -11,6 +11,7 @@ from functools import cache, lru_cache
 from typing import Final
 
 from babel import Locale
+from babel.core import get_global
 
 from touchstone.core.text import fold
 
@@ -167,13 +168,18 @@ def fold_domain(text: str) -> str | None:
 
 
 def fold_language(text: str) -> str | None:
-    """Return the ISO 639 code of a language given by a code, such as `en-GB`, or by its English or French name."""
+    """Return the ISO 639 code of a language given by a code, such as `en-GB` or `eng`, or by its English or French
+    name.
+    """
     key = fold(text).strip()
     code = re.split(r"[-_]", key)[0]
     codes_by_name = _language_codes()
     if key in codes_by_name:
         return codes_by_name[key]
-    return code if code in _known_codes() else None
+    if code in _known_codes():
+        return code
+    code_of_two_letters = get_global("language_aliases").get(code)
+    return code_of_two_letters if code_of_two_letters in _known_codes() else None
 
 
 @cache

@@ -50,6 +50,7 @@ DOCUMENT_REJECTIONS: Final[Mapping[str, Text]] = {
         "the member touchstone:dataset is not what an export writes; the rest is read by the standard",
     ),
     "invalid_json": ("ce n’est pas du JSON bien formé", "not well-formed JSON"),
+    "invalid_rdf": ("ce n’est pas du RDF bien formé", "not well-formed RDF"),
     "invalid_yaml": ("ce n’est pas du YAML bien formé", "not well-formed YAML"),
     "invalid_record": (
         "le catalogue ne peut pas enregistrer une des valeurs",
@@ -148,6 +149,10 @@ DOCUMENT_REJECTIONS: Final[Mapping[str, Text]] = {
     "wrong_number_of_cells": (
         "une ligne de table qui a trop ou trop peu de cases",
         "a row of a table with too few or too many cells",
+    ),
+    "xml_entity_refused": (
+        "une entité en XML, qui peut grandir jusqu’à des gigaoctets",
+        "an entity in XML, which can expand to gigabytes",
     ),
     "yaml_anchor_refused": (
         "une ancre ou un alias YAML, qui peut prendre des gigaoctets",

@@ -91,7 +91,9 @@ class DocumentBuilder:
         return licence
 
     def remember(self, name: str, value: Any) -> None:
-        """Keep a text or a list of texts in the record's `metadata`, unless it is empty."""
+        """Keep a text or a list of texts in the record's `metadata`, unless it is empty or a placeholder."""
+        if isinstance(value, str) and is_placeholder(value):
+            return
         if isinstance(value, str | list) and value:
             self.metadata[name] = value
 

@@ -1,4 +1,4 @@
-"""DCAT catalogs and datasets in JSON: DCAT-US 1.1 and 3.0, and DCAT-AP in JSON-LD."""
+"""DCAT catalogs and datasets: DCAT-US 1.1 and 3.0 in JSON, and DCAT-AP in JSON-LD, Turtle or RDF/XML."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -10,7 +10,7 @@ from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.licences import Licence
 from touchstone.metadata.parsing import DocumentError
 from touchstone.metadata.readers.builder import DocumentBuilder, attempt, year_of
-from touchstone.metadata.readers.json_ld import Names, context_of, text_of, texts_of
+from touchstone.metadata.readers.json_ld import FlatGraph, Names, context_of, text_of, texts_of
 from touchstone.metadata.readers.schema_org import accountable_body
 from touchstone.metadata.readers.source_document import SourceDocument
 
@@ -29,6 +29,19 @@ DOCUMENTATION_FIELDS: Final = ("landingPage", "describedBy", "references", "page
 # The three levels of access of DCAT-US, and the last steps of the addresses of DCAT-AP's access rights.
 OPEN_LEVELS: Final = frozenset({"public", "open"})
 CLOSED_LEVELS: Final = frozenset({"restricted public", "non-public", "restricted", "confidential", "non_public"})
+# The last steps of the addresses of the European Union's data themes, and what they mean.
+DATA_THEMES: Final[Mapping[str, str]] = {
+    "AGRI": "agriculture",
+    "ECON": "economics",
+    "EDUC": "education",
+    "ENVI": "environment",
+    "GOVE": "politics",
+    "HEAL": "health",
+    "JUST": "law",
+    "SOCI": "social science",
+    "TRAN": "transportation",
+}
+STANDALONE_TYPES: Final = frozenset({"Catalog", "CatalogRecord", "DataService", "Dataset", "DatasetSeries"})
 MAX_NESTED_CATALOGS: Final = 20
 
 
@@ -55,8 +68,15 @@ def is_dcat_dataset(names: Names, node: Mapping[str, Any]) -> bool:
 def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
     """Yield the datasets of a catalog, of the catalogs and series in it, or of a graph."""
     names = Names(context_of(source.data))
+    graph = FlatGraph(source.data)
     for node, place in find_datasets(source, names):
-        yield attempt(place, partial(read_dataset, source, names, node, place))
+        dataset = graph.embed_parts(node, lambda part: not _stands_alone(names, part))
+        yield attempt(place, partial(read_dataset, source, names, dataset, place))
+
+
+def _stands_alone(names: Names, node: Mapping[str, Any]) -> bool:
+    """Return whether a node is a resource of its own, and not a part of the dataset that refers to it."""
+    return not STANDALONE_TYPES.isdisjoint(names.types(node))
 
 
 def find_datasets(source: SourceDocument, names: Names) -> Iterator[tuple[Mapping[str, Any], str]]:
@@ -100,9 +120,12 @@ def as_list(value: Any) -> list[Any]:
 
 def read_dataset(source: SourceDocument, names: Names, node: Mapping[str, Any], place: str) -> DatasetDocument:
     """Return one dataset."""
-    members = names.members(node)
+    members = names.tree(node)
     title = text_of(members.get("title"))
-    key = text_of(members.get("identifier")) or text_of(members.get("@id")) or title
+    address = text_of(members.get("@id"))
+    if address is not None and address.startswith("_:"):
+        address = None  # such a name means nothing outside the document
+    key = text_of(members.get("identifier")) or address or title
     if not key:
         raise DocumentError("no_identifier", place=place)
 
@@ -112,15 +135,15 @@ def read_dataset(source: SourceDocument, names: Names, node: Mapping[str, Any], 
         builder.rejected.append(RejectedPart(f"{place}/identifier", "missing_identifier", {"used_instead": key}))
     builder.name(title, key)
     builder.describe(text_of(members.get("description")))
-    builder.remember("url", address_of(members.get("landingPage")) or text_of(members.get("@id")))
-    builder.remember("language", texts_of(members.get("language")))
+    builder.remember("url", address_of(members.get("landingPage")) or address)
+    builder.remember("language", [last_step(text) for text in texts_of(members.get("language"))])
     builder.remember("version", text_of(members.get("version")))
 
     keywords = texts_of(members.get("keyword"))
     builder.remember("tags", keywords)
-    themes = [theme for theme in texts_of(members.get("theme")) if "://" not in theme]
+    themes = theme_words(members.get("theme"))
     builder.words("domain", fold_domains(themes) or known_domains(keywords))
-    licence = builder.licence(licence_texts(names, members))
+    licence = builder.licence(licence_texts(members))
     add_access(builder, members, licence, place)
     add_year(builder, members, place)
     add_documentation(builder, members, place)
@@ -142,12 +165,23 @@ def find_version(names: Names, source: SourceDocument) -> str | None:
     return None
 
 
-def licence_texts(names: Names, members: Mapping[str, Any]) -> list[str]:
+def theme_words(value: Any) -> list[str]:
+    """Return the subjects of a dataset: words, labels of concepts, and the data themes of the European Union."""
+    themes = [DATA_THEMES.get(last_step(text), text) for text in texts_of(value)]
+    return [theme for theme in themes if "://" not in theme]
+
+
+def last_step(text: str) -> str:
+    """Return the last step of an address, which is the code of a concept in a vocabulary; a text as it is."""
+    return text.rstrip("/").rsplit("/", 1)[-1].rsplit("#", 1)[-1] if "://" in text else text
+
+
+def licence_texts(members: Mapping[str, Any]) -> list[str]:
     """Return the licence of a dataset, or those of its distributions, where DCAT-AP puts them."""
     own_licence = texts_of(members.get("license"))
     if own_licence:
         return own_licence
-    distributions = [names.members(part) for part in as_list(members.get("distribution")) if isinstance(part, Mapping)]
+    distributions = [part for part in as_list(members.get("distribution")) if isinstance(part, Mapping)]
     return [text for distribution in distributions for text in texts_of(distribution.get("license"))]
 
 
@@ -155,7 +189,7 @@ def add_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Li
     """Add whether everybody gets the data: by the level of access, a condition, or an open licence."""
     for name in ("accessLevel", "accessRights"):
         for level in texts_of(members.get(name)):
-            simple = level.rstrip("/").rsplit("/", 1)[-1].strip().lower()
+            simple = last_step(level).strip().lower()
             if simple in OPEN_LEVELS or simple in CLOSED_LEVELS:
                 builder.claim(Claim("is_public", simple in OPEN_LEVELS, level, f"{place}/{name}", field=name))
                 return

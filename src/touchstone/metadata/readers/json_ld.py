@@ -4,7 +4,7 @@ The vocabularies of dataset descriptions are known beforehand, so their contexts
 in the document is used for its prefixes. One that is only named by an address is noted, and never fetched.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from touchstone.metadata.documents import RejectedPart
@@ -24,6 +24,7 @@ _VOCABULARIES: Final = {
     "http://www.w3.org/2006/vcard/ns#": "",
     "http://www.w3.org/2004/02/skos/core#": "",
     "http://www.w3.org/ns/adms#": "",
+    "http://www.w3.org/2000/01/rdf-schema#": "",
     "http://www.w3.org/ns/prov#": "prov:",
 }
 _PREFIXES: Final = {
@@ -41,12 +42,16 @@ _PREFIXES: Final = {
     "vcard": "",
     "skos": "",
     "adms": "",
+    "rdfs": "",
     "rai": "rai:",
     "RAI": "rai:",
     "mlrai": "rai:",
     "prov": "prov:",
 }
 _KNOWN_CONTEXTS: Final = ("http://schema.org", "https://schema.org")
+# How many nodes of a graph become part of one dataset, and how deep. Nodes that share others could expand to gigabytes.
+MAX_EMBEDDED_NODES: Final = 500
+MAX_EMBEDDED_DEPTH: Final = 5
 
 
 class Names:
@@ -103,6 +108,14 @@ class Names:
             result.setdefault(self.normalise(name), value)
         return result
 
+    def tree(self, value: Any) -> Any:
+        """Return a value in which the members of all objects have their normalised names."""
+        if isinstance(value, Mapping):
+            return {name: self.tree(member) for name, member in self.members(value).items()}
+        if isinstance(value, list):
+            return [self.tree(member) for member in value]
+        return value
+
     def types(self, node: Any) -> list[str]:
         """Return the types of an object without prefixes."""
         declared = node.get("@type", node.get("type")) if isinstance(node, Mapping) else None
@@ -129,6 +142,46 @@ def context_of(data: Any) -> Any:
     if isinstance(data, list) and data:
         data = data[0]
     return data.get("@context") if isinstance(data, Mapping) else None
+
+
+class FlatGraph:
+    """The nodes of a flat graph, which refer to one another by their identifiers.
+
+    Catalogs write RDF this way: the publisher of a dataset is a node of its own beside the dataset.
+    """
+
+    def __init__(self, data: Any) -> None:
+        nodes = data.get("@graph") if isinstance(data, Mapping) else data
+        self._nodes: dict[str, Mapping[str, Any]] = {}
+        for node in nodes if isinstance(nodes, list) else []:
+            if isinstance(node, Mapping) and isinstance(node.get("@id"), str):
+                self._nodes.setdefault(node["@id"], node)
+
+    def embed_parts(self, dataset: Mapping[str, Any], is_part: Callable[[Mapping[str, Any]], bool]) -> dict[str, Any]:
+        """Return a dataset in which each reference to one of its parts is replaced by that node.
+
+        A node that is no part, that contains the reference or that is too much stays a reference.
+        """
+        remaining_nodes = MAX_EMBEDDED_NODES
+
+        def embed(value: Any, containers: tuple[str, ...]) -> Any:
+            nonlocal remaining_nodes
+            if isinstance(value, list):
+                return [embed(member, containers) for member in value]
+            if not isinstance(value, Mapping):
+                return value
+
+            identifier = value.get("@id")
+            if isinstance(identifier, str):
+                node = self._nodes.get(identifier) if set(value) == {"@id"} else None
+                is_too_much = remaining_nodes <= 0 or len(containers) >= MAX_EMBEDDED_DEPTH
+                if node is not None and identifier not in containers and not is_too_much and is_part(node):
+                    remaining_nodes -= 1
+                    value = node
+                containers = (*containers, identifier)
+            return {name: embed(member, containers) for name, member in value.items()}
+
+        return dict(embed(dataset, ()))
 
 
 def text_of(value: Any) -> str | None:

@@ -10,6 +10,7 @@ from touchstone.metadata.access_restrictions import find_access_restriction
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.licences import Licence
 from touchstone.metadata.parsing import DocumentError
+from touchstone.metadata.placeholders import is_placeholder
 from touchstone.metadata.prose import find_citation_year
 from touchstone.metadata.readers.builder import LOADER_NAMES, DocumentBuilder, attempt, list_of_texts, year_of
 from touchstone.metadata.readers.json_ld import Names, context_of, text_of, texts_of
@@ -28,6 +29,7 @@ HUBS: Final = frozenset(
      "uci machine learning repository", "tensorflow", "papers with code", "anonymous", "unknown", "community",
      "the community"}
 )  # fmt: skip
+_FIRST_PAGE: Final = re.compile(r"https?://[^/?#]*/?")
 _ADDRESS: Final = re.compile(r"https?://[^\s\"'<>{}]+")
 
 
@@ -64,14 +66,20 @@ def start_document(source: SourceDocument, names: Names, node: Mapping[str, Any]
     if (name in LOADER_NAMES and last_step in LOADER_NAMES) or last_step in LOADER_NAMES:
         raise DocumentError("loader_name", name=last_step)
 
-    key = address or text_of(members.get("@id")) or text_of(members.get("identifier")) or name or source.folder
-    if not key:
+    identifiers = (address, text_of(members.get("@id")), text_of(members.get("identifier")), name, source.folder)
+    key = next((text for text in identifiers if text and identifies_dataset(text)), None)
+    if key is None:
         raise DocumentError("no_identifier")
 
     builder = DocumentBuilder(standard, key=key)
     builder.rejected.extend(source.rejected)
     builder.rejected.extend(names.rejected)
     return builder
+
+
+def identifies_dataset(text: str) -> bool:
+    """Return whether a text can identify a dataset: a placeholder, or the first page of a site, cannot."""
+    return not is_placeholder(text) and _FIRST_PAGE.fullmatch(text) is None
 
 
 def represented_names(names: Names, node: Mapping[str, Any]) -> list[str]:

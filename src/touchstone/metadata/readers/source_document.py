@@ -9,9 +9,12 @@ from typing import Any
 from touchstone.metadata.documents import RejectedPart
 from touchstone.metadata.markdown import MarkdownDocument, read_markdown
 from touchstone.metadata.parsing import DocumentError, ParsedData, decode, parse_csv, parse_json, parse_yaml
+from touchstone.metadata.rdf import RDF_XML, TURTLE, parse_rdf
 
 JSON_SUFFIXES = (".json", ".jsonld", ".geojson")
 YAML_SUFFIXES = (".yaml", ".yml")
+RDF_SUFFIXES = {".ttl": TURTLE, ".rdf": RDF_XML, ".xml": RDF_XML}
+RDF_OPENINGS = {"@prefix": TURTLE, "@base": TURTLE, "PREFIX ": TURTLE, "<?xml": RDF_XML, "<rdf:RDF": RDF_XML}
 TABLE_DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 
@@ -51,16 +54,26 @@ class SourceDocument:
 
     @cached_property
     def parsed(self) -> ParsedData:
-        """The data of a JSON or YAML document; None for other documents."""
+        """The data of a JSON, YAML or RDF document; None for other documents."""
         if self.suffix in JSON_SUFFIXES or self._looks_like_json():
             return parse_json(self.text)
         if self.suffix in YAML_SUFFIXES:
             return parse_yaml(self.text)
+        if self.rdf_syntax is not None and self.text.strip():
+            return parse_rdf(self.text, self.rdf_syntax)
         return ParsedData(None)
+
+    @cached_property
+    def rdf_syntax(self) -> str | None:
+        """The syntax of an RDF document, by its name or, if it has none, by its beginning; None for other documents."""
+        if self.suffix:
+            return RDF_SUFFIXES.get(self.suffix)
+        beginning = self.text.lstrip("\ufeff \t\r\n")
+        return next((syntax for opening, syntax in RDF_OPENINGS.items() if beginning.startswith(opening)), None)
 
     @property
     def data(self) -> Any:
-        """The parsed data of a JSON or YAML document; None for other documents."""
+        """The parsed data of a JSON, YAML or RDF document; None for other documents."""
         return self.parsed.data
 
     @property

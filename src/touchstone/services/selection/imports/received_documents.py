@@ -28,6 +28,8 @@ NAMES_BY_MEDIA_TYPE: Final = {
     "text/csv": "document.csv",
     "text/tab-separated-values": "document.tsv",
     "text/markdown": "README.md",
+    "text/turtle": "document.ttl",
+    "application/rdf+xml": "document.rdf",
 }
 
 
