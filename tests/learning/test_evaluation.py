@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import sklearn.metrics as oracle
 
+from touchstone.learning import bootstrap
 from touchstone.learning.bootstrap import (
     MAX_RESAMPLED_ROWS,
     RESAMPLED_METRICS,
@@ -96,6 +97,18 @@ def test_resampled_metrics_equal_those_of_the_copied_rows(classes: int, weighted
         for counts, value in zip(draws[:20], values[:20], strict=True):
             drawn_rows = np.repeat(np.arange(len(counts)), counts)
             assert value == pytest.approx(compute_metric(name, predictions.take(drawn_rows)), abs=1e-6), name
+
+
+def test_resamples_are_evaluated_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interval does not depend on how many resamples are evaluated at once."""
+    predictions = classified(3, 90)
+    names = ("roc_auc", "average_precision", "balanced_accuracy", "log_loss")
+    at_once = bootstrap_intervals(names, predictions, seed=0)
+    for cells in (1, 90 * 7):
+        monkeypatch.setattr(bootstrap, "CELLS_PER_BLOCK", cells)
+        intervals = bootstrap_intervals(names, predictions, seed=0)
+        for name in names:
+            assert intervals[name] == pytest.approx(at_once[name], abs=1e-12)
 
 
 def test_rows_of_a_unit_are_drawn_together() -> None:

@@ -31,7 +31,7 @@ from touchstone.learning.successive_halving import (
 )
 from touchstone.learning.table_reader import read_table
 from touchstone.learning.task_interface import Json
-from touchstone.learning.time_budget import FINISHING_SECONDS, TimeBudget
+from touchstone.learning.time_budget import FINISHING_SECONDS, TimeBudget, expected_finishing_seconds
 from touchstone.learning.trial_fitting import fit_trial, predict_fold, predict_matrix, suppress_numeric_warnings
 from touchstone.learning.trial_score import selection_score
 
@@ -241,11 +241,27 @@ def test_missing_numbers_become_the_median() -> None:
 
 
 def test_a_busy_machine_leaves_less_time_before_the_end() -> None:
-    """Describing and writing a model takes as many times as long as the fits did, and longer with many columns."""
-    few_columns = TimeBudget(100).seconds_before_finishing(3.0)
-    assert few_columns == pytest.approx(100 - 3 * FINISHING_SECONDS, abs=0.5)
-    assert TimeBudget(100, columns=1_000).seconds_before_finishing(3.0) < few_columns - 5
+    """Describing and writing a model takes as many times as long as the work so far has taken."""
+    budget = TimeBudget(100)
+    assert budget.seconds_before_finishing(3.0) == pytest.approx(100 - 3 * FINISHING_SECONDS, abs=0.5)
     assert TimeBudget(1).seconds_before_finishing(3.0) == 0
+
+    # Ten seconds in which this process worked for one second.
+    slow = TimeBudget(100, started=time.monotonic() - 10, processor_seconds_before=time.process_time() - 1)
+    assert slow.slowdown == pytest.approx(10, rel=0.2)
+    assert slow.seconds_before_finishing() == pytest.approx(90 - 10 * FINISHING_SECONDS, abs=2)
+    assert slow.deadline_for(0.5) - time.monotonic() == pytest.approx((90 - 10 * FINISHING_SECONDS) / 2, abs=2)
+
+
+def test_wide_tables_and_long_tests_leave_less_time_for_the_search() -> None:
+    """Each column is described, and each prediction is measured, up to a limit."""
+
+    def seconds(columns: int, test_rows: int, classes: int) -> float:
+        return expected_finishing_seconds(columns=columns, test_rows=test_rows, classes=classes)
+
+    assert seconds(1_000, 100, 2) > seconds(10, 100, 2) + 5
+    assert seconds(10, 10_000, 5) > seconds(10, 10_000, 2) > seconds(10, 10_000, 0) > seconds(10, 100, 0)
+    assert seconds(10, 10**7, 2) == seconds(10, 10**6, 2)
 
 
 def test_a_refit_learns_from_all_rows(tmp_path: Path) -> None:

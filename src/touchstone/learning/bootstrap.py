@@ -7,7 +7,7 @@ bootstrap has it (Bickel, Götze and van Zwet 1997), so that a million rows take
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -36,6 +36,7 @@ from touchstone.learning.task_interface import Json
 MAX_RESAMPLED_ROWS: Final = 20_000
 MAX_RESAMPLED_CELLS: Final = 200_000  # With many classes fewer rows are resampled, since each class is measured.
 MIN_RESAMPLED_ROWS: Final = 5_000
+CELLS_PER_BLOCK: Final = 200_000  # Resamples are evaluated in blocks whose arrays fit into the cache of a processor.
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,20 @@ class Resamples:
 
     predictions: Predictions
     counts: Counts = field(repr=False)  # Shape (resamples, rows).
+    _threshold_rows: dict[int, "ThresholdRows"] = field(repr=False, default_factory=dict)
+
+    def blocks(self) -> "Iterator[Resamples]":
+        """Yield the resamples a few at a time."""
+        size = max(1, CELLS_PER_BLOCK // self.counts.shape[1])
+        for start in range(0, len(self.counts), size):
+            yield Resamples(self.predictions, self.counts[start : start + size])
+
+    def threshold_rows(self, code: int) -> "ThresholdRows":
+        """Return the rows that each threshold of the probability of a class adds, counted once for all metrics."""
+        if code not in self._threshold_rows:
+            is_positive = self.predictions.truth == code
+            self._threshold_rows[code] = _count_by_threshold(self, is_positive, self.predictions.probabilities[:, code])
+        return self._threshold_rows[code]
 
     def mean(self, values: npt.NDArray[np.floating]) -> Floats:
         """Return, for every resample, the mean of a value that each row has."""
@@ -98,9 +113,10 @@ def bootstrap_intervals(
     resamples = draw_resamples(resampled_predictions, rng, unit_of_row[rows])
 
     row_ratio = len(rows) / len(predictions.truth)
+    blocks_of_values = [[RESAMPLED_METRICS[metric](block) for metric in metrics] for block in resamples.blocks()]
     intervals = {}
-    for metric in metrics:
-        values = RESAMPLED_METRICS[metric](resamples)
+    for metric, values_of_blocks in zip(metrics, zip(*blocks_of_values, strict=True), strict=True):
+        values = np.concatenate(values_of_blocks)
         centre = compute_metric(metric, resampled_predictions)
         shift = compute_metric(metric, predictions) - centre
         intervals[metric] = _interval(values, centre, shift, narrowing=math.sqrt(row_ratio))
@@ -213,15 +229,8 @@ def _mean_over_classes(metric: Callable[[ThresholdRows], Floats]) -> Callable[[R
     """Return a function that averages a metric of rankings over the classes for which a resample defines it."""
 
     def compute(resamples: Resamples) -> Floats:
-        predictions = resamples.predictions
-        values_by_class = []
-        for code in ranked_classes(predictions):
-            threshold_rows = _count_by_threshold(
-                resamples, predictions.truth == code, predictions.probabilities[:, code]
-            )
-            values_by_class.append(metric(threshold_rows))
-
-        values = np.stack(values_by_class)
+        codes = ranked_classes(resamples.predictions)
+        values = np.stack([metric(resamples.threshold_rows(code)) for code in codes])
         is_defined = ~np.isnan(values)
         return _ratio_or_nan(np.where(is_defined, values, 0.0).sum(axis=0), is_defined.sum(axis=0).astype(np.float64))
 

@@ -42,7 +42,10 @@ def learning_curve(
 
     rows_to_learn = sum(len(smaller_fold.train) for smaller_fold in smaller_folds)
     expected_seconds = rows_to_learn * winner.seconds_per_row / pool.thread_count
-    if expected_seconds > TIME_SHARE * budget.seconds_before_finishing(winner.comparison.slowdown):
+    fitted_later = len(experiment.target.values) if experiment.learns_from_all_rows else 0
+    refit_seconds = fitted_later * winner.seconds_per_row / pool.thread_count
+    available_seconds = budget.seconds_before_finishing(winner.comparison.slowdown) - refit_seconds
+    if expected_seconds > TIME_SHARE * available_seconds:
         return None
 
     points = list(pool.map(lambda smaller: _measure_fold(experiment, winner.ensemble, smaller), smaller_folds))

@@ -4,34 +4,59 @@ import time
 from dataclasses import dataclass, field
 from typing import Final
 
-FINISHING_SECONDS: Final = 0.8  # How long describing and writing a model takes on an idle core,
-FINISHING_SECONDS_PER_COLUMN: Final = 0.004  # besides what each of its columns takes.
+# How long measuring, describing and writing a model takes on an idle core: in any case,
+FINISHING_SECONDS: Final = 0.5
+SECONDS_PER_COLUMN: Final = 0.007  # for each column that is learned from,
+SECONDS_PER_PREDICTION: Final = 1e-5  # and for each number or probability that is predicted for test rows,
+MAX_PREDICTIONS: Final = 200_000  # of which no more are resampled.
+MIN_PROCESSOR_SECONDS: Final = 0.1  # After less work nothing can be said about how slow the machine is.
 
 
 @dataclass(frozen=True, slots=True)
 class TimeBudget:
-    """The seconds that a training may take in all, from the moment at which this object is created."""
+    """The seconds that a training may take in all, from the moment at which this object is created.
+
+    Some of them are kept for what follows the search. `finishing_seconds` is how long that takes on an idle core.
+    """
 
     seconds: float
     started: float = field(default_factory=time.monotonic)
-    columns: int = 0  # From how many columns the training learns, which take time to describe.
+    processor_seconds_before: float = field(default_factory=time.process_time)
+    finishing_seconds: float = FINISHING_SECONDS
 
     @property
     def remaining_seconds(self) -> float:
         """The time that is left; it becomes negative."""
         return self.started + self.seconds - time.monotonic()
 
-    def seconds_before_finishing(self, slowdown: float) -> float:
-        """Return the time that is left until the training has to be described and written, but at least 0.
+    @property
+    def slowdown(self) -> float:
+        """How many times as long as on an idle core the work has taken so far, because of other programs; at least 1.
 
-        `slowdown` is how many times as long as on an idle core that takes.
+        With several threads at work this says too little, but reading and examining a table mostly takes one.
         """
-        finishing_seconds = FINISHING_SECONDS + FINISHING_SECONDS_PER_COLUMN * self.columns
-        return max(0.0, self.remaining_seconds - finishing_seconds * slowdown)
+        processor_seconds = time.process_time() - self.processor_seconds_before
+        if processor_seconds < MIN_PROCESSOR_SECONDS:
+            return 1.0
+        return max(1.0, (time.monotonic() - self.started) / processor_seconds)
+
+    def seconds_before_finishing(self, slowdown: float = 1.0) -> float:
+        """Return the time that is left until the model has to be described and written, but at least 0.
+
+        `slowdown` is how many times as long as on an idle core something takes, if more is known than from the work so
+        far.
+        """
+        return max(0.0, self.remaining_seconds - self.finishing_seconds * max(slowdown, self.slowdown))
 
     def deadline_for(self, share: float) -> float:
         """Return the moment of `time.monotonic` until which something may take a share of the time that is left now.
 
         The time for describing and writing the model is not shared out.
         """
-        return time.monotonic() + share * self.seconds_before_finishing(slowdown=1.0)
+        return time.monotonic() + share * self.seconds_before_finishing()
+
+
+def expected_finishing_seconds(*, columns: int, test_rows: int, classes: int) -> float:
+    """Return how long measuring, describing and writing a model takes on an idle core; `classes` is 0 for numbers."""
+    predictions = min(test_rows * max(1, classes), MAX_PREDICTIONS)
+    return FINISHING_SECONDS + SECONDS_PER_COLUMN * columns + SECONDS_PER_PREDICTION * predictions

@@ -33,7 +33,7 @@ from touchstone.learning.splits.split_report import report_split
 from touchstone.learning.table_reader import read_table
 from touchstone.learning.target import Indices
 from touchstone.learning.task_interface import DataFile, Json, Outcome, Phase, Report, to_builtins
-from touchstone.learning.time_budget import TimeBudget
+from touchstone.learning.time_budget import TimeBudget, expected_finishing_seconds
 from touchstone.learning.training_result import build_training_result
 from touchstone.learning.trial_fitting import suppress_numeric_warnings
 
@@ -52,7 +52,7 @@ def run_training(request: TrainingRequest, file: DataFile, *, scratch: Path, rep
         report(0.0, Phase.READING, step=0, total_steps=1, message="reading_data")
         table = read_table(file)
         experiment = prepare_experiment(request, table)
-        budget = replace(budget, columns=len(experiment.data.columns))
+        budget = replace(budget, finishing_seconds=_finishing_seconds(experiment))
         load_libraries(experiment.trials)
 
         with open_fitting_pool() as pool:
@@ -60,7 +60,7 @@ def run_training(request: TrainingRequest, file: DataFile, *, scratch: Path, rep
 
             report(PERCENT_AFTER_SEARCH, Phase.EVALUATING, step=0, total_steps=1, message="measuring_model")
             curve = learning_curve(experiment, search, pool, budget)
-            result = to_builtins(build_training_result(experiment, search, curve, file.declared))
+            result = to_builtins(build_training_result(experiment, search, curve, file.declared, budget))
             pipeline = fit_stored_model(experiment, search, pool)
 
         report(PERCENT_BEFORE_WRITING, Phase.WRITING, step=0, total_steps=1, message="writing_artifacts")
@@ -91,6 +91,15 @@ def preview(request: TrainingRequest, file: DataFile) -> Json:
         table = read_table(file)
         experiment = prepare_experiment(request, table)
         return table.summary | {"split": report_split(request.split, experiment.split)}
+
+
+def _finishing_seconds(experiment: Experiment) -> float:
+    """Return how long measuring, describing and writing the model takes on an idle core."""
+    return expected_finishing_seconds(
+        columns=len(experiment.data.columns),
+        test_rows=sum(len(fold.test) for fold in experiment.folds),
+        classes=len(experiment.target.classes),
+    )
 
 
 def _learned_rows(experiment: Experiment) -> Indices:

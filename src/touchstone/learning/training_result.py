@@ -37,13 +37,14 @@ from touchstone.learning.request_definitions import chosen_features
 from touchstone.learning.sample_weights import describe_weighting
 from touchstone.learning.splits.folds import held_out_positions
 from touchstone.learning.splits.split_decision import GROUP_COLUMN_REASON
-from touchstone.learning.splits.split_effect import measure_split_effect
+from touchstone.learning.splits.split_effect import effect_seconds, measure_split_effect
 from touchstone.learning.splits.split_report import report_split
 from touchstone.learning.splits.split_warnings import split_warnings
 from touchstone.learning.successive_halving import ScoredTrial
 from touchstone.learning.table_profile import profile_table
 from touchstone.learning.table_warnings import table_warnings
 from touchstone.learning.task_interface import Json
+from touchstone.learning.time_budget import TimeBudget
 
 MAX_LISTED_VALUES: Final = 200  # A form can only recognise a misspelt value if all values are listed.
 
@@ -53,11 +54,13 @@ def build_training_result(
     search: SearchResult,
     curve: Sequence[LearningCurvePoint] | None,
     declared: Mapping[str, Any],
+    budget: TimeBudget,
 ) -> Json:
     """Return the result of a training as the API documents it.
 
     `curve` is the learning curve, or None if there was no time for it. `declared` holds the attributes that the author
-    of the dataset states, such as its number of rows; the profile compares them with the measured ones.
+    of the dataset states, such as its number of rows; the profile compares them with the measured ones. What can be
+    done without is left out if the budget has no time for it.
     """
     # Measure the model on the test rows of all folds.
     predictions = concatenate([fold.predictions for fold in search.folds])
@@ -71,7 +74,9 @@ def build_training_result(
     profile = profile_table(experiment.table, roles, declared, experiment.target.name)
 
     # Say how the rows were divided, and what another split would have promised.
-    has_time = stopped_by != "time"
+    has_time = stopped_by != "time" and effect_seconds(experiment, search) <= budget.seconds_before_finishing()
+    if not has_time:
+        stopped_by = "time"
     effect = measure_split_effect(experiment, search.ensemble, _main_score(metrics)) if has_time else None
     split = report_split(experiment.request.split, experiment.split, effect)
 

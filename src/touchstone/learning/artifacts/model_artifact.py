@@ -9,15 +9,17 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+import skops
 import skops.io
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
+from skops.io._utils import SaveContext, get_state
 from skops.io.exceptions import UntrustedTypesFoundException
 
 from touchstone.learning.artifacts.example import TRUSTED_TYPES
@@ -150,7 +152,11 @@ class LoadedModel:
 
 def dump(pipeline: Pipeline, record: Json) -> bytes:
     """Return the pipeline and its record as one file, the same bytes for the same model."""
-    return _canonical_archive(skops.io.dumps(pipeline), record | {"format": FORMAT})
+    files = _NamedFiles()
+    context = SaveContext(zip_file=files)
+    schema = get_state(pipeline, context)
+    schema |= {"protocol": context.protocol, "_skops_version": skops.__version__}
+    return _canonical_archive(schema, files.contents, record | {"format": FORMAT})
 
 
 def load(model: ModelFile) -> LoadedModel:
@@ -179,13 +185,31 @@ def load(model: ModelFile) -> LoadedModel:
     return LoadedModel(pipeline, record)
 
 
-def _canonical_archive(data: bytes, record: Json) -> bytes:
-    """Rewrite a skops file without memory addresses and times, with the record added."""
+class _NamedFiles:
+    """What skops takes for the zip archive that it writes to: a collection of named files.
+
+    `skops.io.dumps` would write an archive, of which everything is read and written again, and whose schema takes
+    longer to indent than the rest of the model to write.
+    """
+
+    def __init__(self) -> None:
+        self.contents: dict[str, bytes] = {}
+
+    def writestr(self, name: str, content: bytes | memoryview | str) -> None:
+        """Add a file."""
+        self.contents[name] = content.encode() if isinstance(content, str) else bytes(content)
+
+    def namelist(self) -> Collection[str]:
+        """Return the names of the files, in which skops looks up each further name."""
+        return self.contents.keys()
+
+
+def _canonical_archive(schema: Json, files: Mapping[str, bytes], record: Json) -> bytes:
+    """Return a skops file without memory addresses and times, with the record added."""
     numbering = _Numbering()
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        schema = numbering.renumber(json.loads(archive.read(SCHEMA)))
-        files = [(new_name, archive.read(old_name)) for old_name, new_name in numbering.file_names.items()]
-    return _zip([(SCHEMA, _encode_json(schema)), (RECORD, _encode_json(record)), *sorted(files)])
+    canonical_schema = numbering.renumber(schema)
+    renamed_files = [(new_name, files[old_name]) for old_name, new_name in numbering.file_names.items()]
+    return _zip([(SCHEMA, _encode_json(canonical_schema)), (RECORD, _encode_json(record)), *sorted(renamed_files)])
 
 
 class _Numbering:
@@ -201,7 +225,7 @@ class _Numbering:
 
     def renumber(self, node: Any) -> Any:
         """Return a part of the schema, and everything below it, with the new numbers and names."""
-        if isinstance(node, list):
+        if isinstance(node, list | tuple):
             return [self.renumber(child) for child in node]
         if not isinstance(node, dict):
             return node

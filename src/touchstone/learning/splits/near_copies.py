@@ -12,6 +12,7 @@ import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import KDTree
+from sklearn.neighbors import NearestNeighbors
 
 from touchstone.learning.column_types import ColumnKind
 from touchstone.learning.splits.duplicate_rows import EqualRows, find_equal_rows
@@ -106,7 +107,7 @@ def _distance_of_copies(measurements: Floats) -> float | None:
         return None
 
     examined_rows = np.random.default_rng(0).permutation(len(different_rows))[:MAX_EXAMINED_ROWS]
-    distances, _neighbours = KDTree(different_rows).query(different_rows[examined_rows], k=NEIGHBOURS + 1)
+    distances = _neighbour_distances(different_rows, different_rows[examined_rows])
     nearer, farther = distances[:, 1:-1], distances[:, 2:]  # The first neighbour is the row itself.
     growth = farther / np.maximum(nearer, SMALLEST_DISTANCE)
 
@@ -117,6 +118,18 @@ def _distance_of_copies(measurements: Floats) -> float | None:
     last_copy = np.take_along_axis(nearer, largest_jump, axis=1)[has_jump]
     next_row = np.take_along_axis(farther, largest_jump, axis=1)[has_jump]
     return float(np.median(np.sqrt(last_copy * next_row)))
+
+
+def _neighbour_distances(rows: Floats, examined: Floats) -> Floats:
+    """Return the distances from each examined row to the rows that are nearest to it, the row itself first.
+
+    So few rows are compared with all others fastest, whatever the number of columns. That finds the nearest rows by
+    rounded distances, so those of copies are computed again.
+    """
+    search = NearestNeighbors(n_neighbors=NEIGHBOURS + 1, algorithm="brute").fit(rows)
+    neighbours = search.kneighbors(examined, return_distance=False)
+    distances: Floats = np.sort(np.linalg.norm(rows[neighbours] - examined[:, None], axis=2), axis=1)
+    return distances
 
 
 def _connect_rows(measurements: Floats, distance: float) -> Indices | None:

@@ -10,7 +10,7 @@ from msgspec.structs import replace as replace_in_plan
 from touchstone.learning.algorithms import search_space
 from touchstone.learning.ensembles import Ensemble, EnsembleMember, fit_ensemble_alone
 from touchstone.learning.evaluation import compute_metric, metric_sign
-from touchstone.learning.experiment import Experiment
+from touchstone.learning.experiment import Experiment, SearchResult
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.localized_text import localize
 from touchstone.learning.request_choices import METRIC_BY_NAME, Duplicates, Strategy
@@ -23,6 +23,7 @@ from touchstone.messages.splits import SPLIT_EFFECTS
 
 MAX_TRAINING_ROWS: Final = 20_000
 FLEXIBLE_ALGORITHM: Final = "random_forest"  # It learns single rows by heart if that pays.
+FOREST_SECONDS_PER_ROW: Final = 1e-4  # About, on an idle core; it decides nothing but what there is time for.
 
 
 class KeptApart(StrEnum):
@@ -84,6 +85,16 @@ def measure_split_effect(experiment: Experiment, ensemble: Ensemble, score: floa
     kept_apart = _score_with_plan(experiment, experiment.data, ensemble, careful_plan)
     careful_kind = _kind_of_plan(careful_plan)
     return _effect(experiment, careful_kind, careful_plan, shuffled=score, kept_apart=kept_apart)
+
+
+def effect_seconds(experiment: Experiment, search: SearchResult) -> float:
+    """Return about how long `measure_split_effect` takes; 0 if there is nothing to compare."""
+    rows = min(len(experiment.target.values), MAX_TRAINING_ROWS)
+    winner = search.folds[0]
+    if _what_is_kept_apart(experiment, experiment.split.plan) is not None:
+        forest_seconds_per_row = FOREST_SECONDS_PER_ROW * winner.comparison.slowdown
+        return rows * (winner.seconds_per_row + forest_seconds_per_row)
+    return rows * winner.seconds_per_row if _careful_plan(experiment) is not None else 0.0
 
 
 def _effect(
