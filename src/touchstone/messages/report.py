@@ -364,6 +364,24 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     "part_group_metrics": ("mesures par groupe", "metrics by group"),
     "only_declared": ("{name} : seulement affirmé", "{name}: only stated"),
     "known_value": ("{name} : {value} ({level})", "{name}: {value} ({level})"),
+    # The comparison of models
+    "models": ("Lequel entraîne le meilleur modèle ?", "Which of them trains the best model?"),
+    "models_table": (
+        "Les modèles entraînés sur les premiers jeux de données",
+        "The models that were trained on the first datasets",
+    ),
+    "models_place": ("Place", "Place"),
+    "models_baseline": ("Référence naïve", "Naive baseline"),
+    "models_target": ("prédit « {target} »", "predicts “{target}”"),
+    "models_overlap": (
+        "l’écart avec le meilleur peut être dû au hasard",
+        "the difference from the best may be chance",
+    ),
+    "models_warnings": (
+        "{count} {count:avertissement|avertissements}",
+        "{count} {count:warning|warnings}",
+    ),
+    "models_left_out": ("Écartés, avec la raison", "Left out, with the reason"),
     # Trainings and explanations
     "training": ("Ce que les essais ont montré", "What the trials have shown"),
     "training_title": (

@@ -12,6 +12,7 @@ from touchstone.services.selection.report.sections.changes import changes_sectio
 from touchstone.services.selection.report.sections.choice import choice_section
 from touchstone.services.selection.report.sections.evidence import evidence_section
 from touchstone.services.selection.report.sections.law import law_section
+from touchstone.services.selection.report.sections.model_comparison import model_comparison_section
 from touchstone.services.selection.report.sections.need import need_section
 from touchstone.services.selection.report.sections.ranking import ranking_section
 from touchstone.services.selection.report.sections.summary import summary_section
@@ -25,6 +26,7 @@ SECTIONS: Final[tuple[Callable[[ReportContent, ReportLanguage], Section | None],
     changes_section,
     evidence_section,
     law_section,
+    model_comparison_section,
     trials_section,
     limitations_section,
 )
@@ -70,4 +72,6 @@ def _moments(content: ReportContent) -> Iterator[datetime]:
     yield from (decision.at for decision in content.history)
     finished_at = [training.finished_at for training in content.trainings]
     finished_at += [explanation.finished_at for explanation in content.explanations]
+    if content.model_comparison is not None:
+        finished_at.append(content.model_comparison.finished_at)
     yield from (moment for moment in finished_at if moment is not None)

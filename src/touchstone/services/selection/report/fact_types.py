@@ -17,6 +17,7 @@ from touchstone.ranking.reasons.stability import Verdict
 from touchstone.services.selection.datasets.ranking_response import ExplainedItem
 from touchstone.services.selection.evidence.claim_records import ClaimSource, Decision
 from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetState
+from touchstone.services.selection.report.model_comparison_facts import ReportedModelComparison
 from touchstone.services.selection.weights import CriterionWeight
 
 VERSION: Final = 1
@@ -383,6 +384,8 @@ class ReportContent(msgspec.Struct, frozen=True, kw_only=True):
             attribute with the claims that count, and by points of law.
         trainings, explanations: the newest five of each that have succeeded in this project; what an explanation says
             of single rows is left out, since a row may be about a person.
+        model_comparison: the newest comparison of models of this project that has ended: which of the ranked datasets
+            trains best, with the scores and their intervals; null if there is none.
         limitations: codes of what limits the conclusions from the report.
     """
 
@@ -399,6 +402,7 @@ class ReportContent(msgspec.Struct, frozen=True, kw_only=True):
     evidence: ReportedEvidence | None
     trainings: Sequence[ReportedTraining]
     explanations: Sequence[ReportedExplanation]
+    model_comparison: ReportedModelComparison | None
     limitations: Sequence[str]
 
     def digest(self) -> str:

@@ -29,6 +29,7 @@ from touchstone.services.selection.report.fact_types import (
 from touchstone.services.selection.report.job_facts import load_explanations, load_trainings
 from touchstone.services.selection.report.legal_points import ReportPart
 from touchstone.services.selection.report.limitations import find_limitations
+from touchstone.services.selection.report.model_comparison_facts import load_model_comparison
 from touchstone.services.selection.report.ranking_facts import ProjectRanking, find_standing, rank_for_report
 from touchstone.services.selection.report.reason_facts import compare_with_rival, find_prospects, measure_robustness
 
@@ -53,6 +54,7 @@ class ReportReader:
             choice_facts = await load_choice_facts(connection, project)
             trainings = await load_trainings(connection, project)
             explanations = await load_explanations(connection, project)
+            model_comparison = await load_model_comparison(connection, project)
 
         ranking = await rank_for_report(self._catalog, scoring, project.assurance, project.user_id)
         choice = await self._read_choice(project, choice_facts, ranking)
@@ -74,6 +76,7 @@ class ReportReader:
             evidence=evidence,
             trainings=trainings,
             explanations=explanations,
+            model_comparison=model_comparison,
             limitations=find_limitations(need, ranking.reported, choice, evidence, trainings),
         )
 

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from touchstone.core.errors import JobNotFound, Unavailable
+from touchstone.jobs.comparisons.comparison_records import Comparison
 from touchstone.jobs.job_event_stream import (
     HEARTBEAT_COMMENT,
     HEARTBEAT_SECONDS,
@@ -19,7 +20,6 @@ from touchstone.jobs.job_event_stream import (
 )
 from touchstone.jobs.job_states import FINAL_STATES
 from touchstone.services.training.comparison.comparison_json import comparison_json
-from touchstone.services.training.comparison.comparison_records import Comparison
 
 POLL_SECONDS: Final = 1.0  # Each look reads the metrics of all trainings.
 ID_LENGTH: Final = 16

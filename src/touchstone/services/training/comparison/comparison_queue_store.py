@@ -12,8 +12,8 @@ from touchstone.core.errors import IdempotencyConflict
 from touchstone.database.engine import Database, Writer
 from touchstone.database.tables import compared_datasets, comparisons
 from touchstone.jobs import queue_store
+from touchstone.jobs.comparisons.comparison_records import NewComparedDataset, NewComparison
 from touchstone.jobs.state_transition_store import utc_now
-from touchstone.services.training.comparison.comparison_records import NewComparedDataset, NewComparison
 
 
 async def create_comparison(

@@ -11,16 +11,16 @@ from starlette.responses import Response, StreamingResponse
 from touchstone.http.responses import JsonResponse
 from touchstone.http.routing import strict_router
 from touchstone.http.stop_event import stop_event
+from touchstone.jobs.comparisons import comparison_store
+from touchstone.jobs.comparisons.comparison_records import Comparison
 from touchstone.jobs.job_event_stream import HEADERS
 from touchstone.jobs.job_responses import list_response
 from touchstone.jobs.job_schemas import IDEMPOTENCY_KEY, LAST_EVENT_ID
 from touchstone.jobs.job_states import FINAL_STATES
 from touchstone.jobs.request_context import Context, JobRequestContext
 from touchstone.jobs.request_schemas import ComparisonBody
-from touchstone.services.training.comparison import comparison_store
 from touchstone.services.training.comparison.comparison_event_stream import ComparisonEvent, stream_comparison
 from touchstone.services.training.comparison.comparison_json import comparison_json
-from touchstone.services.training.comparison.comparison_records import Comparison
 from touchstone.services.training.comparison.comparison_schemas import (
     ACCEPTED,
     ComparisonQuery,

@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from touchstone.core.errors import DataFileUnreadable, FieldError, InvalidJobRequest
+from touchstone.jobs.comparisons.comparison_records import NewComparedDataset, NewComparison, Refusal
 from touchstone.jobs.job_records import NewJob
 from touchstone.jobs.job_submission import check_against_data, describe_job, load_project, request_digest
 from touchstone.jobs.request_context import JobRequestContext
@@ -21,7 +22,6 @@ from touchstone.services.training.comparison.candidates import (
     iterate_ranked_tables,
     load_named_datasets,
 )
-from touchstone.services.training.comparison.comparison_records import NewComparedDataset, NewComparison, Refusal
 
 MAX_CHECKED_TABLES: Final = 20  # of a ranking; checking a table means reading it
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from touchstone.jobs.comparisons.comparison_records import ComparedDatasetRecord, Comparison
 from touchstone.learning.request_choices import METRIC_BY_NAME, Metric
-from touchstone.services.training.comparison.comparison_records import ComparedDatasetRecord, Comparison
 
 
 class Score(Struct, frozen=True, kw_only=True):

@@ -10,13 +10,13 @@ from touchstone.core.errors import JobNotFinal, JobNotFound
 from touchstone.core.identity import parse_uuid
 from touchstone.database.engine import Database, Reader
 from touchstone.database.tables import compared_datasets, comparisons, jobs
-from touchstone.jobs.job_states import FINAL_STATES, JobState
-from touchstone.jobs.state_transition_store import move_jobs
-from touchstone.services.training.comparison.comparison_records import (
+from touchstone.jobs.comparisons.comparison_records import (
     ComparedDatasetRecord,
     Comparison,
     ComparisonRecord,
 )
+from touchstone.jobs.job_states import FINAL_STATES, JobState
+from touchstone.jobs.state_transition_store import move_jobs
 
 _COMPARISON_COLUMNS: Final = tuple(comparisons.c[name] for name in ComparisonRecord.__struct_fields__)
 # Of the result of a training, which may be megabytes long, the database returns only what is compared.

@@ -1,0 +1,128 @@
+"""What the newest comparison of models of a project has found: which of the ranked datasets trains best."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+import msgspec
+
+from touchstone.database.engine import Reader
+from touchstone.jobs.comparisons import comparison_store
+from touchstone.jobs.comparisons.assessment import AssessedDataset, assess
+from touchstone.jobs.comparisons.comparison_records import ComparedDatasetRecord, Comparison
+from touchstone.jobs.comparisons.summary import summarize
+from touchstone.jobs.job_states import JobState
+from touchstone.messages import job_error_text
+from touchstone.messages.locales import LOCALES
+from touchstone.services.selection.projects.store import ProjectRecord
+
+MAX_COMPARISONS: Final = 10
+"""Among how many of the newest comparisons one that has ended is looked for."""
+
+
+class ReportedModel(msgspec.Struct, frozen=True, kw_only=True):
+    """The model that was trained on one of the compared datasets.
+
+    Attributes:
+        rank: the rank of the dataset when the comparison was started; None if the dataset was named.
+        rows: the number of rows of its table; None if the training has not succeeded.
+        metric, value, low, high, baseline: its score with the ends of its interval of confidence, and the score without
+            any learning; None without a score.
+        place: 1 plus the number of better scores; None if the scores cannot be compared.
+        overlaps_best: whether the difference from the best score may be chance.
+        warnings: the number of warnings of the training.
+    """
+
+    dataset_id: int
+    name: str
+    rank: int | None
+    target: str | None
+    rows: int | None
+    algorithm: str | None
+    metric: str | None
+    value: float | None
+    low: float | None
+    high: float | None
+    baseline: float | None
+    place: int | None
+    overlaps_best: bool
+    warnings: int
+
+
+class ReportedOmission(msgspec.Struct, frozen=True, kw_only=True):
+    """A dataset of the ranking on which no model could be trained, with the reason in both languages."""
+
+    dataset_id: int
+    name: str
+    rank: int | None
+    reason: Mapping[str, str]
+
+
+class ReportedModelComparison(msgspec.Struct, frozen=True, kw_only=True):
+    """A comparison of the models of several datasets: what was measured, and what follows from it in both languages."""
+
+    comparison_id: UUID
+    finished_at: datetime | None
+    models: Sequence[ReportedModel]
+    left_out: Sequence[ReportedOmission]
+    best_dataset_id: int | None
+    summary: Mapping[str, str]
+
+
+async def load_model_comparison(connection: Reader, project: ProjectRecord) -> ReportedModelComparison | None:
+    """Return the newest comparison of a project in which a training has succeeded and all have ended; None without."""
+    comparisons = await comparison_store.list_comparisons(
+        connection, project.user_id, project.id, skip=0, limit=MAX_COMPARISONS
+    )
+    for comparison in comparisons:
+        if comparison.state is JobState.SUCCEEDED:
+            return _reported_comparison(comparison)
+    return None
+
+
+def _reported_comparison(comparison: Comparison) -> ReportedModelComparison:
+    """Return a comparison as a report describes it, its best model first."""
+    assessment = assess(comparison)
+    best_first = sorted(assessment.datasets, key=lambda item: (item.place is None, item.place or 0))
+    return ReportedModelComparison(
+        comparison_id=comparison.record.id,
+        finished_at=comparison.finished_at,
+        models=[_reported_model(item) for item in best_first],
+        left_out=[_reported_omission(dataset) for dataset in comparison.left_out],
+        best_dataset_id=assessment.best.dataset.dataset_id if assessment.best else None,
+        summary={locale: summarize(comparison, assessment, locale) for locale in LOCALES},
+    )
+
+
+def _reported_model(item: AssessedDataset) -> ReportedModel:
+    """Return the model of a dataset as a report describes it."""
+    dataset, score = item.dataset, item.score
+    return ReportedModel(
+        dataset_id=dataset.dataset_id,
+        name=dataset.dataset_name,
+        rank=dataset.rank,
+        target=dataset.target,
+        rows=dataset.inputs.rows if dataset.inputs else None,
+        algorithm=dataset.algorithm,
+        metric=score.metric if score else None,
+        value=score.value if score else None,
+        low=score.low if score else None,
+        high=score.high if score else None,
+        baseline=score.baseline if score else None,
+        place=item.place,
+        overlaps_best=item.overlaps_best,
+        warnings=len(dataset.warnings or ()),
+    )
+
+
+def _reported_omission(dataset: ComparedDatasetRecord) -> ReportedOmission:
+    """Return a dataset that was left out as a report describes it."""
+    refusal = dataset.refusal
+    assert refusal is not None
+    return ReportedOmission(
+        dataset_id=dataset.dataset_id,
+        name=dataset.dataset_name,
+        rank=dataset.rank,
+        reason={locale: job_error_text(refusal.code, refusal.facts, locale) for locale in LOCALES},
+    )

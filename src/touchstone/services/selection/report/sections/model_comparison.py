@@ -1,0 +1,87 @@
+"""The section of a report about which of the ranked datasets trains the best model."""
+
+from touchstone.services.selection.report.document import (
+    Block,
+    Cell,
+    Column,
+    Fact,
+    FactList,
+    Line,
+    Row,
+    Section,
+    Style,
+    Table,
+    paragraph,
+    text_cell,
+)
+from touchstone.services.selection.report.fact_types import ReportContent
+from touchstone.services.selection.report.language import DASH, ReportLanguage
+from touchstone.services.selection.report.model_comparison_facts import (
+    ReportedModel,
+    ReportedModelComparison,
+    ReportedOmission,
+)
+
+
+def model_comparison_section(content: ReportContent, language: ReportLanguage) -> Section | None:
+    """Return the section with the newest comparison of models; None if the project has none that has ended."""
+    comparison = content.model_comparison
+    if comparison is None:
+        return None
+
+    blocks: list[Block] = [
+        paragraph(str(language.translation(comparison.summary))),
+        _models_table(comparison, language),
+        FactList([Fact(language.text("training_finished"), [Line(language.moment(comparison.finished_at))])]),
+    ]
+    if comparison.left_out:
+        lines = [Line(_omission_sentence(omission, language)) for omission in comparison.left_out]
+        blocks.append(FactList([Fact(language.text("models_left_out"), lines)]))
+    return Section("models", language.text("models"), blocks)
+
+
+def _models_table(comparison: ReportedModelComparison, language: ReportLanguage) -> Table:
+    """Return the models side by side, the best one first."""
+    columns = [
+        Column(language.text("models_place"), is_number=True),
+        Column(language.text("dataset"), width=3),
+        Column(language.text("rank"), is_number=True),
+        Column(language.text("metric"), width=1.6),
+        Column(language.text("value"), is_number=True),
+        Column(language.text("interval"), is_number=True, width=1.4),
+        Column(language.text("models_baseline"), is_number=True, width=1.2),
+    ]
+    rows = [
+        Row(_model_cells(model, language), is_emphasised=model.dataset_id == comparison.best_dataset_id)
+        for model in comparison.models
+    ]
+    return Table(language.text("models_table"), columns, rows)
+
+
+def _model_cells(model: ReportedModel, language: ReportLanguage) -> list[Cell]:
+    """Return the cells for the model of one dataset."""
+    is_bounded = model.low is not None and model.high is not None
+    interval = f"{language.number(model.low)} – {language.number(model.high)}" if is_bounded else DASH
+    lines = [Line(model.name)]
+    if model.target is not None:
+        lines.append(Line(language.text("models_target", target=model.target), Style.MUTED))
+    if model.overlaps_best:
+        lines.append(Line(language.text("models_overlap"), Style.UNKNOWN))
+    if model.warnings:
+        lines.append(Line(language.text("models_warnings", count=model.warnings), Style.UNKNOWN))
+
+    return [
+        text_cell(DASH if model.place is None else language.integer(model.place)),
+        Cell(lines),
+        text_cell(DASH if model.rank is None else language.integer(model.rank)),
+        text_cell(DASH if model.metric is None else language.metric(model.metric)),
+        text_cell(language.number(model.value)),
+        text_cell(interval),
+        text_cell(language.number(model.baseline)),
+    ]
+
+
+def _omission_sentence(omission: ReportedOmission, language: ReportLanguage) -> str:
+    """Return the sentence that says which dataset of the ranking was left out, and why."""
+    reason = str(language.translation(omission.reason))
+    return language.text("labelled", label=omission.name, value=reason)

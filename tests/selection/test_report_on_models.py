@@ -1,0 +1,122 @@
+"""The section of the report on a project about which of the ranked datasets trains best."""
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import httpx2
+import pytest
+import sqlalchemy as sa
+
+from tests.selection.conftest import ADA, client_of
+from tests.selection.test_selection_report import facts_of, plain_text, report_of
+from touchstone.core.canonical_json import canonical_digest
+from touchstone.database.engine import Database
+from touchstone.database.tables import comparisons, jobs
+from touchstone.jobs.comparisons import comparison_store
+from touchstone.jobs.comparisons.comparison_records import NewComparedDataset, NewComparison, Refusal
+from touchstone.jobs.job_kinds import TRAINING
+from touchstone.jobs.job_records import NewJob
+from touchstone.jobs.job_states import JobState
+from touchstone.services.selection.app import Selection
+from touchstone.services.training.comparison import comparison_queue_store
+
+pytestmark = pytest.mark.anyio
+LEFT_OUT = NewComparedDataset(
+    dataset_id=9,
+    dataset_name="Pictures",
+    rank=2,
+    refusal=Refusal(code="file_type_unknown", facts={"file_type": "zip", "known": "csv"}),
+)
+NO_BREAK_SPACES = str.maketrans(dict.fromkeys("\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}", " "))
+
+
+def training(name: str, rank: int) -> NewComparedDataset:
+    """Return a dataset that is trained on."""
+    job = NewJob(kind=TRAINING.name, owner=ADA, request={"target": "ill"}, digest=name, dataset_id=rank)
+    return NewComparedDataset(dataset_id=rank, dataset_name=name, rank=rank, target="ill", training=job)
+
+
+async def compared(database: Database, project: dict[str, Any], scores: dict[str, tuple[float, float, float]]) -> UUID:
+    """Store a comparison of datasets, whose trainings have succeeded with these scores and intervals."""
+    datasets = [training(name, rank) for rank, name in enumerate(scores, start=1)]
+    comparison_id = await comparison_queue_store.create_comparison(
+        database,
+        NewComparison(owner=ADA, request={}, digest="0", project_id=UUID(project["id"])),
+        [*datasets, LEFT_OUT],
+        waiting_limit=100,
+    )
+    async with database.reading() as connection:
+        comparison = await comparison_store.load_comparison(connection, str(comparison_id), ADA)
+    for dataset in comparison.trained:
+        value, low, high = scores[dataset.dataset_name]
+        metrics = {
+            "metric": "balanced_accuracy",
+            "holdout": {"balanced_accuracy": {"value": value, "low": low, "high": high}},
+            "baseline": {"balanced_accuracy": {"value": 0.5}},
+        }
+        result = {"metrics": metrics, "model": {"algorithm": "linear"}, "warnings": []}
+        values = {"status": JobState.SUCCEEDED, "result": result, "finished_at": datetime(2031, 5, 6, tzinfo=UTC)}
+        async with database.writing() as transaction:
+            await transaction.execute(sa.update(jobs).where(jobs.c.id == dataset.job_id).values(values))
+    return comparison_id
+
+
+async def new_project(client: httpx2.AsyncClient) -> dict[str, Any]:
+    """Create a project without a choice."""
+    project: dict[str, Any] = (await client.post("/projects", json={"name": "Screening"})).json()
+    return project
+
+
+async def test_the_report_says_which_dataset_trains_best(database: Database, selection: Selection) -> None:
+    """Scores, what may be chance, and what was left out stand in the facts and in both languages."""
+    async with client_of(selection) as client:
+        project = await new_project(client)
+        assert (await facts_of(client, project))["model_comparison"] is None
+        without = plain_text((await report_of(client, project, lang="en")).content)
+        scores = {"Cohort A": (0.71, 0.66, 0.76), "Cohort B": (0.78, 0.74, 0.82)}
+        comparison_id = await compared(database, project, scores)
+
+        stated = (await report_of(client, project, format="json")).json()
+        english = plain_text((await report_of(client, project, lang="en")).content)
+        french = plain_text((await report_of(client, project, lang="fr")).content)
+        printed = (await report_of(client, project, format="pdf", lang="fr")).content
+
+    facts = stated["report"]["model_comparison"]
+    assert stated["sha256"] == canonical_digest(stated["report"])
+    assert (facts["comparison_id"], facts["best_dataset_id"]) == (str(comparison_id), 2)
+    assert [(model["name"], model["place"], model["value"]) for model in facts["models"]] == [
+        ("Cohort B", 1, 0.78),
+        ("Cohort A", 2, 0.71),
+    ]
+    assert [model["overlaps_best"] for model in facts["models"]] == [False, True]
+    assert [omission["name"] for omission in facts["left_out"]] == ["Pictures"]
+
+    assert "Which of them trains the best model?" not in without
+    assert "“Cohort B” gives the best model: Balanced accuracy 0.78" in english
+    assert "The difference from “Cohort A” may be chance" in english
+    assert "the difference from the best may be chance" in english
+    assert "May 6, 2031" in english or "6 May 2031" in english
+    assert "« Cohort B » donne le meilleur modèle" in french.replace("\N{NO-BREAK SPACE}", " ").replace(
+        "\N{NARROW NO-BREAK SPACE}", " "
+    )
+    assert "Pictures: Files of type zip are not supported" in english
+    assert "{" not in english + french
+    assert printed.startswith(b"%PDF-")
+
+
+async def test_the_newest_comparison_that_has_ended_is_reported(database: Database, selection: Selection) -> None:
+    """Neither an older one nor one whose trainings still wait."""
+    async with client_of(selection) as client:
+        project = await new_project(client)
+        older = await compared(database, project, {"Old": (0.6, 0.5, 0.7)})
+        newer = await compared(database, project, {"New": (0.7, 0.6, 0.8)})
+        waiting = NewComparison(owner=ADA, request={}, digest="1", project_id=UUID(project["id"]))
+        await comparison_queue_store.create_comparison(database, waiting, [training("Waiting", 3)], waiting_limit=100)
+        async with database.writing() as transaction:
+            earlier = datetime(2020, 1, 1, tzinfo=UTC)
+            await transaction.execute(
+                sa.update(comparisons).where(comparisons.c.id == older).values({"created_at": earlier})
+            )
+        facts = await facts_of(client, project)
+    assert facts["model_comparison"]["comparison_id"] == str(newer)
