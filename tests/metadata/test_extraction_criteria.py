@@ -217,3 +217,62 @@ def test_a_publisher_in_a_structured_document_answers_for_the_data() -> None:
     assert [claim.attribute for claim in propose_claims(sections)] == ["accountability_defined"]
     assert propose_claims([Section(("creator", "name"), "Ana Lopez", is_structured=True)]) == []
     assert propose_claims([Section(("publisher", "name"), "Anonymous", is_structured=True)]) == []
+
+
+@pytest.mark.parametrize(
+    ("criterion", "text", "value"),
+    [
+        ("informed_consent", "Visitors were volunteers who opted in to donate their messages.", True),
+        ("informed_consent", "The people in the pictures were never contacted.", False),
+        ("informed_consent", "The letters came from an archive, and their authors never agreed.", False),
+        ("equity_non_discrimination", "Of 300 patients, 140 (47%) are female and 160 male.", True),
+        ("equity_non_discrimination", "We measured gender bias in the labels and found none.", True),
+        ("equity_non_discrimination", "As 90% of the players are men, the sample is skewed.", False),
+        ("equity_non_discrimination", "The collection over-represents younger customers.", False),
+        ("equity_non_discrimination", "Large models trained on news are biased against women.", None),
+        ("equity_non_discrimination", "These tasks are designed to cover racial and gender bias.", None),
+        ("security_measures_in_place", "Only vetted researchers get the files.", True),
+        ("data_quality_documented", "Blank pages and duplicate scans were thrown out.", True),
+        ("data_quality_documented", "Weights of 0 kg were set to missing.", True),
+        ("data_quality_documented", "About 4% of the dates are off by one day.", True),
+        ("data_quality_documented", "Spelling mistakes remain in the oldest letters.", True),
+        ("data_quality_documented", "The readings of the second winter are missing.", True),
+        ("data_quality_documented", "The summaries have not been checked by humans.", False),
+        ("data_quality_documented", "The remaining summaries have not been checked by humans.", None),
+        ("data_quality_documented", "Each item has one correct and three incorrect answers.", None),
+        ("data_quality_documented", "Each question has a fixed set of wrong answers.", None),
+        ("data_quality_documented", "Participants are required to correct all errors in the sentences.", None),
+        ("data_quality_documented", "Mistakes that are reported are corrected in the next version.", None),
+        ("anonymization_applied", "Dates of birth were truncated to the month.", True),
+        ("anonymization_applied", "Voices were distorted.", True),
+        ("anonymization_applied", "Senders have pseudonymous ids.", True),
+        ("anonymization_applied", "We did not remove the names of patients.", False),
+        ("anonymization_applied", "The table has the names of the customers.", False),
+        ("record_keeping_policy_exists", "A new version of the data is published each July.", True),
+        ("record_keeping_policy_exists", "Earlier versions stay available.", True),
+        ("record_keeping_policy_exists", "Mistakes that are reported are corrected in the next version.", True),
+        ("record_keeping_policy_exists", "The original files are deleted five years after the study.", True),
+        ("record_keeping_policy_exists", "There will be no further updates.", False),
+        ("record_keeping_policy_exists", "Nobody maintains this collection.", False),
+        ("purpose_limitation_respected", "You can use the images for whatever you like.", False),
+        (
+            "purpose_limitation_respected",
+            "We recommend the data for studies of dialogue. We ask that they not be used for imitating a speaker.",
+            True,
+        ),
+    ],
+)
+def test_further_wordings(criterion: str, text: str, value: bool | None) -> None:
+    """Sentences that were written by the codebook, and not taken from labelled documents."""
+    assert value_of(criterion, text) is value
+
+
+def test_sections_about_other_datasets_show_nothing() -> None:
+    assert value_of("data_quality_documented", "Duplicates were removed.", "Related work") is None
+    assert value_of("data_quality_documented", "Duplicates were removed.", "Cleaning") is True
+
+
+def test_neither_the_hub_nor_a_former_project_answers_for_a_dataset() -> None:
+    assert value_of("accountability_defined", "Made by the Hugging Face team.", "Dataset Curators") is None
+    text = "The project ended, and the collection is no longer maintained."
+    assert value_of("accountability_defined", text, "Maintenance") is None

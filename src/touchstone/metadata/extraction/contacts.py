@@ -87,6 +87,13 @@ _NOBODY_ANSWERS: Final = re.compile(
 )
 
 
+_NOT_KEPT_UP: Final = re.compile(
+    r"\b(?:no longer|not|never)(?: \w+)? (?:maintained|updated|supported|curated)\b", re.IGNORECASE
+)
+# The hub's own organisation hosts the data of others.
+_HUB: Final = re.compile(r"\b(?:the )?hugging ?face(?: team)?\b", re.IGNORECASE)
+
+
 def accountability_claims(sentences: list[Sentence]) -> list[Claim]:
     """Return the claims that a person or body answers for the dataset, or that nobody does."""
     claims = []
@@ -129,7 +136,7 @@ def _names_somebody(name: str, quote: str) -> bool:
 
 def _names_curator(sentence: Sentence) -> bool:
     """Return whether a sentence below a heading such as *Dataset Curators* names them."""
-    if refers_elsewhere(sentence.text) or _NOBODY.match(sentence.text):
+    if refers_elsewhere(sentence.text) or _NOBODY.match(sentence.text) or _NOT_KEPT_UP.search(sentence.text):
         return False
     if _EMAIL.search(sentence.quote):
         return True
@@ -140,7 +147,7 @@ def _names_curator(sentence: Sentence) -> bool:
 
 def _has_name(words: str) -> bool:
     """Return whether a person or body stands in `words`; an address of a page names nobody."""
-    words = _WEB_ADDRESS.sub(" ", words)
+    words = _HUB.sub(" ", _WEB_ADDRESS.sub(" ", words))
     return bool(_NAME.search(words) or _BODY.search(words))
 
 

@@ -17,7 +17,10 @@ ABOUT_DATA: Final = ALL_OBJECTIONS - {Objection.ANNOTATORS}
 ABOUT_DATA_NEGATIVE: Final = ABOUT_DATA - {Objection.NEGATED}
 
 # Passages that describe the hub's files, its contributors or an example, but not where the data come from.
-_SILENT_HEADINGS: Final = r"table of contents|supported tasks|leaderboard|contributions|data instances|how to use|usage"
+_SILENT_HEADINGS: Final = (
+    r"table of contents|supported tasks|leaderboard|contributions|data instances|how to use|(?<!intended )usage"
+    r"|related work|(?:previous|prior|other) work"
+)
 # A licence is no agreement about purposes and no word on responsibility, and a citation names authors only.
 _LEGAL_HEADINGS: Final = r"licen[cs]|citation|citing|references|acknowledg"
 

@@ -22,7 +22,8 @@ _GROUP: Final = (
     r"|nationalit\w+|religio(?:n|ns|us groups?)|disabilit\w+|minorit\w+(?! class)|indigenous|socio-?economic|accents?"
     r"|blacks?|whites?|african"
     r"|asian|hispanic|western\w*|caucasian|lgbt\w*|skin (?:tones?|colou?rs?)|developing countries|global south"
-    r"|identity groups?|social groups?|stereotyp\w+|dialect groups?|young people|older people|muslims?|immigrants?)"
+    r"|identity groups?|social groups?|stereotyp\w+|dialect groups?|young(?:er)? \w+|older people|elderly"
+    r"|low-income|muslims?|immigrants?)"
 )
 _IDENTIFIER: Final = (
     r"(?:(?:personal and sensitive information|personal(?:ly)?(?: |-)?(?:identif\w+ |sensitive )?(?:information|data"
@@ -32,13 +33,13 @@ _IDENTIFIER: Final = (
     r"[ _-]?(?:names?|ids?|handles?|mentions?)|usernames?|user ?handles?|handles|surnames?|mentions of (?:the )?users?"
     r"|twitter (?:handles|mentions)|e-?mail addresses|e-?mails|(?:tele)?phone numbers|ip addresses|names|proper names"
     r"|named entities|personal names|faces|licen[cs]e plates|social security numbers|addresses|identit(?:y|ies)"
-    r"|@-?mentions|identifiers))"
+    r"|dates? of birth|birth ?dates|number plates|voices|@-?mentions|identifiers))"
 )
 _REMOVED: Final = (
     r"(?:removed|replaced|masked|hashed|blurred|obfuscated|redacted|scrubbed|stripped|anonymi[sz]ed|pseudonymi[sz]ed"
     r"|de-?identified|aggregated|deleted|discarded|eliminated|encoded|encrypted|withheld|hidden|substituted|dropped"
     r"|re-?mapped|swapped|randomi[sz]ed|blacked out"
-    r"|filtered out|excluded)"
+    r"|filtered out|excluded|truncated|shifted|generali[sz]ed|coarsened|distorted|bleeped)"
 )
 _CONSENT_OF_A_FIELD: Final = words(
     r"(?:optional(?:ly)?|field|column|narratives?|terms (?:of (?:service|use)|and conditions)|privacy policy"
@@ -73,7 +74,7 @@ CONSENT_RULES: Final = (
         words(
             rf"{_PEOPLE} (?:\w+ ){{0,8}}?(?:consented|opted[ -]in|agreed)(?: \w+){{0,2}} (?:to|in|for|that)\b"
             r".{0,80}\b(?:record\w*|collect\w*|publish\w*|publication|releas\w+|shar\w+|distribut\w+|stud(?:y|ies)"
-            r"|used?|data|public)\b"
+            r"|used?|data|public|donat\w+|research)\b"
         ),
         "the people in the data agreed to its collection or release",
         unless=_CONSENT_OF_A_FIELD,
@@ -98,8 +99,9 @@ CONSENT_RULES: Final = (
             r"|(?:no|not) (?:[\w']+ ){0,5}(?:consent|permission)\b"
             r"|(?:did|do|does|has|have|had)(?: not|n['’]t) (?:\w+ ){0,4}consent(?:ed)?\b"
             r"|consent (?:\w+ ){0,5}(?:was|were|is|has|could)(?: not|n['’]t)\b"
-            rf"|{_PEOPLE} (?:\w+ ){{0,4}}(?:was|were|are|have|had|did|is)(?: not|n['’]t) (?:\w+ )?(?:been )?"
+            rf"|{_PEOPLE} (?:\w+ ){{0,4}}(?:was|were|are|have|had|did|is)(?: not| never|n['’]t) (?:\w+ )?(?:been )?"
             r"(?:asked|informed|notified|aware|contacted|give)\b"
+            rf"|{_PEOPLE} (?:\w+ ){{0,3}}never (?:gave|agreed|consented|asked)\b"
             rf"|{_PEOPLE} (?:\w+ ){{0,4}}unaware)"
         ),
         "the people in the data were not asked",
@@ -164,6 +166,9 @@ EQUITY_RULES: Final = (
             r"\b(?:data ?set|corpus|data|annotations|labels|collection)\b.{0,80}"
             rf"\b(?:{_GROUP}[ -](?:bias\w*|disparit\w+|fairness|imbalance)|bias\w* (?:against"
             rf"|towards?) .{{0,40}}{_GROUP})"
+            r"|(?:audit|analy[sz]|examin|measur|assess|evaluat|investigat|studied)\w*\b.{0,60}"
+            rf"\b{_GROUP}[ -](?:bias\w*|disparit\w+|fairness|imbalance)\b.{{0,40}}"
+            r"\b(?:found|finds?|shows?|showed|reveals?|revealed|report(?:ed|s)?|observed)\b"
         ),
         "an audit of fairness with its result",
         ABOUT_DATA,
@@ -186,7 +191,7 @@ EQUITY_RULES: Final = (
         EQUITY,
         True,
         words(
-            r"(?:\d{1,3}(?:\.\d+)? ?%|\d+) (?:of (?:\w+ ){0,4}(?:are|were|is) )?(?:\w+ ){0,2}(?:female|women|males?"
+            r"(?:\d{1,3}(?:\.\d+)? ?%|\d+)\)? (?:of (?:\w+ ){0,4}(?:are|were|is) )?(?:\w+ ){0,2}(?:female|women|males?"
             r"|men)\b"
             r".{0,80}\b\d+.{0,40}\b(?:females?|males?|women|men)\b"
         ),
@@ -214,7 +219,7 @@ EQUITY_RULES: Final = (
         ),
         "groups of people are covered by design",
         ABOUT_DATA,
-        unless=words(r"(?:languages?|models?|stereotyp\w+)"),
+        unless=words(r"(?:languages?|models?|tasks?|stereotyp\w+)"),
     ),
     CueRule(
         EQUITY,
@@ -225,10 +230,12 @@ EQUITY_RULES: Final = (
             rf"|(?:over|under)-?represent\w*\b.{{0,80}}\b{_GROUP}\b"
             rf"|{_GROUP}\b.{{0,80}}\b(?:over|under)-?represented"
             r"|(?:data ?set|data|corpus|it|annotations) (?:\w+ ){0,2}(?:contains?|exhibits?|has|have) (?:\w+ ){0,3}"
-            rf"{_GROUP} (?:bias|imbalance)\w*)"
+            rf"{_GROUP} (?:bias|imbalance)\w*"
+            rf"|\d+(?:\.\d+)? ?% .{{0,60}}\b{_GROUP}\b.{{0,100}}\b(?:skewed|biased|imbalanced|unbalanced)\b)"
         ),
         "the data are skewed with respect to groups of people",
         ABOUT_DATA,
+        unless=words(r"\A(?:\w+ ){0,3}models? (?:trained|are|is|have)\b"),
     ),
 )
 
@@ -263,6 +270,7 @@ ANONYMIZATION_RULES: Final = (
             r"|patients?|clinical|health|medical|notes|messages|conversations|version of|dump|queries|posts?"
             r"|comments?)\b"
             r"|(?:anonymi[sz]ed|de-?identified), (?:\w+,? ){1,3}(?:data|records|queries|posts|tweets|messages)\b"
+            r"|(?:pseudonymous|pseudonymi[sz]ed|anonymous|anonymi[sz]ed) (?:identifiers?|ids?|codes?|numbers?)\b"
             r"|(?:steps?|pre-?processing|process\w*|pipeline)\b.{0,60}\b(?:de-?identification|anonymi[sz]ation)\b)"
         ),
         "the data were anonymised",
@@ -274,7 +282,9 @@ ANONYMIZATION_RULES: Final = (
         words(
             r"(?:(?:is|are|was|were|been)(?: not|n['’]t) (?:\w+ )?(?:anonymi[sz]ed|de-?identified|pseudonymi[sz]ed)"
             r"|not (?:been )?(?:anonymi[sz]ed|de-?identified)|non-anonymi[sz]ed version"
-            r"|no (?:\w+ )?(?:anonymi[sz]ation|de-?identification)\b)"
+            r"|no (?:\w+ )?(?:anonymi[sz]ation|de-?identification)\b"
+            r"|(?:did|was|were|have|has)(?: not|n['’]t) (?:\w+ ){0,3}?(?:remove|anonymi[sz]e|mask|redact|blur)d?"
+            rf" (?:\w+ ){{0,3}}?{_IDENTIFIER}\b)"
         ),
         "the data are not anonymised",
         UNLESS_UNCERTAIN,
@@ -287,8 +297,10 @@ ANONYMIZATION_RULES: Final = (
             r"(?:contains?|includes?|including|include|provides?|reveals?|retains?|disclos\w+|comes? with|have|has)\b"
             r"(?: [\w'’,/()-]+){0,8}? (?:(?:user|screen|real|full|personal|person|people's|individuals?['’]s?"
             r"|authors?['’]?s?"
-            r"|speakers?['’]?s?|patients?['’]?s?|victims?['’]?s?) names|usernames?|user ?names?|user handles?|names of"
-            r" (?:\w+ ){0,3}(?:people|persons|individuals|users|authors|patients|private)|e-?mail addresses"
+            r"|speakers?['’]?s?|patients?['’]?s?|victims?['’]?s?) names|usernames?|user ?names?|user handles?"
+            r"|names of"
+            r" (?:\w+ ){0,3}(?:people|persons|individuals|users|authors|patients|reviewers|customers|employees"
+            r"|students|private)|e-?mail addresses"
             r"|phone numbers"
             r"|personally[ -]identif\w+|identifiable (?:information|faces|people|individuals)|faces of|human faces"
             r"|people['’]s faces|personal names)"

@@ -25,7 +25,7 @@ EXCLUDED_USE: Final = "excluded use"
 _DATA: Final = (
     r"(?:data|data ?sets?|corpus|corpora|data ?base|collection|annotations?|labels?|examples?|instances?|samples?"
     r"|sentences?|pairs?|images?|recordings?|records?|items?|questions?|answers?|documents?|articles?|texts?|tweets?"
-    r"|transcripts?|transcriptions?|translations?|clips|entries|dialogues?|dialogs?|summaries|rows|reviews|stories)"
+    r"|transcripts?|transcriptions?|translations?|readings|measurements|observations|pages|files|clips|entries|dialogues?|dialogs?|summaries|rows|reviews|stories)"
 )
 _FAULTY: Final = (
     r"(?:nois[ey]\w*|duplicat\w*|near-duplicates?|invalid|low[ -]quality|incorrect\w*|wrong\w*|erroneous|corrupt\w*"
@@ -53,6 +53,7 @@ SECURITY_RULES: Final = (
             r"|(?:must|need to|have to|required to|requires? (?:\w+ )?to|requires?|after|by|upon) (?:first )?"
             r"(?:sign(?:ing|ed)?|complet(?:e|ing)|fill(?:ing)? (?:in|out)|accept(?:ing)?|agree(?:ing)?(?: to)?)"
             r" (?:\w+ ){0,6}(?:agreement|dua|nda|data usage|confidentiality|request form|training)\b"
+            r"|(?:credentialed|vetted|accredited|approved) (?:\w+ )?(?:users|researchers|investigators)\b"
             r"|(?:data (?:use|usage|user|access|sharing|transfer)|non-?disclosure|confidentiality"
             r"|end[ -]user) agreement)"
         ),
@@ -127,7 +128,8 @@ QUALITY_RULES: Final = (
         unless=words(
             r"(?:personal|sensitive|offensive|licen[cs]\w+|cross-validation|(?-i:Cleaned)|train(?:ed)? and validat\w+"
             r"|validated on"
-            r"|checksums?|models? (?:was|were|is|are) |annotators were)"
+            r"|checksums?|models? (?:was|were|is|are) |annotators were|next (?:release|version)"
+            r"|(?:errors|issues|mistakes) (?:\w+ ){0,4}reported)"
         ),
     ),
     CueRule(
@@ -135,10 +137,11 @@ QUALITY_RULES: Final = (
         True,
         words(
             rf"(?:(?:remov(?:e|ed|ing)|filter(?:ed|ing)?(?: out)?|discard(?:ed|ing)?|exclud(?:e|ed|ing)|drop(?:ped)?"
-            rf"|cleaned|cleaning|eliminat(?:e|ed|ing)|prun(?:e|ed)|fix(?:ed|ing)|correct(?:ed|ing)?|strip(?:ped)?)\b"
+            rf"|cleaned|cleaning|eliminat(?:e|ed|ing)|prun(?:e|ed)|fix(?:ed|ing)|correct(?:ed|ing)|strip(?:ped)?)\b"
             rf".{{0,80}}\b{_FAULTY}\b"
             rf"|{_FAULTY}\b.{{0,60}}\b(?:was|were|are|is|been|being|to be) (?:\w+ ){{0,2}}(?:removed|filtered|discarded"
-            r"|excluded|dropped|cleaned|eliminated|pruned|fixed|corrected|stripped)\b"
+            r"|excluded|dropped|cleaned|eliminated|pruned|fixed|corrected|stripped|thrown out|left out)\b"
+            r"|(?:was|were) (?:set to missing|re-?entered|re-?measured|imputed|winsori[sz]ed)\b"
             rf"|(?:filter(?:ed|ing)?(?: out)?|discard(?:ed|ing)?|remov(?:e|ed|ing)|exclud(?:e|ed"
             rf"|ing)) (?:\w+ ){{0,4}}{_DATA}\b {_DEFECT}"
             rf"|{_DATA} {_DEFECT}.{{0,80}}\b(?:was|were|are|is) (?:\w+ )?(?:filtered|discarded|removed|excluded)\b"
@@ -149,7 +152,9 @@ QUALITY_RULES: Final = (
         "cleaning changed the data",
         ABOUT_DATA,
         unless=words(
-            r"(?:grammatical error correction|error correction (?:task|system|model)|participants|required to)"
+            r"(?:grammatical error correction|error correction (?:task|system|model)|participants|required to"
+            r"|next (?:release|version)|(?:errors|issues|mistakes) (?:\w+ ){0,4}reported"
+            r"|fixed (?:set|list|number|length|size|vocabulary)\b)"
         ),
     ),
     CueRule(
@@ -166,17 +171,21 @@ QUALITY_RULES: Final = (
             rf".{{0,40}}\b{_DATA}\b"
             rf"|{_DATA} (?:\w+ ){{0,3}}(?:is|are) (?:\w+ ){{0,2}}(?:noisy|incomplete|imperfect|inaccurate|inconsistent"
             r"|mislabell?ed|incorrect|corrupted)\b"
+            r"|(?:errors?|mistakes|typos|duplicates|noise) (?:\w+ ){0,2}(?:remains?|persists?)\b"
+            rf"|{_DATA} (?:[\w-]+ ){{0,5}}(?:is|are|was|were) (?:\w+ )?missing\b"
             r"|still (?:contains?|includes?|has|have) (?:\w+ ){0,5}(?:noise|errors?|mistakes|duplicates|typos)\b"
             rf"|\d+ {_DATA} (?:with|have|are) (?:\w+ )?(?:missing|texts? missing)\b"
             r"|(?:\d+(?:\.\d+)? ?%|\d+) of (?:the |all )?(?:\w+ ){0,2}"
             rf"{_DATA}.{{0,60}}\b(?:wrong|incorrect|erroneous|mislabell?ed|missing|noisy|ambiguous|duplicates?"
-            rf"|invalid))"
+            r"|invalid)"
+            r"|\d+(?:\.\d+)? ?% of (?:the |all )?[\w-]+(?: [\w-]+){0,4} (?:is|are|was|were) (?:\w+ )?(?:wrong|erroneous"
+            r"|mislabell?ed|missing|noisy|ambiguous|duplicate[sd]?|invalid|off)\b)"
         ),
         "errors or gaps of the data are named",
         ABOUT_DATA,
         unless=words(
             r"(?:error correction|errors? (?:detection|analysis|types?)|grammatical errors?|spelling errors?"
-            r"|less noisy)"
+            r"|less noisy|participants (?:are|were|have) (?:asked|required))"
         ),
     ),
     CueRule(
@@ -212,10 +221,13 @@ QUALITY_RULES: Final = (
             r"(?:checked|verified|assessed|validated|evaluated|controlled|guaranteed)\b"
             r"|(?:were|was|are|is|been)(?: not|n['’]t)(?: been)? (?:manually |further |systematically )?"
             r"(?:checked|verified|validated) for (?:quality|accuracy|errors|correctness)\b"
+            r"|(?:have|has|were|was)(?: not|n['’]t)(?: been)? (?:manually )?(?:checked|verified|validated|reviewed) by"
+            r" (?:\w+ ){0,2}(?:humans?|hand|people|experts?|anyone|annotators)\b"
             r"|no quality (?:control|checks?|assurance)\b"
         ),
         "the quality was not checked",
         ABOUT_DATA_NEGATIVE,
+        unless=words(r"(?:remaining|rest of|some|other|that were|which were|those)\b"),
     ),
 )
 
@@ -229,11 +241,15 @@ RECORD_RULES: Final = (
             r"|gets?|will be|was|were) (?:\w+ )?(?:updated|released|published|refreshed|issued|versioned"
             r"|re-?released)\b"
             r".{0,60}\b(?:daily|weekly|monthly|quarterly|yearly|annually|regularly|periodically|every|as new"
-            r"|tagged versions?|each (?:month|year|week|quarter)|six months)"
+            r"|tagged versions?|each (?:month|year|week|quarter|spring|summer|autumn|winter|january|july)"
+            r"|(?:once|twice) an? (?:month|year|week)|six months)"
             r"|(?:old(?:er)?|previous|prior|past|all|earlier) versions? (?:\w+ ){0,4}(?:is|are|will be"
-            r"|remain) (?:\w+ )?"
+            r"|remain|stay) (?:\w+ )?"
             r"(?:kept|archived|available|retained|maintained|preserved|supported|hosted|accessible)"
             r"|(?:is|are|will be) (?:retained|kept|stored|archived|deleted|destroyed) (?:for|until|after|within) "
+            r"|(?:is|are|will be) (?:deleted|destroyed|archived) (?:\w+ ){1,2}(?:days|weeks|months|years) after"
+            r"|(?:errors|corrections|mistakes|issues)\b.{0,60}\b(?:is|are|get) (?:corrected|fixed|repaired)\b.{0,30}\b"
+            r"(?:next|each|every|following) (?:release|version|update)"
             r"|(?:each|every) (?:day|week|month|year|quarter)\b.{0,60}\b(?:updates?|updated|releases?|new versions?)\b"
             r"|(?:retention|deletion|versioning|maintenance|update|archiving) (?:policy|period|plan|schedule|rules?)\b"
             r"|(?:is|are) (?:\w+ )?(?:documented|recorded|listed|tracked|logged) in (?:\w+ ){0,3}(?:change ?log|errata"
@@ -251,6 +267,9 @@ RECORD_RULES: Final = (
         words(
             r"(?:(?:no longer|not|never|isn['’]t|n['’]t)(?: be| being| actively| currently| been| regularly)*"
             r" (?:maintained|supported|updated)\b"
+            r"|no (?:further|more|future|new) (?:releases?|updates?|versions?) (?:is|are|will|planned)\b"
+            r"|there will be no (?:further|more|future|new) (?:releases?|updates?|versions?)\b"
+            r"|(?:nobody|no one|no-one) (?:\w+ ){0,2}(?:maintains|updates)\b"
             r"|no (?:plans? (?:to|for) (?:\w+ )?(?:updat\w*|maint\w*)|maintenance|updates? (?:are|is) planned)"
             r"|(?:old(?:er)?|previous) versions? (?:\w+ ){0,3}(?:are|will)(?: not|n['’]t) (?:be )?(?:kept|maintained"
             r"|supported|available|retained|hosted))"
@@ -271,6 +290,8 @@ PURPOSE_RULES: Final = (
             r"(?:for|to)\b|intended (?:use|purpose|usage|uses)\b|(?:should|must|may|can|is to"
             r"|are to) only be used (?:for|to|in)"
             r"|(?:is|are) (?:\w+ )?(?:provided|released|made available|shared) (?:only |solely )?for\b"
+            r"|\Aintended (?:only |solely )?for\b|(?:we|authors) recommend (?:\w+ ){1,3}for\b"
+            r"|recommended (?:for|uses?)\b"
             r"|to be used (?:only|solely|exclusively) (?:for|in)\b)"
         ),
         "what the data are meant for",
@@ -284,6 +305,7 @@ PURPOSE_RULES: Final = (
             r"(?:(?:should|must|may|shall|can|do|are|is|be)(?: not|not|n['’]t) (?:\w+ ){0,3}?(?:be )?"
             r"(?:used?|employed|deployed|applied|relied) (?:as|for|to|in|by|on|on as)\b"
             r"|cannot be used (?:for|to|in|as)\b|not (?:intended|meant|suitable|appropriate) (?:for|to)\b"
+            r"|(?:ask|request) that (?:\w+ ){1,3}not be used (?:for|to|in|as)\b"
             r"|out-of-scope (?:use|uses)\b|uses? (?:\w+ ){0,6}(?:is|are) (?:strictly )?(?:prohibited|forbidden"
             r"|discouraged"
             r"|not (?:allowed|permitted))|(?:prohibited|discouraged|forbidden) (?:use|uses|for|to use)\b)"
@@ -310,7 +332,7 @@ PURPOSE_RULES: Final = (
         PURPOSE,
         False,
         words(
-            r"(?:(?:(?:can|may) be used|use(?:d)?|free to use) (?:\w+ ){0,4}for any(?: \w+)? purposes?\b"
+            r"(?:(?:(?:can|may) be used|use(?:d)?|free to use) (?:\w+ ){0,4}for (?:any(?: \w+)? purposes?|whatever)\b"
             r"|(?:originally|initially) (?:collected|gathered|created|produced) for (?:another|a different"
             r"|other) purposes?)"
         ),
