@@ -63,15 +63,20 @@ def test_a_hidden_record_is_found_by_its_author_alone(sign_in: Callable[[str], h
     assert reader.get(record).status_code == 200
     assert "Hide the record" not in reader.get(record).text
 
-    assert (
-        administrator.post(f"{record}/hide", data={"hidden": "yes", "reason": "An advertisement."}).status_code == 303
-    )
+    answer = administrator.post(f"{record}/hide", data={"hidden": "yes", "reason": "An advertisement."})
+    list_of_hidden = administrator.get(answer.headers["location"])
+    assert (list_of_hidden.status_code, "The record is hidden." in list_of_hidden.text) == (200, True)
+    assert all(words in list_of_hidden.text for words in ("Buy now", "An advertisement.", "Show again"))
+    assert reader.get("/app/hidden").status_code == 403
     assert reader.get(record).status_code == 404
     assert "An advertisement." in creator.get(record).text
     assert reader.post(f"{record}/hide", data={"hidden": "no"}).status_code in (403, 404)
 
-    administrator.post(f"{record}/hide", data={"hidden": "no"})
+    assert f'action="{record}/hide"' in list_of_hidden.text
+    answer = administrator.post(f"{record}/hide", data={"hidden": "no"})
+    assert "visible again" in administrator.get(answer.headers["location"]).text
     assert reader.get(record).status_code == 200
+    assert "No record is hidden." in administrator.get("/app/hidden").text
 
 
 def test_the_page_of_the_accounts_is_accessible(address: str, browser: Browser) -> None:
@@ -85,5 +90,7 @@ def test_the_page_of_the_accounts_is_accessible(address: str, browser: Browser) 
 
     page.goto("/app/users")
     expect(page.locator("tbody")).to_contain_text(CREATOR)
+    check_looks(page)
+    page.goto("/app/hidden")
     check_looks(page)
     page.close()

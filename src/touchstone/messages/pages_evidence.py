@@ -96,6 +96,13 @@ EVIDENCE_PAGES: Final[Mapping[str, Text]] = {
         "Cette fiche est masquée : seul son auteur la voit",
         "This record is hidden: only its author sees it",
     ),
+    "hidden_datasets": ("Fiches masquées", "Hidden records"),
+    "hidden_datasets_lead": (
+        "Seul l’auteur d’une fiche masquée la voit encore.",
+        "Only the author of a hidden record still sees it.",
+    ),
+    "hidden_datasets_none": ("Aucune fiche n’est masquée.", "No record is hidden."),
+    "hidden_reason": ("Motif", "Reason"),
     "hide": ("Masquer la fiche", "Hide the record"),
     "hide_reason": ("Pourquoi la masquer ?", "Why hide it?"),
     "show_again": ("Ne plus masquer", "Show again"),

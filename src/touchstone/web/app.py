@@ -32,6 +32,7 @@ from touchstone.web.routes import (
     datasets,
     document_import,
     evidence,
+    hidden_datasets,
     job_start,
     jobs,
     preferences,
@@ -125,6 +126,7 @@ def _all_routes() -> list[BaseRoute]:
         *preferences.ROUTES,
         *account.ROUTES,
         *users.ROUTES,
+        *hidden_datasets.ROUTES,
     ]
 
 

@@ -1,4 +1,4 @@
-"""The page of a dataset: its score, the evidence for its attributes, and what was measured; administrators hide it."""
+"""The page of a dataset: its score, the evidence for its attributes, and what was measured."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -19,8 +19,6 @@ from touchstone.web.api_queries import (
     load_reader,
     read_rank_state,
 )
-from touchstone.web.flash_messages import FlashMessage
-from touchstone.web.forms import text_field
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.rank_state import RankState
@@ -178,21 +176,8 @@ async def export_dataset(ctx: PageContext) -> Response:
     return Response(file.content, media_type=file.media_type, headers=headers)
 
 
-async def hide_dataset(ctx: PageContext) -> Response:
-    """Hide a record from everybody but its author, or show it again, and redirect to its page."""
-    form = await ctx.form()
-    dataset_id = ctx.path_params["dataset_id"]
-    is_hidden = text_field(form, "hidden") == "yes"
-
-    await ctx.api.hide_dataset(dataset_id, hidden=is_hidden, reason=text_field(form, "reason") or None)
-
-    message = FlashMessage.DATASET_HIDDEN if is_hidden else FlashMessage.DATASET_SHOWN
-    return ctx.redirect(_DATASET.format(dataset_id=dataset_id), done=message)
-
-
 ROUTES: Final = (
     Route("/app/datasets/{dataset_id:int}", page_endpoint(dataset_page, is_public=True)),
     Route("/app/datasets/{dataset_id:int}/export/{format:str}", page_endpoint(export_dataset)),
     Route("/app/datasets/{dataset_id:uuid}", page_endpoint(dataset_page_by_uuid)),
-    Route("/app/datasets/{dataset_id:int}/hide", page_endpoint(hide_dataset, form_page=_DATASET), methods=["POST"]),
 )

@@ -1,0 +1,52 @@
+"""The page on which administrators see the records that are hidden, and what hides a record or shows it again."""
+
+from functools import partial
+from typing import Final
+
+from starlette.responses import Response
+from starlette.routing import Route
+
+from touchstone.web.addresses import build_address
+from touchstone.web.flash_messages import FlashMessage
+from touchstone.web.forms import text_field
+from touchstone.web.page_context import PageContext
+from touchstone.web.page_endpoint import page_endpoint
+from touchstone.web.rank_state import parse_small_integer
+
+_DATASET: Final = "/app/datasets/{dataset_id}"
+_HIDDEN_DATASETS: Final = "/app/hidden"
+_PAGE_SIZE: Final = 50
+
+
+async def hidden_datasets_page(ctx: PageContext) -> Response:
+    """Show one page of the hidden records; only administrators may see it."""
+    page_number = parse_small_integer(ctx.request.query_params.get("page", "")) or 1
+    page = await ctx.api.page_hidden_datasets(page=page_number, page_size=_PAGE_SIZE)
+    return await ctx.render("hidden_datasets.html", page=page, link=partial(_page_address, _HIDDEN_DATASETS))
+
+
+def _page_address(path: str, page_number: int) -> str:
+    """Return the address of a page of a list."""
+    return build_address(path, page=page_number)
+
+
+async def hide_dataset(ctx: PageContext) -> Response:
+    """Hide a record from everybody but its author, or show it again.
+
+    Redirect to the list of the hidden records after hiding one, because even administrators no longer find its page.
+    """
+    form = await ctx.form()
+    dataset_id = ctx.path_params["dataset_id"]
+    is_hidden = text_field(form, "hidden") == "yes"
+
+    await ctx.api.hide_dataset(dataset_id, hidden=is_hidden, reason=text_field(form, "reason") or None)
+
+    if is_hidden:
+        return ctx.redirect(_HIDDEN_DATASETS, done=FlashMessage.DATASET_HIDDEN)
+    return ctx.redirect(_DATASET.format(dataset_id=dataset_id), done=FlashMessage.DATASET_SHOWN)
+
+
+ROUTES: Final = (
+    Route(_HIDDEN_DATASETS, page_endpoint(hidden_datasets_page)),
+    Route("/app/datasets/{dataset_id:int}/hide", page_endpoint(hide_dataset, form_page=_DATASET), methods=["POST"]),
+)
