@@ -349,6 +349,8 @@ def report_page() -> str:
         "run and after the database has been copied. JSON is `{sha256, report}`, where `sha256` is the digest over the "
         "canonical JSON ([RFC 8785](https://www.rfc-editor.org/rfc/rfc8785)) of `report`. It stands in the footer of "
         "HTML and PDF as well, in both languages, beside the version of Touchstone, which the digest does not cover. "
+        "`touchstone project verify-report` computes it again from the file in JSON, and the last section of a report "
+        "says how anybody else can. "
         "PDF needs up to a second and uses the fonts that come with the typesetter; a sign that they lack, for example "
         "a Chinese one, is an empty box there.\n"
         + "\n## What a report states\n\n"

@@ -51,6 +51,26 @@ def test_shared_places_and_requirements_are_shown(address: str) -> None:
     assert run("rank", "--gate", "license").exit_code == 2
 
 
+def test_what_is_unknown_is_shown_beside_every_score(address: str) -> None:
+    """A score has its upper bound, unknown criteria are question marks, and a score of nothing known is a dash."""
+    nothing_known = ("--objective", "reasons", "--weight", "informed_consent=1")
+    for command in (("rank",), ("rank", "--explain")):
+        shown = run(*command, *nothing_known, "--table").stdout
+        row = next(line.split() for line in shown.splitlines() if "Alpha" in line)
+        assert row[:4] == ["1", "=", "–", "1.000"]
+        assert "1/10" in row
+        assert "?" in row
+
+    ids = [str(item["id"]) for item in answer("rank", *nothing_known)["datasets"]]
+    compared = run("compare", *ids, *nothing_known, "--table").stdout
+    assert next(line.split()[:4] for line in compared.splitlines() if "Beta" in line) == ["1", "=", "–", "1.000"]
+    lifts = " ".join(run("lifts", ids[0], *nothing_known, "--table").stdout.split())
+    assert "place 1 = of 3, score –, at most 1.000, known 1/10" in lifts
+
+    partly_known = run("rank", *NEED, "--table").stdout
+    assert next(line.split()[:3] for line in partly_known.splitlines() if "Gamma" in line) == ["3", "0.000", "0.250"]
+
+
 def test_explained_rankings_say_why_in_sentences(address: str) -> None:
     """The sentences of the service stand below the table."""
     items = answer("rank", *NEED, "--explain")["datasets"]
@@ -124,6 +144,21 @@ def test_a_report_is_written_to_a_file(address: str, tmp_path: Path, monkeypatch
     digest = json.loads((tmp_path / "mine.json").read_text())["sha256"]
     assert digest in (tmp_path / "report-my-report.html").read_text()
     assert digest in run("project", "report", project, "-o", "-").output
+    verified = run("project", "verify-report", "mine.json")
+    assert (verified.exit_code, digest in verified.output) == (0, True)
+    (tmp_path / "forged.json").write_text((tmp_path / "mine.json").read_text().replace("My report", "Your report"))
+    forged = run("project", "verify-report", "forged.json")
+    assert (forged.exit_code, "has been changed" in forged.output) == (1, True)
+    for content in (
+        "",
+        "[]",
+        "{}",
+        '{"sha256": "a", "report": 1}',
+        '{"sha256": "a", "report": {"x": 1e999}}',
+        "\udcff",
+    ):
+        (tmp_path / "none.json").write_text(content, errors="surrogateescape")
+        assert run("project", "verify-report", "none.json").exit_code == 2, content
     refused = run("project", "report", project, "--format", "docx")
     assert (refused.exit_code, "docx" in refused.output) == (1, True)
 
@@ -160,7 +195,12 @@ def test_stability_is_shown_with_its_verdicts(address: str) -> None:
     assert (stability["samples"], stability["spread"], stability["seed"]) == (10, 0.1, 3)
     shown = " ".join(run("stability", *NEED, "--k", "2", "--table").stdout.split())
     assert shown.count("robust") >= 2
-    assert "it is among the first 2 in 100 of 100 samples" in shown
+    assert "it is among the first 2 of 3 in 100 of 100 samples" in shown
+
+    all_of_them = run("stability", *NEED, "--table").stdout
+    assert "robust" not in all_of_them
+    assert "only 3 datasets are ranked" in " ".join(all_of_them.split())
+    assert [line.split()[:2] for line in all_of_them.splitlines() if "Beta" in line and "1 =" in line] == [["1", "="]]
 
     passing = answer("stability", *NEED, "--gate", "license=CC-BY-*", "--only-passing")
     assert [dataset["dataset_name"] for dataset in passing["datasets"]] == ["Gamma"]

@@ -82,7 +82,7 @@ async def test_stability_is_a_verdict_for_each_of_the_first(client: AsyncTouchst
     [first] = stability.datasets
     assert (first.dataset_name, first.share, first.verdict, first.worst_rank) == ("Alpha", 1.0, "robust", 1)
     assert first.unknown_ranks is not None
-    assert "it ranks first in 20 of 20 samples" in first.sentence
+    assert "it ranks first of 2 in 20 of 20 samples" in first.sentence
 
     passing = await client.get_stability(
         only(datasets), weights=WEIGHTS, gates={"transparency": "declared"}, gate="pass", samples=5

@@ -128,21 +128,25 @@ def test_datasets_with_one_score_are_not_ranked_by_merit() -> None:
 
 def test_robustness_is_a_verdict_with_its_counts() -> None:
     """The verdict comes first, and the counts on which it rests follow."""
-    facts = StabilityFacts("A", 10, 100, 0.2, 0.97, 1, 4, "B")
+    facts = StabilityFacts("A", 10, 40, 100, 0.2, 0.97, 1, 4, "B")
     assert stability_sentence(facts, "en") == (
-        "The place of “A” is robust: if the weights vary by up to ±20%, it is among the first 10 in 97 of 100 samples, "
-        "from rank 1 to rank 4; of those that overtake it then, “B” is the nearest."
+        "The place of “A” is robust: if the weights vary by up to ±20%, it is among the first 10 of 40 in 97 of 100 "
+        "samples, from rank 1 to rank 4; of those that overtake it then, “B” is the nearest."
     )
     assert as_typed(stability_sentence(facts, "fr")) == (
-        "La place de « A » est solide : si l’on varie les poids jusqu’à ±20 %, il est parmi les 10 premiers dans 97 "
-        "des 100 tirages, du rang 1 au rang 4 ; de ceux qui le dépassent alors, « B » est le plus proche."
+        "La place de « A » est solide : si l’on varie les poids jusqu’à ±20 %, il est parmi les 10 premiers sur 40 "
+        "dans 97 des 100 tirages, du rang 1 au rang 4 ; de ceux qui le dépassent alors, « B » est le plus proche."
     )
 
 
 @pytest.mark.parametrize(
     ("share", "worst_rank", "expected"),
     [
-        (0.9, 1, "The place of “A” is robust: if the weights vary by up to ±20%, it ranks first in 90 of 100 samples"),
+        (
+            0.9,
+            1,
+            "The place of “A” is robust: if the weights vary by up to ±20%, it ranks first of 40 in 90 of 100 samples",
+        ),
         (0.89, 2, "from rank 1 to rank 2."),
         (0.5, None, "from rank 1 to beyond rank 10."),
         (1.0, 1, "always at rank 1."),
@@ -151,7 +155,37 @@ def test_robustness_is_a_verdict_with_its_counts() -> None:
 )
 def test_robustness_of_the_first(share: float, worst_rank: int | None, expected: str) -> None:
     """From a share of 0.9 on a place is robust, and ranks that are too bad to be known are said to be beyond."""
-    assert expected in stability_sentence(StabilityFacts("A", 1, 100, 0.2, share, 1, worst_rank, None), "en")
+    assert expected in stability_sentence(StabilityFacts("A", 1, 40, 100, 0.2, share, 1, worst_rank, None), "en")
+
+
+def test_a_verdict_needs_competitors() -> None:
+    """Where no dataset can leave the first k, the sentence says so in place of a verdict."""
+    sentence = stability_sentence(StabilityFacts("A", 10, 5, 100, 0.2, 1.0, 2, 2, None), "en")
+    assert sentence == (
+        "“A” cannot leave the first 10, because only 5 datasets are ranked; if the weights vary by up to ±20% "
+        "(100 samples), it stays there, always at rank 2."
+    )
+    assert "robust" not in sentence
+    in_french = stability_sentence(StabilityFacts("A", 10, 5, 100, 0.2, 1.0, 1, 2, "B"), "fr")
+    assert as_typed(in_french) == (
+        "« A » ne peut pas quitter les 10 premiers, car seulement 5 jeux de données sont classés ; si l’on varie les "
+        "poids jusqu’à ±20 % (100 tirages), il y reste, du rang 1 au rang 2 ; de ceux qui le dépassent alors, « B » "
+        "est le plus proche."
+    )
+    alone = StabilityFacts("A", 10, 1, 100, 0.2, 1.0, 1, 1, None)
+    assert stability_sentence(alone, "en") == "“A” is the only dataset that is ranked, whatever the weights."
+
+
+def test_a_shared_rank_is_named_as_one() -> None:
+    """A dataset that shares a rank rises from this one, unless it is the target."""
+    facts = TargetRankFacts("A", 5, 1, None, place=3)
+    assert (
+        target_rank_sentence(facts, "en") == "Whatever were established about “A” (rank 3), it would not reach rank 1."
+    )
+    facts = TargetRankFacts("A", 5, 3, None, place=3)
+    assert (
+        target_rank_sentence(facts, "en") == "Whatever were established about “A” (rank 5), it would not reach rank 3."
+    )
 
 
 def test_lifts_name_what_has_to_be_established() -> None:

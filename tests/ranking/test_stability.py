@@ -39,15 +39,21 @@ def _draw_by_hand(weighting: Weights, options: StabilityOptions) -> list[dict[st
     ]
 
 
+def _place_by_hand(scored: list[tuple[int, float]], id_: int) -> int:
+    """Return 1 + the number of records with a higher score than the one with an id."""
+    score = dict(scored)[id_]
+    return 1 + sum(other > score for _, other in scored)
+
+
 def _check_by_hand(
     rows: list[CatalogRow], predicates: Query, weighting: Weights, options: StabilityOptions, view: View
 ) -> list[RecordStability]:
     """Compare the stability of a ranking with rankings by every sample, and return it."""
     stabilities = measure_stability(view, predicates, weighting, options)
-    ranking = [id_ for id_, _ in by_hand.rank(rows, predicates, weighting)]
-    samples = [
-        [id_ for id_, _ in by_hand.rank(rows, predicates, sample)] for sample in _draw_by_hand(weighting, options)
-    ]
+    scored = by_hand.rank(rows, predicates, weighting)
+    ranking = [id_ for id_, _ in scored]
+    scored_samples = [by_hand.rank(rows, predicates, sample) for sample in _draw_by_hand(weighting, options)]
+    samples = [[id_ for id_, _ in sample] for sample in scored_samples]
     assert len(stabilities) == min(options.k, len(ranking))
 
     for index, stability in enumerate(stabilities):
@@ -60,6 +66,12 @@ def _check_by_hand(
         assert stability.best_rank == (min(ranks) if min(ranks) <= depth else None)
         assert stability.worst_rank == (max(ranks) if max(ranks) <= depth else None)
         assert stability.verdict is (Verdict.ROBUST if stability.share >= 0.9 else Verdict.FRAGILE)
+
+        places = [_place_by_hand(sample, id_) for sample in scored_samples]
+        assert stability.place == _place_by_hand(scored, id_)
+        assert stability.tied_with == sum(score == dict(scored)[id_] for _, score in scored) - 1
+        assert stability.best_place == (min(places) if min(ranks) <= depth else None)
+        assert stability.worst_place == (max(places) if max(ranks) <= depth else None)
 
         overtaker = stability.overtaken_by
         nearest = None
@@ -117,6 +129,23 @@ def test_a_place_that_a_small_change_of_weights_takes_away_is_fragile() -> None:
     assert only.verdict is Verdict.FRAGILE
     assert only.overtaken_by is not None
     assert only.overtaken_by.share == pytest.approx(1 - only.share)
+
+
+def test_records_with_one_score_share_their_places_in_every_sample() -> None:
+    """Three equal records have three ranks, in alphabetical order, and one place."""
+    rows = [made(1, year=2020), made(2, year=2010), made(3, year=2010), made(4, year=2010), made(5, year=2001)]
+    view = Catalog.build(rows).view
+    stabilities = _check_by_hand(rows, (), {"year": 1.0, "citations": 0.5}, StabilityOptions(k=5), view)
+    assert [stability.rank for stability in stabilities] == [1, 2, 3, 4, 5]
+    assert [stability.place for stability in stabilities] == [1, 2, 2, 2, 5]
+    assert [stability.tied_with for stability in stabilities] == [0, 2, 2, 2, 0]
+    assert [(stability.best_place, stability.worst_place) for stability in stabilities] == [
+        (1, 1),
+        (2, 2),
+        (2, 2),
+        (2, 2),
+        (5, 5),
+    ]
 
 
 def test_without_matches_there_is_nothing_to_measure() -> None:

@@ -57,6 +57,37 @@ async def test_a_comparison_agrees_with_the_ranking(seeded: httpx2.AsyncClient, 
             assert difference["below"] == below["criterion_scores"][difference["criterion_name"]]
 
 
+async def test_a_dataset_named_by_id_and_by_uuid_is_named_twice(seeded: httpx2.AsyncClient) -> None:
+    """A dataset is not compared with itself, whichever of its ids name it."""
+    first, second = await ranking(seeded, "&limit=2")
+    for ids in ([first["id"], first["dataset_id"]], [second["id"], first["dataset_id"].upper(), first["dataset_id"]]):
+        answer = await seeded.post("/datasets/compare", json={"ids": ids})
+        assert answer.status_code == 422
+        [error] = answer.json()["errors"]
+        assert (error["loc"], error["type"]) == (["body", "ids", len(ids) - 1], "dataset_repeated")
+
+
+async def test_reasons_have_the_places_of_the_ranking(seeded: httpx2.AsyncClient) -> None:
+    """Stability and lifts say which place a dataset shares, as the ranking does, and what is unknown about it."""
+    weights = [{"criterion_name": "informed_consent", "weight": 1}]
+    items = {item["id"]: item for item in await ranking(seeded, weights=weights)}
+    stability = await ask(seeded, "/datasets/stability", weights=weights, k=100)
+    for dataset in stability["datasets"]:
+        item = items[dataset["id"]]
+        assert (dataset["place"], dataset["tied_with"]) == (item["place"], item["tied_with"])
+        assert (dataset["best_place"], dataset["worst_place"]) == (item["place"], item["place"])
+    assert any(dataset["tied_with"] and dataset["rank"] > dataset["place"] for dataset in stability["datasets"])
+
+    for item in list(items.values())[::40]:
+        lifts = await ask(seeded, f"/datasets/{item['id']}/lifts", weights=weights)
+        for name in ("rank", "place", "tied_with", "unknown", "best_case"):
+            assert lifts[name] == item[name]
+
+    [*_, last] = items
+    nowhere = await ask(seeded, f"/datasets/{last}/lifts", weights=weights, filters={"year_min": 2100})
+    assert (nowhere["matches_filters"], nowhere["rank"], nowhere["place"], nowhere["tied_with"]) == (False, 1, 1, 0)
+
+
 async def test_the_reversing_weight_reverses_the_ranking(seeded: httpx2.AsyncClient) -> None:
     """With the weight moved a little further than the answer says, the lower dataset ranks above the upper one."""
     first, *_, last = await ranking(seeded, "&limit=10", weights=WEIGHTS)
@@ -275,16 +306,16 @@ async def test_every_reason_comes_with_a_sentence_in_the_language_of_the_request
         "“Alpha” (0.750) ranks above “Beta” (0.125) because of “Transparency” (+0.75), although “Beta” is better in "
         "“Novelty” (−0.125); the order would be reversed if the weight of “Transparency” fell from 3 to below 0.5.",
         "“Beta” would rise from rank 2 to rank 1 if “Transparency” (yes) were established.",
-        "The place of “Alpha” is robust: if the weights vary by up to ±20%, it ranks first in 100 of 100 samples, "
-        "always at rank 1.",
+        "The place of “Alpha” is robust: if the weights vary by up to ±20%, it ranks first of 2 in 100 of 100 "
+        "samples, always at rank 1.",
     ]
     assert await answers("fr") == [
         "« Alpha » (0,750) est devant « Beta » (0,125) grâce à « Transparence » (+0,75), bien que « Beta » soit "
         "meilleur pour « Nouveauté » (−0,125) ; l’ordre s’inverserait si le poids de « Transparence » passait de 3 à "
         "moins de 0,5.",
         "« Beta » passerait du rang 2 au rang 1 si l’on établissait « Transparence » (oui).",
-        "La place de « Alpha » est solide : si l’on varie les poids jusqu’à ±20 %, il est premier dans 100 des 100 "
-        "tirages, toujours au rang 1.",
+        "La place de « Alpha » est solide : si l’on varie les poids jusqu’à ±20 %, il est premier sur 2 dans 100 des "
+        "100 tirages, toujours au rang 1.",
     ]
     without_target = await ask(ada, f"/datasets/{beta['id']}/lifts", **body)
     assert without_target["sentence"] is None

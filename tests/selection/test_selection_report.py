@@ -3,7 +3,10 @@
 import asyncio
 import json
 import re
+import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +29,7 @@ from touchstone.services.selection.report.formats import FORMATS
 from touchstone.services.selection.report.legal_points import LEGAL_POINTS
 from touchstone.services.selection.report.pdf import PdfRenderer
 from touchstone.services.selection.report.sections.evidence import shows_number, without_emphasis
+from touchstone.services.selection.report.sections.verification import COMMANDS
 
 WEIGHTS = [{"criterion_name": "ethical_score", "weight": 1}, {"criterion_name": "year", "weight": 4}]
 REASON = "Consent was given, and <b>everything else</b> is close enough."
@@ -363,7 +367,8 @@ async def test_two_choices_are_listed_and_outlive_the_record(database: Database,
     assert newest["superseded_at"] is None
     assert oldest["superseded_at"] is not None
     assert "Replaces “Cohort A”, chosen on" in page
-    assert re.search(r"Date and author .* ada Cohort C .* current .* ada Cohort A .* replaced", page)
+    owner = "ada, owner of the project"
+    assert re.search(rf"Date and author .* {owner} Cohort C .* current .* {owner} Cohort A .* replaced", page)
     assert newest["digest"] == before["choice"]["digest"] != oldest["digest"]
     assert before["choice"]["state"] == "unchanged"
 
@@ -376,6 +381,103 @@ async def test_two_choices_are_listed_and_outlive_the_record(database: Database,
     assert f"SHA-256 when it was chosen: {newest['digest']}" in page
     assert "This is what was known at the time of the choice" in page
     assert french.content.startswith(b"%PDF-")
+
+
+async def test_one_place_is_written_everywhere_in_one_way(ada: httpx2.AsyncClient) -> None:
+    """Datasets with one score share a place in the ranking, in the robustness, in the history and in sentences."""
+    await created(ada, name="Newest", year=2024)
+    for name in ("Twin A", "Twin B", "Twin C"):
+        twin = await created(ada, name=name, year=2020)
+    weights = [{"criterion_name": "year", "weight": 1}]
+    body = {"name": "P", "weights": weights, "chosen_dataset_id": twin["id"], "choice_reason": "Known."}
+    project = (await ada.post("/projects", json=body)).json()
+
+    report = await facts_of(ada, project)
+    page = plain_text((await report_of(ada, project, lang="en")).content)
+
+    assert [(place["rank"], place["place"], place["tied_with"]) for place in report["robustness"]["places"]] == [
+        (1, 1, 0),
+        (2, 2, 2),
+        (3, 2, 2),
+        (4, 2, 2),
+    ]
+    assert {place["best_place"] for place in report["robustness"]["places"]} == {1, 2}
+    assert (report["history"][0]["rank"], report["history"][0]["place"]) == (4, 2)
+    assert page.count("2 = of 4") == 2  # the choice and its history
+    assert re.search(r"2 = Twin C 100% 100% 2", page)
+    assert "“Twin C” shares 2nd place of 4" in page
+    assert "it stays there, always at rank 2." in page
+    assert not re.search(r"\b[34] Twin|is at rank [34]\b|always at rank [34]\b", page)
+
+
+async def test_the_values_behind_the_criteria_have_their_sources(selection: Selection) -> None:
+    """The years of both datasets say whether they are declared or quoted, and where the quote stands."""
+    async with client_of(selection) as client, calling_as(selection, CURATOR) as curator:
+        project = await project_with_choice(client, assurance="declared")
+        claim = await posted(
+            client, project["chosen_dataset_id"], attribute="year", value=2020, quote="Collected in 2020."
+        )
+        assert (await reviewed(curator, claim, "confirm")).status_code == 200
+        report = await facts_of(client, project)
+        page = plain_text((await report_of(client, project, lang="en")).content)
+        french = plain_text((await report_of(client, project, lang="fr")).content)
+
+    above, below = (
+        {source["attribute"]: source for source in report["comparison"][key]}
+        for key in ("above_sources", "below_sources")
+    )
+    assert (above["year"]["value"], above["year"]["level"], above["year"]["quote"]) == (2022, "declared", None)
+    assert (below["year"]["value"], below["year"]["level"]) == (2020, "reviewed")
+    assert below["year"]["quote"] == "Collected in 2020."
+    assert (below["informed_consent"]["value"], below["informed_consent"]["level"]) == (True, "declared")
+    assert below["user_control"]["level"] is None
+    assert "Novelty Year: 2022 (declared) stated without a quote Year: 2020 (reviewed)" in page
+    assert "Année : 2022 (déclaré) affirmé sans citation" in french
+    assert [entry["value"] for entry in report["evidence"]["attributes"] if entry["name"] == "year"] == [2020]
+    assert "Collected in 2020." in page
+
+
+async def test_a_score_without_anything_known_is_a_dash(ada: httpx2.AsyncClient) -> None:
+    """Where nothing is known about any weighted criterion, no score of 0 is shown."""
+    chosen = await created(ada, name="Silent")
+    await created(ada, name="Spoken", informed_consent=True)
+    weights = [{"criterion_name": "informed_consent", "weight": 1}]
+    project = (await ada.post("/projects", json={"name": "P", "weights": weights})).json()
+    await ada.put(f"/projects/{project['id']}", json={"chosen_dataset_id": chosen["id"]})
+
+    page = plain_text((await report_of(ada, project, lang="en")).content)
+
+    assert re.search(r"2 Silent chosen –, at most 1\.000 –, at most 1\.000 0/10", page)
+    assert re.search(r"2 Silent \? – Where|2 Silent \? – The points", page)
+
+
+async def test_the_report_says_how_to_verify_it(ada: httpx2.AsyncClient, tmp_path: Path) -> None:
+    """The command in Python that a report contains prints its digest, and the others name the project."""
+    project = await project_with_choice(ada)
+    response = await report_of(ada, project, format="json")
+    (tmp_path / "report.json").write_bytes(response.content)
+    command = COMMANDS["verification_bytes"].replace("python3", sys.executable, 1)
+
+    printed = subprocess.run(shlex.split(command), cwd=tmp_path, capture_output=True, text=True, check=True)
+
+    assert printed.stdout.strip() == response.json()["sha256"]
+    for locale in LOCALES:
+        page = plain_text((await report_of(ada, project, lang=locale)).content)
+        assert f"touchstone project report {project['id']} --format json -o report.json" in page
+        assert "touchstone project verify-report report.json" in page
+        assert (await report_of(ada, project, format="pdf", lang=locale)).content.startswith(b"%PDF-")
+
+
+async def test_the_author_of_a_choice_is_the_owner_of_the_project(database: Database, selection: Selection) -> None:
+    """The role that a choice proves is named beside its author, and no other is guessed."""
+    await insert_user(database, ADA, "ada")
+    async with client_of(selection) as client:
+        project = await project_with_choice(client)
+        report = await facts_of(client, project)
+        page = plain_text((await report_of(client, project, lang="fr")).content)
+
+    assert (report["history"][0]["by"], report["history"][0]["is_by_owner"]) == ("ada", True)
+    assert "ada, propriétaire du projet" in page
 
 
 async def test_a_changed_record_is_named_with_its_fields(ada: httpx2.AsyncClient) -> None:
@@ -415,10 +517,12 @@ async def test_the_report_says_what_would_change_the_ranking(ada: httpx2.AsyncCl
     assert (await facts_of(ada, project))["choice"]["standing"]["rank"] == 1
 
     page = plain_text((await report_of(ada, project, lang="en")).content)
-    assert "if the weights vary by up to ±20%" in page
+    assert "“Cohort A” cannot leave the first 10, because only 2 datasets are ranked" in page
+    assert "is robust:" not in page
+    assert "Verdict" not in page
     assert "What would raise" in page
     assert [place["same_rank_share"] for place in robustness["places"]] == [1.0, 1.0]
-    assert re.search(r"It has the same rank in \d+% of the samples\.", page)
+    assert re.search(r"Its rank is the same in \d+% of the samples\.", page)
     assert "Only 2 datasets are ranked: all are always among the first 10" in page
 
 

@@ -378,11 +378,14 @@ def rank(
 
     For example: touchstone rank --domain health --year-min 2015 --weight ethical_score=0.6 --weight year=0.4
     """
-    ranking = context.client.score_datasets(filters, weights=weights, gates=gates, **options)  # type: ignore[arg-type]
+    # Only an explained ranking says what is unknown, which a table always shows.
+    is_explained = bool(options.get("explain"))
+    request_options = options | {"explain": is_explained or not context.as_json}
+    ranking = context.client.score_datasets(filters, weights=weights, gates=gates, **request_options)  # type: ignore[arg-type]
 
     weights_as_text = ", ".join(f"{weight.criterion_name} {weight.weight:.0%}" for weight in ranking.effective_weights)
     title = f"Datasets: {ranking.total_count}, by {weights_as_text}"
-    present_ranking = explain_ranking if options.get("explain") else summarize_ranking
+    present_ranking = explain_ranking if is_explained else summarize_ranking
     context.show(ranking, *present_ranking(ranking, title))
 
 

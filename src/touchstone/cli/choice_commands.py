@@ -2,19 +2,23 @@
 
 `choices` lists every choice that was made. `snapshot` keeps the ranking as it is, and `snapshots` lists what was kept;
 `replay` shows what has changed since a snapshot, and `delete-snapshot` deletes one. `report` writes a file for people
-who were not involved.
+who were not involved, and `verify-report` checks the digest of such a file.
 """
 
-from typing import Annotated, Final
+from pathlib import Path
+from typing import Annotated, Any, Final
 
+import msgspec
 import typer
 from rich.table import Table
 
 from touchstone.cli.command_context import CommandContext
-from touchstone.cli.command_runner import server_command
+from touchstone.cli.command_runner import ExitStatus, server_command
 from touchstone.cli.file_output import OutputPath, write_file
+from touchstone.cli.local_command import local_command
 from touchstone.cli.tables import Column, build_facts_table, build_table, format_value
 from touchstone.client import Choice, Replay, ReplayedDataset, Snapshot, SnapshotSummary
+from touchstone.core.canonical_json import canonical_digest
 
 choice = typer.Typer()  # its commands are part of `touchstone project`
 
@@ -39,11 +43,12 @@ def _dataset_name(choice: Choice) -> str:
     return dataset.name
 
 
-def _rank_when_chosen(choice: Choice) -> str:
-    """Return the rank that a dataset had when it was chosen, or a dash if it was not in the ranking of the project."""
+def _place_when_chosen(choice: Choice) -> str:
+    """Return the place that a dataset had when it was chosen, or a dash if it was not in the ranking of the project."""
     if choice.ranking is None or choice.ranking.rank is None:
         return "–"
-    return str(choice.ranking.rank)
+    place = choice.ranking.place or choice.ranking.rank
+    return f"{place} =" if choice.ranking.tied_with else str(place)
 
 
 def _digest_when_chosen(choice: Choice) -> str:
@@ -74,7 +79,7 @@ CHOICE_COLUMNS: Final = (
     Column[Choice]("At", lambda choice: choice.at),
     Column[Choice]("By", _author_name),
     Column[Choice]("Dataset", _dataset_name),
-    Column[Choice]("Rank", _rank_when_chosen, is_number=True),
+    Column[Choice]("Place", _place_when_chosen, is_key=True),
     Column[Choice]("Reason", lambda choice: choice.reason or ""),
     Column[Choice]("Digest", _digest_when_chosen, is_key=True),
 )
@@ -172,3 +177,33 @@ def write_report(
     # The service refuses a format or a language that it does not know, and lists those that it knows.
     file = context.client.get_report(project_id, report_format, lang=language)  # type: ignore[arg-type]
     write_file(file, output, context)
+
+
+class ReportFile(msgspec.Struct, frozen=True):
+    """A report in the format JSON: what it states, and the digest that it carries."""
+
+    sha256: str
+    report: dict[str, Any]
+
+
+@local_command(choice, "verify-report")
+def verify_report(
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="A report in the format JSON.")],
+) -> None:
+    """Compute the digest of a report again, and compare it with the one in the file; needs no server.
+
+    The digest is the SHA-256 of the canonical JSON (RFC 8785) of what the report states. The exit status is 1 if the
+    file carries another one.
+    """
+    try:
+        report_file = msgspec.json.decode(file.read_bytes(), type=ReportFile)
+        digest = canonical_digest(report_file.report)
+    except (msgspec.DecodeError, UnicodeDecodeError, ValueError) as error:
+        typer.echo(f"{file} is not a report in the format JSON.", err=True)
+        raise typer.Exit(ExitStatus.USAGE) from error
+
+    typer.echo(digest)
+    if digest != report_file.sha256:
+        typer.echo(f"The report has been changed: its file carries the digest {report_file.sha256}.", err=True)
+        raise typer.Exit(ExitStatus.REFUSED)
+    typer.echo("The file carries this digest, too. The filed document is about the same facts if it shows it as well.")

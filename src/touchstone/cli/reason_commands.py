@@ -14,30 +14,43 @@ from touchstone.cli.command_context import CommandContext
 from touchstone.cli.command_runner import server_command
 from touchstone.cli.filter_options import RANKING, RankingOptions
 from touchstone.cli.option_groups import Option, OptionGroup
-from touchstone.cli.ranking_tables import build_points_column
+from touchstone.cli.ranking_tables import (
+    COMPARED_COLUMNS,
+    KNOWN_COLUMN,
+    build_points_column,
+    format_known,
+    format_place,
+    format_score_range,
+)
 from touchstone.cli.tables import Column, build_table, digits_of
-from touchstone.client import ComparedDataset, Comparison, DatasetStability, Lift, Lifts
+from touchstone.client import Comparison, DatasetStability, Lift, Lifts, Stability
 from touchstone.client.fields import StabilityOptions
 from touchstone.core.attributes import BY_NAME
 
-COMPARED_COLUMNS: Final = (
-    Column[ComparedDataset]("Rank", lambda dataset: digits_of(dataset.rank), is_number=True),
-    Column[ComparedDataset]("Score", lambda dataset: f"{dataset.score:.4f}", is_number=True),
-    Column[ComparedDataset]("Id", lambda dataset: digits_of(dataset.id), is_number=True),
-    Column[ComparedDataset]("Name", lambda dataset: dataset.dataset_name),
-)
+
+def _sampled_ranks(dataset: DatasetStability) -> str:
+    """Return the best and the worst rank of a dataset in the samples, which it shares with datasets of its score."""
+    best = "beyond" if dataset.best_place is None else str(dataset.best_place)
+    worst = "beyond" if dataset.worst_place is None else str(dataset.worst_place)
+    return best if best == worst else f"{best} to {worst}"
+
+
 LIFT_COLUMNS: Final = (
     Column[Lift]("If established", lambda lift: BY_NAME[lift.attribute].label_en),
     Column[Lift]("As", lambda lift: lift.value),
     Column[Lift]("Known", lambda lift: lift.current),
     Column[Lift]("Gain", lambda lift: lift.gain, is_number=True),
-    Column[Lift]("Score", lambda lift: f"{lift.score:.4f}", is_number=True),
+    Column[Lift]("Score", lambda lift: f"{lift.score:.3f}", is_number=True),
     Column[Lift]("Rank", lambda lift: lift.rank, is_number=True),
 )
-STABILITY_COLUMNS: Final = (
-    Column[DatasetStability]("Rank", lambda dataset: dataset.rank, is_number=True),
+STABILITY_COLUMNS_WITHOUT_VERDICT: Final = (
+    Column[DatasetStability]("Place", format_place, is_key=True),
     Column[DatasetStability]("Id", lambda dataset: digits_of(dataset.id), is_number=True),
     Column[DatasetStability]("Name", lambda dataset: dataset.dataset_name),
+    Column[DatasetStability]("Ranks", _sampled_ranks, is_number=True),
+)
+STABILITY_COLUMNS: Final = (
+    *STABILITY_COLUMNS_WITHOUT_VERDICT,
     Column[DatasetStability]("Share", lambda dataset: f"{dataset.share:.0%}", is_number=True),
     Column[DatasetStability]("Verdict", lambda dataset: dataset.verdict, is_key=True),
 )
@@ -73,7 +86,7 @@ def compare(
 def _comparison_table(comparison: Comparison) -> Table:
     """Return the table that shows the compared datasets, best first, with the points of each weighted criterion."""
     points_columns = [build_points_column(weight.criterion_name) for weight in comparison.effective_weights]
-    return build_table((*COMPARED_COLUMNS, *points_columns), comparison.datasets)
+    return build_table((*COMPARED_COLUMNS, KNOWN_COLUMN, *points_columns), comparison.datasets)
 
 
 def lifts(
@@ -101,7 +114,9 @@ def _lifts_table(dataset_lifts: Lifts) -> Table:
 
     Attributes that would not raise the score are left out.
     """
-    title = f"{dataset_lifts.dataset_name}: rank {dataset_lifts.rank} of {dataset_lifts.total_count}"
+    place = format_place(dataset_lifts)
+    title = f"{dataset_lifts.dataset_name}: place {place} of {dataset_lifts.total_count}"
+    title = f"{title}, score {format_score_range(dataset_lifts)}, known {format_known(dataset_lifts)}"
     raising_lifts = [lift for lift in dataset_lifts.lifts if lift.gain > 0]
     return build_table(LIFT_COLUMNS, raising_lifts, title)
 
@@ -117,9 +132,19 @@ def stability(
     For example: touchstone stability --domain health --profile balanced --k 5
     """
     result = context.client.get_stability(ranking.filters, weights=ranking.weights, **ranking.requirements, **options)
-    title = f"The first {result.k} of {result.total_count}, {result.samples} variations by ±{result.spread:.0%}"
     sentences = [dataset.sentence for dataset in result.datasets]
-    context.show(result, build_table(STABILITY_COLUMNS, result.datasets, title), *sentences)
+    context.show(result, _stability_table(result), *sentences)
+
+
+def _stability_table(result: Stability) -> Table:
+    """Return the table with the verdict on each of the first datasets.
+
+    If all datasets are among the first k, a verdict would say nothing, and the table has none.
+    """
+    shown = f"The first {len(result.datasets)} of {result.total_count}"
+    title = f"{shown}, {result.samples} variations by ±{result.spread:.0%}"
+    columns = STABILITY_COLUMNS if result.total_count > result.k else STABILITY_COLUMNS_WITHOUT_VERDICT
+    return build_table(columns, result.datasets, title)
 
 
 def _id_or_uuid(text: str) -> int | str:

@@ -55,12 +55,15 @@ class ChoiceRanking(Struct, frozen=True, kw_only=True):
 
     Attributes:
         rank: The rank of the chosen dataset; None if it did not match the filters.
+        place, tied_with: The rank that it shared with datasets of the same score, and how many others these were.
         total_count: How many datasets were ranked.
         gates: The requirements of the project, which are kept apart from the score.
         gate_outcomes: Whether the chosen dataset passed each of them.
     """
 
     rank: int | None = None
+    place: int | None = None
+    tied_with: int = 0
     score: float | None = None
     total_count: int | None = None
     weights: list[Weight] = []

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from touchstone.client.choice_models import ChosenDataset
 from touchstone.client.evidence_models import Person
-from touchstone.client.response_parts import DatasetReference, GateOutcome, Page, Weight
+from touchstone.client.response_parts import BestCase, DatasetReference, GateOutcome, Page, Weight
 from touchstone.core.evidence import Assurance
 
 Kind = Literal["train", "explain"]
@@ -127,13 +127,6 @@ class DeclaredScore(Struct, frozen=True, kw_only=True):
 
     score: float
     known: int
-
-
-class BestCase(Struct, frozen=True, kw_only=True):
-    """The score and the criteria of a dataset if everything unknown about it is as favourable as possible."""
-
-    score: float
-    criterion_scores: dict[str, float]
 
 
 class ScoredDataset(DatasetReference, frozen=True, kw_only=True):

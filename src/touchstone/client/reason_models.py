@@ -5,9 +5,9 @@ A score is made of points: each weighted criterion adds its value, between 0 and
 
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
-from touchstone.client.response_parts import DatasetReference, Weight
+from touchstone.client.response_parts import BestCase, DatasetReference, Weight
 from touchstone.core.evidence import Assurance
 
 Verdict = Literal["robust", "fragile"]
@@ -18,22 +18,27 @@ class ComparedDataset(DatasetReference, frozen=True, kw_only=True):
 
     Attributes:
         rank: Its rank among the datasets that match the filters; None if it does not match them.
+        place, tied_with: The rank that it shares with datasets of the same score, and how many others these are.
         known: How many of the ten ethical attributes are known to be true or false.
         ethical_interval: The lowest and the highest ethical score that the unknown ones of these attributes allow.
         criterion_scores: The values of the twelve criteria, by name.
         points: What each weighted criterion adds to the score, by name.
         unknown: The criteria about which nothing is known; their value is 0 for want of a better one.
         points_by_level: How much of the score rests on each level of evidence.
+        best_case: The highest score that the unknown values allow.
     """
 
     score: float
     rank: int | None = None
+    place: int | None = None
+    tied_with: int = 0
     known: int
     ethical_interval: tuple[float, float]
     criterion_scores: dict[str, float]
     points: dict[str, float]
     unknown: list[str]
     points_by_level: dict[str, float]
+    best_case: BestCase | None = None
 
 
 class CriterionDifference(Struct, frozen=True, kw_only=True):
@@ -149,6 +154,9 @@ class Lifts(DatasetReference, frozen=True, kw_only=True):
     Attributes:
         rank: The present rank. A dataset that does not match the filters has the rank that it would have among those
             that do.
+        place, tied_with: The rank that it shares with datasets of the same score, and how many others these are.
+        unknown: The criteria about which nothing is known; their value is 0 for want of a better one.
+        best_case: The highest score that the unknown values allow.
         matches_filters: Whether the dataset matches the filters.
         unknown_ranks: The best and the worst rank that unknown ethical attributes allow.
         lifts: One for each attribute that does not have its best value, the largest gain first.
@@ -160,16 +168,21 @@ class Lifts(DatasetReference, frozen=True, kw_only=True):
 
     score: float
     rank: int
+    place: int | None = None
+    tied_with: int = 0
     total_count: int
     matches_filters: bool = True
     known: int
     ethical_interval: tuple[float, float]
+    unknown: list[str] = field(default_factory=list)
+    best_case: BestCase | None = None
     unknown_ranks: RankRange | None = None
     lifts: list[Lift]
     all_established: Standing
     target_rank: int | None = None
     smallest_set: EstablishedSet | None = None
     sentence: str | None = None
+    effective_weights: list[Weight] = field(default_factory=list)
 
 
 class Overtaker(DatasetReference, frozen=True, kw_only=True):
@@ -183,8 +196,10 @@ class DatasetStability(DatasetReference, frozen=True, kw_only=True):
     """Whether one of the first k datasets keeps its rank when the ranking is repeated with slightly different weights.
 
     Attributes:
+        place, tied_with: The rank that it shares with datasets of the same score, and how many others these are.
         share: The share of these samples in which the dataset stays among the first k.
         best_rank, worst_rank: Its best and its worst rank in the samples; None if that is beyond 10 k.
+        best_place, worst_place: The same, where datasets of the same score share a rank.
         overtaken_by: The closest dataset behind it that ranks above it in any sample; None if none does.
         verdict: `robust` if `share` is at least 0.9, otherwise `fragile`.
         unknown_ranks: The best and the worst rank that unknown ethical attributes allow; None unless requested.
@@ -193,9 +208,13 @@ class DatasetStability(DatasetReference, frozen=True, kw_only=True):
 
     score: float
     rank: int
+    place: int | None = None
+    tied_with: int = 0
     share: float
     best_rank: int | None = None
     worst_rank: int | None = None
+    best_place: int | None = None
+    worst_place: int | None = None
     overtaken_by: Overtaker | None = None
     verdict: Verdict
     unknown_ranks: RankRange | None = None

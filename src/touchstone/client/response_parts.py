@@ -26,6 +26,13 @@ class DatasetReference(Struct, frozen=True, kw_only=True):
     dataset_name: str
 
 
+class BestCase(Struct, frozen=True, kw_only=True):
+    """The score and the criteria of a dataset if everything unknown about it is as favourable as possible."""
+
+    score: float
+    criterion_scores: dict[str, float]
+
+
 class Weight(Struct, frozen=True, kw_only=True):
     """The weight of a criterion in a ranking."""
 

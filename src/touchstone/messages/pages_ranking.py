@@ -184,6 +184,13 @@ RANKING_PAGES: Final[Mapping[str, Text]] = {
         "{samples} times; a rank is robust if the dataset stays in the top {k} at least 9 times out of 10. In "
         "brackets: how often it stays there.",
     ),
+    "robustness_trivial": (
+        "Seulement {total} {total:jeu de données est classé|jeux de données sont classés} : tous sont toujours parmi "
+        "les {k} premiers, donc il n’y a pas de verdict. Les rangs sont ceux qu’ils ont si chaque poids varie au "
+        "hasard de ± {spread}, {samples} fois.",
+        "Only {total} {total:dataset is|datasets are} ranked: all are always in the top {k}, so there is no verdict. "
+        "The ranks are those that they have if every weight varies at random by ± {spread}, {samples} times.",
+    ),
     "robustness_of_all": (
         "Mesuré parmi tous les jeux de données, y compris ceux qui ne remplissent pas les exigences.",
         "Measured among all datasets, including those that do not meet the requirements.",

@@ -91,12 +91,23 @@ REASON_PHRASES: Final[Mapping[str, Text]] = {
         "The place of “{name}” is fragile",
     ),
     "share_at_first_rank": (
-        " : si l’on varie les poids jusqu’à {spread}, il est premier dans {kept} des {samples} tirages",
-        ": if the weights vary by up to {spread}, it ranks first in {kept} of {samples} samples",
+        " : si l’on varie les poids jusqu’à {spread}, il est premier sur {total} dans {kept} des {samples} tirages",
+        ": if the weights vary by up to {spread}, it ranks first of {total} in {kept} of {samples} samples",
     ),
     "share_among_first": (
-        " : si l’on varie les poids jusqu’à {spread}, il est parmi les {k} premiers dans {kept} des {samples} tirages",
-        ": if the weights vary by up to {spread}, it is among the first {k} in {kept} of {samples} samples",
+        " : si l’on varie les poids jusqu’à {spread}, il est parmi les {k} premiers sur {total} dans {kept} des "
+        "{samples} tirages",
+        ": if the weights vary by up to {spread}, it is among the first {k} of {total} in {kept} of {samples} samples",
+    ),
+    "always_among_first": (
+        "« {name} » ne peut pas quitter les {k} premiers, car seulement {total} jeux de données sont classés ; si l’on "
+        "varie les poids jusqu’à {spread} ({samples} tirages), il y reste",
+        "“{name}” cannot leave the first {k}, because only {total} datasets are ranked; if the weights vary by up to "
+        "{spread} ({samples} samples), it stays there",
+    ),
+    "only_dataset": (
+        "« {name} » est le seul jeu de données classé, quels que soient les poids.",
+        "“{name}” is the only dataset that is ranked, whatever the weights.",
     ),
     "same_rank": (", toujours au rang {best}", ", always at rank {best}"),
     "ranks_from_to": (", du rang {best} au rang {worst}", ", from rank {best} to rank {worst}"),

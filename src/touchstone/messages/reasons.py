@@ -109,20 +109,23 @@ class StabilityFacts:
     """Which ranks one of the first k datasets has when the ranking is repeated with slightly different weights.
 
     Attributes:
+        total_count: How many datasets are ranked.
         samples: How many times the ranking was repeated, each time with other weights.
         spread: By which share a weight was raised or lowered at most.
         share: The share of these samples in which the dataset is among the first k.
-        best_rank, worst_rank: The extremes of its ranks in the samples; None where they are beyond 10 k.
+        best_place, worst_place: The extremes of its ranks in the samples, where datasets with the same score share one;
+            None where they are beyond 10 k.
         overtaken_by: The name of the closest dataset that overtakes it in any sample; None if none does.
     """
 
     name: str
     k: int
+    total_count: int
     samples: int
     spread: float
     share: float
-    best_rank: int | None
-    worst_rank: int | None
+    best_place: int | None
+    worst_place: int | None
     overtaken_by: str | None
 
 
@@ -141,12 +144,14 @@ class TargetRankFacts:
     Attributes:
         attributes: As few attributes as possible that bring the dataset to `target_rank` if they have these values;
             None if no attributes do.
+        place: The rank that the dataset shares with others that have its score; None if it shares none.
     """
 
     name: str
     rank: int
     target_rank: int
     attributes: Sequence[EstablishedValue] | None
+    place: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,8 +308,34 @@ def _reversal_clause(reversal: WeightChange | None, locale: str) -> str:
 def stability_sentence(facts: StabilityFacts, locale: str) -> str:
     """Return the sentence that judges whether a dataset would keep its rank if the weights were slightly different.
 
-    The verdict, `robust` or `fragile`, comes first, and then the counts and ranks that it rests on.
+    The verdict, `robust` or `fragile`, comes first, and then the counts and ranks that it rests on. If no more than k
+    datasets are ranked, each of them is always among the first k, and the sentence says that instead of a verdict.
     """
+    if facts.total_count == 1:
+        return phrase("only_dataset", locale, name=facts.name)
+
+    clauses = [*_share_clauses(facts, locale), _sampled_ranks_clause(facts, locale)]
+    if facts.overtaken_by is not None:
+        clauses.append(phrase("overtaken", locale, name=facts.overtaken_by))
+    return "".join(clauses) + "."
+
+
+def _share_clauses(facts: StabilityFacts, locale: str) -> list[str]:
+    """Return the clauses with the verdict, and with how often a dataset is among the first k."""
+    spread = "±" + format_percentage(facts.spread, locale)
+    if facts.total_count <= facts.k:
+        return [
+            phrase(
+                "always_among_first",
+                locale,
+                name=facts.name,
+                k=facts.k,
+                total=facts.total_count,
+                samples=facts.samples,
+                spread=spread,
+            )
+        ]
+
     is_robust = facts.share >= _ROBUST_SHARE
     verdict = phrase("robust" if is_robust else "fragile", locale, name=facts.name)
 
@@ -312,15 +343,12 @@ def stability_sentence(facts: StabilityFacts, locale: str) -> str:
         "share_at_first_rank" if facts.k == 1 else "share_among_first",
         locale,
         k=facts.k,
+        total=facts.total_count,
         kept=round(facts.share * facts.samples),
         samples=facts.samples,
-        spread="±" + format_percentage(facts.spread, locale),
+        spread=spread,
     )
-
-    clauses = [verdict, among_first, _sampled_ranks_clause(facts, locale)]
-    if facts.overtaken_by is not None:
-        clauses.append(phrase("overtaken", locale, name=facts.overtaken_by))
-    return "".join(clauses) + "."
+    return [verdict, among_first]
 
 
 def _sampled_ranks_clause(facts: StabilityFacts, locale: str) -> str:
@@ -329,13 +357,13 @@ def _sampled_ranks_clause(facts: StabilityFacts, locale: str) -> str:
     Ranks beyond ten times k were not determined; the clause only says that they are beyond.
     """
     last_known_rank = _RANKS_KNOWN_PER_K * facts.k
-    if facts.best_rank is None:
+    if facts.best_place is None:
         return phrase("ranks_beyond", locale, limit=last_known_rank)
-    if facts.worst_rank is None:
-        return phrase("ranks_from_to_beyond", locale, best=facts.best_rank, limit=last_known_rank)
-    if facts.worst_rank == facts.best_rank:
-        return phrase("same_rank", locale, best=facts.best_rank)
-    return phrase("ranks_from_to", locale, best=facts.best_rank, worst=facts.worst_rank)
+    if facts.worst_place is None:
+        return phrase("ranks_from_to_beyond", locale, best=facts.best_place, limit=last_known_rank)
+    if facts.worst_place == facts.best_place:
+        return phrase("same_rank", locale, best=facts.best_place)
+    return phrase("ranks_from_to", locale, best=facts.best_place, worst=facts.worst_place)
 
 
 def target_rank_sentence(facts: TargetRankFacts, locale: str) -> str:
@@ -346,8 +374,12 @@ def target_rank_sentence(facts: TargetRankFacts, locale: str) -> str:
     if facts.rank <= facts.target_rank:
         return phrase("target_rank_reached", locale, name=facts.name, rank=facts.rank)
 
+    # A dataset that shares the target rank, but comes later in the alphabet, rises from its position in the order.
+    is_place_lower = facts.place is not None and facts.place > facts.target_rank
+    rank = facts.place if is_place_lower else facts.rank
+
     if facts.attributes is None:
-        return phrase("target_rank_out_of_reach", locale, name=facts.name, rank=facts.rank, target=facts.target_rank)
+        return phrase("target_rank_out_of_reach", locale, name=facts.name, rank=rank, target=facts.target_rank)
 
     phrases = []
     for attribute in facts.attributes:
@@ -358,7 +390,7 @@ def target_rank_sentence(facts: TargetRankFacts, locale: str) -> str:
         "target_rank_within_reach",
         locale,
         name=facts.name,
-        rank=facts.rank,
+        rank=rank,
         target=facts.target_rank,
         attributes=enumeration(phrases, locale),
     )

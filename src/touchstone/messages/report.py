@@ -5,6 +5,7 @@ from typing import Final
 
 from touchstone.messages.locales import Text
 from touchstone.messages.report_limitations import LIMITATION_TEXTS
+from touchstone.messages.report_verification import VERIFICATION_TEXTS
 
 REPORT_TEXTS: Final[Mapping[str, Text]] = {
     "title": ("Rapport sur le choix d’un jeu de données", "Report on the choice of a dataset"),
@@ -16,9 +17,9 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     "digest": ("Empreinte SHA-256 de ce que le rapport énonce", "SHA-256 digest of what the report states"),
     "digest_hint": (
         "L’empreinte est calculée sur la forme JSON canonique (RFC 8785) du rapport. Elle est la même dans les deux "
-        "langues et dans tous les formats.",
+        "langues et dans tous les formats. La section « Vérifier ce rapport » dit comment la recalculer.",
         "The digest is computed over the canonical JSON form (RFC 8785) of the report. It is the same in both "
-        "languages and in all formats.",
+        "languages and in all formats. The section “How to verify this report” says how to compute it again.",
     ),
     "imprint": (
         "Établi avec Touchstone {version}, formule de score {formula}",
@@ -126,6 +127,10 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
         "It has the same rank in {share} of the samples. “Robust” and “fragile” concern changes of the weights, and "
         "not what is unknown.",
     ),
+    "same_rank_trivial": (
+        "Son rang est le même dans {share} des tirages.",
+        "Its rank is the same in {share} of the samples.",
+    ),
     "reversal_hint": (
         "Les poids qui inverseraient l’ordre sont dans la section « Le choix », les attributs à établir dans « Ce qui "
         "changerait le classement ».",
@@ -193,8 +198,10 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     "is_chosen": ("choisi", "chosen"),
     "points_caption": ("D’où viennent les points", "Where the points come from"),
     "points_lead": (
-        "La somme des points d’une ligne donne le score. Un point d’interrogation : rien n’est connu.",
-        "The points of a row add up to the score. A question mark: nothing is known.",
+        "La somme des points d’une ligne donne le score. Un point d’interrogation : rien n’est connu. Un tiret au lieu "
+        "d’un score : rien n’est connu d’aucun critère pondéré. « 3 = » : plusieurs jeux de données ont ce même score.",
+        "The points of a row add up to the score. A question mark: nothing is known. A dash instead of a score: "
+        "nothing is known about any weighted criterion. “3 =”: several datasets have this very score.",
     ),
     # The choice
     "choice": ("Le choix", "The choice"),
@@ -213,6 +220,8 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     "history_caption": ("Tous les choix, le plus récent d’abord", "All choices, the newest first"),
     "decision_date": ("Date", "Date"),
     "decision_date_author": ("Date et auteur", "Date and author"),
+    "author_is_owner": ("{name}, propriétaire du projet", "{name}, owner of the project"),
+    "author_name": ("{name}", "{name}"),
     "author_unnamed": ("auteur sans nom affiché", "author has no display name"),
     "decision_status": ("État", "Status"),
     "decision_current": ("actuel", "current"),
@@ -247,6 +256,12 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
         "criterion without weight, which adds no points, the values from 0 to 1 are shown; a question mark: nothing "
         "is known, which counts as zero.",
     ),
+    "sources_caption": (
+        "D’où viennent les valeurs des critères pondérés (niveau de preuve entre parenthèses)",
+        "Where the values of the weighted criteria come from (level of evidence in brackets)",
+    ),
+    "nothing_counted": ("inconnu à ce niveau de preuve", "unknown at this level of evidence"),
+    "quoted_without_source": ("cité, sans indication de source", "quoted, without a named source"),
     # What would change the ranking
     "changes": ("Ce qui changerait le classement", "What would change the ranking"),
     "robustness_lead": (
@@ -259,9 +274,9 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     ),
     "robustness_trivial": (
         "Seulement {total} {total:jeu de données est classé|jeux de données sont classés} : tous sont toujours parmi "
-        "les {k} premiers, et seuls les rangs sont instructifs.",
-        "Only {total} {total:dataset is|datasets are} ranked: all are always among the first {k}, and only the ranks "
-        "are telling.",
+        "les {k} premiers. Il n’y a donc pas de verdict, et seuls les rangs sont instructifs.",
+        "Only {total} {total:dataset is|datasets are} ranked: all are always among the first {k}. There is therefore "
+        "no verdict, and only the ranks are telling.",
     ),
     "robustness_caption": ("Solidité des premières places", "Robustness of the first places"),
     "share_of_samples": ("Parmi les {k} premiers", "Among the first {k}"),
@@ -419,6 +434,7 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     # Limitations
     "limitations": ("Limites", "Limitations"),
     **LIMITATION_TEXTS,
+    **VERIFICATION_TEXTS,
 }
 
 FILTER_LABELS: Final[Mapping[str, Text]] = {

@@ -81,6 +81,10 @@ class Localizer:
 
         return python_text.translate(self._symbols)
 
+    def place(self, place: int, tied_with: int) -> str:
+        """Return a place in a ranking, with an equals sign if datasets with the same score share it: `5 =`."""
+        return f"{self.number(place)}\u00a0=" if tied_with else self.number(place)
+
     def table_value(self, value: Any) -> str:
         """Return a value of a data table, such as a cell or a class, as this language writes it.
 

@@ -59,6 +59,7 @@ class LiftReport(NamedTuple):
 
     Attributes:
         score, rank: The score and rank that the record has now.
+        place: 1 + the number of matches with a higher score; `tied_with` is how many other matches have this score.
         matches: Whether it matches the query; if not, its rank is that among the records that do.
         total_count: How many records match.
         unknown_ranks: The ranks that it can have, depending on what is not known of its and others' ethical attributes.
@@ -70,6 +71,8 @@ class LiftReport(NamedTuple):
 
     score: float
     rank: int
+    place: int
+    tied_with: int
     matches: bool
     total_count: int
     unknown_ranks: RankRange
@@ -98,6 +101,8 @@ def find_lifts(
     return LiftReport(
         score=current.score,
         rank=current.rank,
+        place=lookup.place_of(current.score),
+        tied_with=lookup.count_tied_with(position, current.score),
         matches=lookup.contains(position),
         total_count=len(lookup),
         unknown_ranks=unknown_ranks,

@@ -75,6 +75,17 @@ class RankLookup:
             self._ranks[key] = self._count_before(position, score) + 1
         return self._ranks[key]
 
+    def place_of(self, score: float) -> int:
+        """Return 1 + the number of matches with a higher score, so that matches with the same score share a place."""
+        return int(np.count_nonzero(self._scores > score)) + 1
+
+    def count_tied_with(self, position: int, score: float) -> int:
+        """Return how many other matches than the record at a position of the view have exactly this score."""
+        tied_count = int(np.count_nonzero(self._scores == score))
+        index = self._index_of(position)
+        is_counted = index is not None and float(self._scores[index]) == score
+        return tied_count - is_counted
+
     def _count_before(self, position: int, score: float) -> int:
         """Return how many other matches would be before the record at a position if `score` were its score."""
         is_higher = self._scores > score

@@ -66,21 +66,28 @@ class RecordStability(NamedTuple):
     Attributes:
         position: The position of the record in the view.
         rank, score: Its rank and score with the weights as given.
+        place: 1 + the number of records with a higher score, so that records with the same score share a place.
+        tied_with: How many other records have exactly its score.
         share: The share of the samples in which it is among the first k.
         same_rank_share: The share of the samples in which it has the rank that it has with the weights as given.
         best_rank: Its best rank in any sample; None if it is not among the first 10 k in any.
         worst_rank: Its worst rank in any sample; None if it is not among the first 10 k in all.
+        best_place, worst_place: The same for its places, which it shares with records that have its score.
         overtaken_by: The nearest of the records after it, up to the first 10 k, that is before it in any sample; None
             if none is.
     """
 
     position: int
     rank: int
+    place: int
+    tied_with: int
     score: float
     share: float
     same_rank_share: float
     best_rank: int | None
     worst_rank: int | None
+    best_place: int | None
+    worst_place: int | None
     overtaken_by: Overtaker | None
 
     @property
@@ -100,22 +107,27 @@ def measure_stability(
 
     samples = sample_weights(weights, options)
     rankings_by_sample = np.stack(view.rank_by_sets(query, samples, limit=depth))
-    first_positions = ranking.positions[: options.k]
-    ranks_by_record = _find_ranks(first_positions, rankings_by_sample)
+    first_records = next(ranking.chunks(options.k))
+    ranks_by_record = _find_ranks(first_records.positions, rankings_by_sample)
     order_in_samples = _OrderInSamples(view, ranking.positions, samples)
 
     stabilities = []
     for index, ranks in enumerate(ranks_by_record):
         is_known = ranks > 0  # the rank is 0 in samples in which the record is not among those looked at
         is_among_first = is_known & (ranks <= options.k)
+        places = ranks - order_in_samples.count_ties_before(index)
         stability = RecordStability(
-            position=int(first_positions[index]),
+            position=int(first_records.positions[index]),
             rank=index + 1,
-            score=float(ranking.scores[index]),
+            place=int(first_records.places[index]),
+            tied_with=int(first_records.tied_with[index]),
+            score=float(first_records.scores[index]),
             share=float(is_among_first.mean()),
             same_rank_share=float((ranks == index + 1).mean()),
             best_rank=int(ranks[is_known].min()) if is_known.any() else None,
             worst_rank=int(ranks.max()) if is_known.all() else None,
+            best_place=int(places[is_known].min()) if is_known.any() else None,
+            worst_place=int(places.max()) if is_known.all() else None,
             overtaken_by=order_in_samples.find_overtaker(index),
         )
         stabilities.append(stability)
@@ -164,6 +176,12 @@ class _OrderInSamples:
         self._positions = positions
         self._alphabetical_places = view.alphabetical_places(positions)
         self._scores = samples.score({name: view.criterion(name, positions) for name in samples.names})
+
+    def count_ties_before(self, index: int) -> Ints:
+        """Return for each sample how many records have the score of the one at `index` and come before it."""
+        is_earlier_in_alphabet = self._alphabetical_places < self._alphabetical_places[index]
+        is_tied = self._scores == self._scores[:, index : index + 1]
+        return np.asarray(np.count_nonzero(is_tied & is_earlier_in_alphabet, axis=1))
 
     def find_overtaker(self, index: int) -> Overtaker | None:
         """Return the nearest record after the one at `index` that is before it in any sample; None if none is."""

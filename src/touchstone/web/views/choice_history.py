@@ -56,7 +56,7 @@ def _describe_rank(ranking: ChoiceRanking, localizer: Localizer) -> str:
 
     return localizer.text(
         "history_rank",
-        rank=localizer.number(ranking.rank),
+        rank=localizer.place(ranking.place or ranking.rank, ranking.tied_with),
         total=localizer.number(ranking.total_count),
         score=localizer.number(ranking.score, digits=3),
     )

@@ -40,7 +40,7 @@ class LiftsView:
     """The lifts of a dataset, with its present rank.
 
     Attributes:
-        rank: The present rank of the dataset, as text.
+        rank: The present rank of the dataset, as text, with an equals sign if others share it.
         total: How many datasets are ranked, as text.
         is_ranked: Whether the dataset passes the filters of the ranking.
         rank_range: The best and the worst rank that are possible as long as ethical attributes are unknown, in words;
@@ -68,7 +68,7 @@ def lifts_view(lifts: Lifts, localizer: Localizer) -> LiftsView:
     has_reached_target = lifts.target_rank is not None and lifts.rank <= lifts.target_rank
 
     return LiftsView(
-        rank=localizer.number(lifts.rank),
+        rank=localizer.place(lifts.place or lifts.rank, lifts.tied_with),
         total=localizer.number(lifts.total_count),
         is_ranked=lifts.matches_filters,
         rank_range=_describe_rank_range(lifts, localizer),

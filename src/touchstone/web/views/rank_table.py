@@ -91,8 +91,7 @@ class RankedRow:
     @property
     def place(self) -> str:
         """Return the place as text; if other datasets have the same score, with an equals sign: `5 =`."""
-        place = self.localizer.number(self.dataset.place or self.dataset.rank)
-        return f"{place}\u00a0=" if self.dataset.tied_with else place
+        return self.localizer.place(self.dataset.place or self.dataset.rank, self.dataset.tied_with)
 
     @property
     def tie(self) -> str:

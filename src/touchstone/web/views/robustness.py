@@ -35,15 +35,22 @@ def robustness_by_id(stability: Stability | None, localizer: Localizer) -> Mappi
     """Return how robust the rank of each dataset is, by id; empty without an answer of the API."""
     if stability is None:
         return {}
-    return {dataset.id: _row_robustness(dataset, stability.k, localizer) for dataset in stability.datasets}
+    return {dataset.id: _row_robustness(dataset, stability, localizer) for dataset in stability.datasets}
 
 
-def _row_robustness(dataset: DatasetStability, k: int, localizer: Localizer) -> RowRobustness:
-    """Return how robust the rank of one of the first k datasets is."""
+def _row_robustness(dataset: DatasetStability, stability: Stability, localizer: Localizer) -> RowRobustness:
+    """Return how robust the rank of one of the first k datasets is.
+
+    If no more than k datasets are ranked, a verdict would say nothing, and there are only its ranks.
+    """
+    ranks = _ranks_text(dataset, stability.k, localizer)
+    if stability.total_count <= stability.k:
+        return RowRobustness("unknown", ranks, replace_control_characters(dataset.sentence or ranks))
+
     text = localizer.text(
         "robustness_row",
         verdict=localizer.text(f"verdict_{dataset.verdict}"),
-        ranks=_ranks_text(dataset, k, localizer),
+        ranks=ranks,
         share=localizer.percent(dataset.share),
     )
     sentence = replace_control_characters(dataset.sentence or text)
@@ -51,13 +58,16 @@ def _row_robustness(dataset: DatasetStability, k: int, localizer: Localizer) -> 
 
 
 def _ranks_text(dataset: DatasetStability, k: int, localizer: Localizer) -> str:
-    """Return the best and the worst rank of a dataset in the samples; the API does not count beyond rank 10 k."""
-    best_rank = localizer.number(dataset.best_rank)
-    if dataset.worst_rank is None:
-        return localizer.text("ranks_open", best=best_rank, limit=10 * k)
-    if dataset.worst_rank == dataset.best_rank:
-        return localizer.text("ranks_single", rank=best_rank)
-    return localizer.text("ranks_range", best=best_rank, worst=localizer.number(dataset.worst_rank))
+    """Return the best and the worst rank of a dataset in the samples, shared by datasets of the same score.
+
+    The API does not count beyond rank 10 k.
+    """
+    best_place = localizer.number(dataset.best_place)
+    if dataset.worst_place is None:
+        return localizer.text("ranks_open", best=best_place, limit=10 * k)
+    if dataset.worst_place == dataset.best_place:
+        return localizer.text("ranks_single", rank=best_place)
+    return localizer.text("ranks_range", best=best_place, worst=localizer.number(dataset.worst_place))
 
 
 def describe_robustness(stability: Stability | None, localizer: Localizer) -> str:
@@ -67,6 +77,14 @@ def describe_robustness(stability: Stability | None, localizer: Localizer) -> st
     """
     if stability is None or not stability.datasets:
         return ""
+    if stability.total_count <= stability.k:
+        return localizer.text(
+            "robustness_trivial",
+            total=stability.total_count,
+            k=stability.k,
+            samples=stability.samples,
+            spread=localizer.percent(stability.spread),
+        )
 
     robust_count = sum(dataset.verdict == "robust" for dataset in stability.datasets)
     return localizer.text(

@@ -87,6 +87,8 @@ async def rank_choice(
 
     return ChoiceRanking(
         rank=standing.rank,
+        place=standing.place,
+        tied_with=standing.tied_with,
         score=standing.score,
         total_count=standing.total_count,
         weights=[CriterionWeight(name, weight) for name, weight in need.scoring().weights.items()],

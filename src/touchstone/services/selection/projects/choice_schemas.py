@@ -48,6 +48,8 @@ class ChoiceRankingView(BaseModel):
     """The place of the chosen dataset in the ranking of the project."""
 
     rank: int | None = Field(description="Null if it did not match the filters.")
+    place: int | None = Field(description="1 + the number of datasets with a higher score; null if not recorded.")
+    tied_with: int = Field(ge=0, description="How many other datasets had exactly this score.")
     score: float | None
     total_count: int
     weights: list[WeightView]

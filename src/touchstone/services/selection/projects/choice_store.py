@@ -44,6 +44,8 @@ class ChoiceRanking(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         rank: its position; None if it did not match the filters.
+        place, tied_with: the rank that it shared with datasets of the same score, and how many others these were; None
+            and 0 for choices made before they were recorded.
         score: its score; None if it had just disappeared from the catalog.
         total_count: how many datasets matched the filters.
         weights: the weights of the project, or those of the default profile if the project had none.
@@ -62,6 +64,8 @@ class ChoiceRanking(msgspec.Struct, frozen=True, kw_only=True):
     assurance: Assurance
     formula_version: str
     catalog_version: str
+    place: int | None = None
+    tied_with: int = 0
 
 
 class ChoiceDraft(msgspec.Struct, frozen=True, kw_only=True):

@@ -57,6 +57,8 @@ class Standing(NamedTuple):
 
     Attributes:
         rank: its position; None if it does not match the filters.
+        place, tied_with: the rank that it shares with datasets of the same score, and how many others these are; None
+            and 0 if it does not match.
         score: its score, whether or not it matches; None if it is not in the catalog.
         gate_outcomes: for each gate, whether the dataset passes it.
         total_count: how many datasets match.
@@ -64,6 +66,8 @@ class Standing(NamedTuple):
     """
 
     rank: int | None
+    place: int | None
+    tied_with: int
     score: float | None
     gate_outcomes: dict[str, GateOutcome]
     total_count: int
@@ -79,13 +83,18 @@ async def find_standing(catalog: LiveCatalog, need: ProjectNeed, dataset_id: int
     catalog_version = catalog.version
     dataset_score = await score_dataset(catalog, need, dataset_id, viewer)
     ranks = await find_ranks(catalog, need, [dataset_id], viewer)
+    rank = ranks.get(dataset_id)
 
     scoring = need.scoring()
     query = build_query(scoring.filters, viewer)
-    _, ranked = await catalog.rank(query, scoring.weights, skip=0, limit=1, assurance=need.assurance)
+    index = 0 if rank is None else rank - 1
+    _, ranked = await catalog.rank(query, scoring.weights, skip=index, limit=1, assurance=need.assurance)
+    is_ranked = rank is not None and len(ranked.positions) > 0
 
     return Standing(
-        rank=ranks.get(dataset_id),
+        rank=rank,
+        place=int(ranked.records().places[0]) if is_ranked else None,
+        tied_with=int(ranked.records().tied_with[0]) if is_ranked else 0,
         score=dataset_score.score if dataset_score else None,
         gate_outcomes=dataset_score.gate_outcomes if dataset_score else {},
         total_count=ranked.total_count,

@@ -10,10 +10,11 @@ import numpy as np
 
 from touchstone.core.attributes import ETHICAL
 from touchstone.core.errors import DatasetNotFound
-from touchstone.ranking.array_types import Ints
+from touchstone.ranking.array_types import Facts, Ints
 from touchstone.ranking.catalog.results import ScoredItems
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.criteria import CRITERION_NAMES
+from touchstone.ranking.reasons.best_case import best_case_criterion_scores
 from touchstone.ranking.reasons.comparison import PairComparison, Reversal, compare_records, order_records
 from touchstone.ranking.reasons.lifts import Lift, LiftedRecord, find_lifts
 from touchstone.ranking.reasons.points import points_by_criterion, unknown_criteria
@@ -21,7 +22,7 @@ from touchstone.ranking.reasons.points_by_level import SupportedFacts, points_by
 from touchstone.ranking.reasons.rank_lookup import RankLookup, RankRange, find_unknown_ranks
 from touchstone.ranking.reasons.stability import Overtaker, RecordStability, StabilityOptions, measure_stability
 from touchstone.ranking.weighted_mean import score_matrix
-from touchstone.services.selection.datasets.schemas import WeightView
+from touchstone.services.selection.datasets.schemas import BestCaseView, WeightView
 from touchstone.services.selection.datasets.scoring_request import ScoringRequest
 from touchstone.services.selection.reasons.ranking_in_question import RankingInQuestion
 from touchstone.services.selection.reasons.schemas import (
@@ -80,25 +81,39 @@ def _describe_compared_datasets(
     unknown_names = unknown_criteria(facts)
     supported_facts = SupportedFacts.of_packed(facts, view.evidence_levels(positions))
     level_points = points_by_level(supported_facts, criterion_scores, weights)
+    best_cases = _best_case_views(facts, weights)
 
     datasets = []
     for index, position in enumerate(positions.tolist()):
-        rank = lookup.rank_of(position, scores[index]) if lookup.contains(position) else None
+        is_match = lookup.contains(position)
         dataset = ComparedDatasetView(
             id=items.id[index],
             dataset_id=UUID(items.dataset_id[index]),
             dataset_name=items.dataset_name[index],
             score=scores[index],
-            rank=rank,
+            rank=lookup.rank_of(position, scores[index]) if is_match else None,
+            place=lookup.place_of(scores[index]) if is_match else None,
+            tied_with=lookup.count_tied_with(position, scores[index]) if is_match else 0,
             known=items.known[index],
             ethical_interval=_ethical_interval(items, index),
             criterion_scores=dict(zip(CRITERION_NAMES, criterion_scores[index].tolist(), strict=True)),
             points=points[index],
             unknown=unknown_names[index],
             points_by_level=level_points[index],
+            best_case=best_cases[index],
         )
         datasets.append(dataset)
     return datasets
+
+
+def _best_case_views(facts: Facts, weights: Mapping[str, float]) -> list[BestCaseView]:
+    """Return what each of some records is worth if everything unknown about it is as favourable as possible."""
+    criterion_scores = best_case_criterion_scores(facts)
+    scores = score_matrix(criterion_scores.T, weights).tolist()
+    return [
+        BestCaseView(score=score, criterion_scores=dict(zip(CRITERION_NAMES, values, strict=True)))
+        for score, values in zip(scores, criterion_scores.tolist(), strict=True)
+    ]
 
 
 def _pair_view(pair: PairComparison, above: ComparedDatasetView, below: ComparedDatasetView, locale: str) -> PairView:
@@ -148,6 +163,8 @@ def answer_lifts(view: View, ranking: RankingInQuestion, dataset_id: int, target
     report = find_lifts(view, ranking.query, ranking.weights, int(positions[0]), target_rank)
 
     items = view.items(positions)
+    facts = view.facts(positions)
+    [best_case] = _best_case_views(facts, ranking.weights)
     return LiftsView(
         total_count=report.total_count,
         effective_weights=_weight_views(ranking.scoring),
@@ -158,9 +175,13 @@ def answer_lifts(view: View, ranking: RankingInQuestion, dataset_id: int, target
         dataset_name=items.dataset_name[0],
         score=report.score,
         rank=report.rank,
+        place=report.place,
+        tied_with=report.tied_with,
         matches_filters=report.matches,
         known=items.known[0],
         ethical_interval=_ethical_interval(items, 0),
+        unknown=unknown_criteria(facts)[0],
+        best_case=best_case,
         unknown_ranks=_rank_range_view(report.unknown_ranks),
         lifts=[_lift_view(lift) for lift in report.lifts],
         all_established=LiftedRankView(score=report.all_established.score, rank=report.all_established.rank),
@@ -205,9 +226,10 @@ def answer_stability(
     if includes_unknown_ranks:
         rank_ranges = find_unknown_ranks(view, ranking.query, ranking.weights, positions)
 
-    sentences = describe_stabilities(view, stabilities, options, ranking.locale)
+    total_count = view.count(ranking.query)
+    sentences = describe_stabilities(view, stabilities, options, total_count, ranking.locale)
     return StabilityView(
-        total_count=view.count(ranking.query),
+        total_count=total_count,
         effective_weights=_weight_views(ranking.scoring),
         profile=ranking.scoring.profile,
         assurance=ranking.assurance,
@@ -237,9 +259,13 @@ def _describe_stable_datasets(
             dataset_name=items.dataset_name[index],
             score=stability.score,
             rank=stability.rank,
+            place=stability.place,
+            tied_with=stability.tied_with,
             share=stability.share,
             best_rank=stability.best_rank,
             worst_rank=stability.worst_rank,
+            best_place=stability.best_place,
+            worst_place=stability.worst_place,
             overtaken_by=_overtaker_view(view, stability.overtaken_by),
             verdict=stability.verdict,
             unknown_ranks=None if rank_range is None else _rank_range_view(rank_range),

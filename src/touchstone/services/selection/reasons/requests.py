@@ -4,7 +4,7 @@ The body of each is like that of a scoring request, which describes the ranking,
 itself.
 """
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -213,3 +213,14 @@ def _is_dataset_id(value: object) -> bool:
     if isinstance(value, str):
         return parse_uuid(value) is not None
     return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= INT32_MAX
+
+
+def require_distinct(ids: Sequence[int]) -> None:
+    """Check that no dataset is named twice, once by its integer id and once by its UUID.
+
+    Raises:
+        InvalidValue: a dataset is named twice.
+    """
+    for index, dataset_id in enumerate(ids):
+        if dataset_id in ids[:index]:
+            raise InvalidValue(FieldError(("body", _IDS, index), "dataset_repeated"))

@@ -19,6 +19,7 @@ from touchstone.services.selection.reasons.requests import (
     parse_comparison_request,
     parse_lifts_request,
     parse_stability_request,
+    require_distinct,
 )
 from touchstone.services.selection.reasons.schemas import ComparisonView, LiftsView, StabilityView
 
@@ -40,6 +41,7 @@ async def compare_datasets(request: Request) -> Response:
     comparison = parse_comparison_request(parse_json_allowing_infinity(await request.body()))
     ranking = RankingInQuestion.of_request(ctx, comparison.scoring)
     ids = [(await ctx.load_record(key)).id for key in comparison.keys]
+    require_distinct(ids)
 
     view = ctx.catalog.view.at(ranking.assurance)
     answer = await answer_in_thread(answer_comparison, view, ranking, ids)

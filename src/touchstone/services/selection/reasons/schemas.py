@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from touchstone.core.evidence import Assurance, EvidenceLevel
 from touchstone.ranking.reasons.stability import Verdict
-from touchstone.services.selection.datasets.schemas import WeightView
+from touchstone.services.selection.datasets.schemas import BestCaseView, WeightView
 
 
 class RankingContext(BaseModel):
@@ -42,12 +42,15 @@ class ComparedDatasetView(DatasetName):
 
     score: float = Field(ge=0, le=1)
     rank: int | None = Field(description="Null if the dataset does not match the filters.")
+    place: int | None = Field(description="1 + the number of matches with a higher score; null like `rank`.")
+    tied_with: int = Field(ge=0, description="How many other matches have exactly this score.")
     known: int = Field(ge=0, le=10, description="Of how many of the ten ethical attributes the value is known.")
     ethical_interval: tuple[float, float]
     criterion_scores: Mapping[str, float]
     points: Mapping[str, float] = Field(description="By weighted criterion; they add up to the score.")
     unknown: list[str] = Field(description="Criteria of which nothing is known; each counts as 0.")
     points_by_level: Mapping[EvidenceLevel, float]
+    best_case: BestCaseView
 
 
 class DifferenceView(BaseModel):
@@ -122,9 +125,13 @@ class LiftsView(RankingContext, DatasetName):
 
     score: float = Field(ge=0, le=1)
     rank: int = Field(description="Among the datasets that match the filters, whether or not this one does.")
+    place: int = Field(description="1 + the number of matches with a higher score.")
+    tied_with: int = Field(ge=0, description="How many other matches have exactly this score.")
     matches_filters: bool
     known: int = Field(ge=0, le=10)
     ethical_interval: tuple[float, float]
+    unknown: list[str] = Field(description="Criteria of which nothing is known; each counts as 0.")
+    best_case: BestCaseView
     unknown_ranks: RankRangeView
     lifts: list[LiftView] = Field(description="All booleans without their best value, the largest gain first.")
     all_established: LiftedRankView
@@ -147,11 +154,15 @@ class DatasetStabilityView(DatasetName):
 
     score: float = Field(ge=0, le=1)
     rank: int
+    place: int = Field(description="1 + the number of datasets with a higher score.")
+    tied_with: int = Field(ge=0, description="How many other datasets have exactly this score.")
     share: float = Field(ge=0, le=1, description="The share of the samples in which it is among the first k.")
     best_rank: int | None = Field(description="Its best rank in any sample; null beyond the first 10 k.")
     worst_rank: int | None = Field(description="Its worst rank in any sample; null beyond the first 10 k.")
+    best_place: int | None = Field(description="Its best place in any sample; null beyond the first 10 k.")
+    worst_place: int | None = Field(description="Its worst place in any sample; null beyond the first 10 k.")
     overtaken_by: OvertakerView | None
-    verdict: Verdict = Field(description="`robust` from a share of 0.9 on.")
+    verdict: Verdict = Field(description="`robust` from a share of 0.9 on; says nothing if at most k datasets match.")
     unknown_ranks: RankRangeView | None = Field(description="Null unless the request asks for it.")
     sentence: str = Field(description="The verdict with its reason in one sentence, by Accept-Language.")
 

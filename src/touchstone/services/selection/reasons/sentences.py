@@ -49,7 +49,7 @@ def describe_lifts(name: str, report: LiftReport, target_rank: int | None, local
     if target_rank is None:
         return None
 
-    facts = TargetRankFacts(name, report.rank, target_rank, _established_values(report))
+    facts = TargetRankFacts(name, report.rank, target_rank, _established_values(report), report.place)
     return target_rank_sentence(facts, locale)
 
 
@@ -66,20 +66,21 @@ def _established_values(report: LiftReport) -> list[EstablishedValue] | None:
 
 
 def describe_stabilities(
-    view: View, stabilities: Sequence[RecordStability], options: StabilityOptions, locale: str
+    view: View, stabilities: Sequence[RecordStability], options: StabilityOptions, total_count: int, locale: str
 ) -> list[str]:
-    """Return for each dataset the sentence that says how stable its place is."""
+    """Return for each dataset the sentence that says how stable its place among all `total_count` datasets is."""
     sentences = []
     for stability in stabilities:
         overtaker = stability.overtaken_by
         facts = StabilityFacts(
             name=_name_at(view, stability.position),
             k=options.k,
+            total_count=total_count,
             samples=options.samples,
             spread=options.spread,
             share=stability.share,
-            best_rank=stability.best_rank,
-            worst_rank=stability.worst_rank,
+            best_place=stability.best_place,
+            worst_place=stability.worst_place,
             overtaken_by=None if overtaker is None else _name_at(view, overtaker.position),
         )
         sentences.append(stability_sentence(facts, locale))

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from typing import Final, NamedTuple
+from uuid import UUID
 
 from touchstone.database.engine import Reader
 from touchstone.services.selection.projects.choice_history import ChoiceHistory, read_history
@@ -10,7 +11,6 @@ from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetV
 from touchstone.services.selection.projects.dataset_content import DatasetContent
 from touchstone.services.selection.projects.store import ProjectRecord
 from touchstone.services.selection.report.fact_types import ReportedDataset, ReportedDecision
-from touchstone.services.selection.user_name_store import Pseudos
 
 MAX_DECISIONS: Final = 50
 """How many choices of the history a report lists."""
@@ -46,7 +46,7 @@ async def load_choice_facts(connection: Reader, project: ProjectRecord) -> Choic
     return ChoiceFacts(
         chosen=chosen_datasets.get(project.id),
         kept=_kept_content(history),
-        history=[_reported_decision(choice, history.visible_ids, history.pseudos) for choice in history.choices],
+        history=[_reported_decision(choice, history, project.user_id) for choice in history.choices],
     )
 
 
@@ -62,17 +62,20 @@ def _kept_content(history: ChoiceHistory) -> KeptContent | None:
     return KeptContent(_reported_dataset(dataset), dataset.content, last_choice.created_at)
 
 
-def _reported_decision(choice: ChoiceRecord, visible_ids: set[int], pseudos: Pseudos) -> ReportedDecision:
-    """Return a choice as a report lists it; `visible_ids` are the chosen datasets that have not gone."""
+def _reported_decision(choice: ChoiceRecord, history: ChoiceHistory, project_owner: UUID) -> ReportedDecision:
+    """Return a choice of a history as a report lists it."""
     dataset, ranking = choice.dataset, choice.ranking
     return ReportedDecision(
         at=choice.created_at,
-        by=pseudos.get(choice.author),
+        by=history.pseudos.get(choice.author),
+        is_by_owner=choice.author == project_owner,
         dataset=None if dataset is None else _reported_dataset(dataset),
         digest=dataset.digest if dataset else None,
-        is_withdrawn=dataset is not None and dataset.id not in visible_ids,
+        is_withdrawn=dataset is not None and dataset.id not in history.visible_ids,
         reason=choice.reason,
         rank=ranking.rank if ranking else None,
+        place=ranking.place if ranking else None,
+        tied_with=ranking.tied_with if ranking else 0,
         score=ranking.score if ranking else None,
         total_count=ranking.total_count if ranking else None,
         weights=ranking.weights if ranking else [],

@@ -20,6 +20,7 @@ class Style(StrEnum):
     GOOD = "good"
     BAD = "bad"
     UNKNOWN = "unknown"
+    CODE = "code"  # a command to type
 
 
 class Line(msgspec.Struct, frozen=True):

@@ -17,6 +17,7 @@ from touchstone.services.selection.report.sections.need import need_section
 from touchstone.services.selection.report.sections.ranking import ranking_section
 from touchstone.services.selection.report.sections.summary import summary_section
 from touchstone.services.selection.report.sections.trials import limitations_section, trials_section
+from touchstone.services.selection.report.sections.verification import verification_section
 
 SECTIONS: Final[tuple[Callable[[ReportContent, ReportLanguage], Section | None], ...]] = (
     summary_section,
@@ -29,6 +30,7 @@ SECTIONS: Final[tuple[Callable[[ReportContent, ReportLanguage], Section | None],
     model_comparison_section,
     trials_section,
     limitations_section,
+    verification_section,
 )
 """The sections of a report in their order; one that has nothing to say is None."""
 

@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 
 from touchstone.core.evidence import Assurance, AttributeEvidence, ClaimValue, EvidenceLevel
+from touchstone.ranking.criteria import CRITERIA
 from touchstone.services.selection.datasets.dataset_record import DatasetRecord
 from touchstone.services.selection.evidence.attribute_states import AttributeState, attribute_states
 from touchstone.services.selection.evidence.claim_editor import RecordEvidence
@@ -18,14 +19,28 @@ from touchstone.services.selection.report.fact_types import (
     ReportedClaim,
     ReportedDataset,
     ReportedEvidence,
+    ReportedNeed,
     ReportedPoint,
     ReportedReview,
+    ReportedSource,
 )
 from touchstone.services.selection.report.legal_points import LEGAL_POINTS, Law, LegalPoint, ReportPart
 from touchstone.services.selection.user_name_store import Pseudos
 
 REPORTED_ATTRIBUTES: Final = tuple(dict.fromkeys(attribute for point in LEGAL_POINTS for attribute in point.attributes))
-"""The attributes about which a report gives the evidence: those that speak to a point of law."""
+"""The attributes about which every report gives the evidence: those that speak to a point of law."""
+
+
+def attributes_of_criteria(need: ReportedNeed) -> list[str]:
+    """Return the attributes from which the weighted criteria of a project are computed."""
+    weighted_names = {weight.criterion_name for weight in need.weights}
+    attributes = [attribute for item in CRITERIA if item.name in weighted_names for attribute in item.facts]
+    return list(dict.fromkeys(attributes))
+
+
+def _reported_attribute_names(need: ReportedNeed) -> list[str]:
+    """Return the attributes about which a report gives the evidence: on points of law, and behind the ranking."""
+    return list(dict.fromkeys([*REPORTED_ATTRIBUTES, *attributes_of_criteria(need)]))
 
 
 def reported_dataset(record: DatasetRecord) -> ReportedDataset:
@@ -40,14 +55,14 @@ def reported_dataset(record: DatasetRecord) -> ReportedDataset:
 
 
 def current_evidence(
-    evidence: RecordEvidence, assurance: Assurance, parts: Collection[ReportPart], now: datetime, *, is_chosen: bool
+    evidence: RecordEvidence, need: ReportedNeed, parts: Collection[ReportPart], now: datetime, *, is_chosen: bool
 ) -> ReportedEvidence:
     """Return what is known about a dataset at a moment; `parts` are the parts of the report that are not empty."""
     states = attribute_states(evidence.record, evidence.ledger_claims, now)
     counted_claims = [claim for claim in evidence.claims if claim.is_counted(now)]
     attributes = {
-        name: _reported_attribute(name, states[name], counted_claims, evidence.pseudos, assurance)
-        for name in REPORTED_ATTRIBUTES
+        name: _reported_attribute(name, states[name], counted_claims, evidence.pseudos, need.assurance)
+        for name in _reported_attribute_names(need)
     }
 
     points = {law: _points(law, attributes, parts) for law in Law}
@@ -61,9 +76,37 @@ def current_evidence(
     )
 
 
-def kept_evidence(kept: KeptContent, assurance: Assurance, parts: Collection[ReportPart]) -> ReportedEvidence:
+def find_sources(evidence: RecordEvidence, need: ReportedNeed, now: datetime) -> list[ReportedSource]:
+    """Return where the values of the attributes behind the weighted criteria of a dataset come from."""
+    states = attribute_states(evidence.record, evidence.ledger_claims, now)
+    counted_claims = [claim for claim in evidence.claims if claim.is_counted(now)]
+    return [
+        _find_source(name, _value_at(states[name], need.assurance), counted_claims)
+        for name in attributes_of_criteria(need)
+    ]
+
+
+def _find_source(name: str, value: ClaimValue, claims: Sequence[ClaimRecord]) -> ReportedSource:
+    """Return where the value of an attribute comes from: the strongest claim that states it, the newest if several."""
+    supporting_claims = [claim for claim in claims if claim.attribute == name and claim.value == value]
+    if value is None or not supporting_claims:
+        return ReportedSource(attribute=name, value=value, level=None, quote=None, place=None, source=None)
+
+    strongest = max(supporting_claims, key=lambda claim: claim.effective_level.strength)
+    return ReportedSource(
+        attribute=name,
+        value=value,
+        level=strongest.effective_level,
+        quote=strongest.quote,
+        place=strongest.place,
+        source=strongest.source,
+    )
+
+
+def kept_evidence(kept: KeptContent, need: ReportedNeed, parts: Collection[ReportPart]) -> ReportedEvidence:
     """Return what was known about a chosen dataset that has gone, at the time of the choice."""
-    attributes = {name: _kept_attribute(name, kept.content, assurance) for name in REPORTED_ATTRIBUTES}
+    names = _reported_attribute_names(need)
+    attributes = {name: _kept_attribute(name, kept.content, need.assurance) for name in names}
     points = {law: _points(law, attributes, parts) for law in Law}
     return ReportedEvidence(
         dataset=kept.dataset,

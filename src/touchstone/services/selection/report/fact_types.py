@@ -110,21 +110,27 @@ class ReportedDecision(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         by: the name of the author; None if there is none.
+        is_by_owner: whether the author is the owner of the project. Other roles of people are not kept with a choice.
         dataset: the dataset as it was then; None if the choice before was taken back.
         digest: the digest of what the dataset said then.
         is_withdrawn: whether the dataset has gone since.
-        rank, score, total_count: the place of the dataset in the ranking then.
+        rank, score, total_count: the position of the dataset in the ranking then.
+        place, tied_with: the rank that it shared with datasets of the same score, and how many others these were; None
+            and 0 if this was not recorded.
         assurance: the level of evidence that counted then.
         superseded_at: when the next choice was made; None for the current one.
     """
 
     at: datetime
     by: str | None
+    is_by_owner: bool
     dataset: ReportedDataset | None
     digest: str | None
     is_withdrawn: bool
     reason: str | None
     rank: int | None
+    place: int | None
+    tied_with: int
     score: float | None
     total_count: int | None
     weights: Sequence[CriterionWeight]
@@ -154,6 +160,23 @@ class ReportedDifference(msgspec.Struct, frozen=True, kw_only=True):
     reversing_weight: float | None
 
 
+class ReportedSource(msgspec.Struct, frozen=True, kw_only=True):
+    """An attribute from which a criterion of a dataset is computed, and where its value comes from.
+
+    Attributes:
+        value: the value that counts at the assurance of the project; None if there is none.
+        level: how well this value is supported; None without one.
+        quote, place, source: the quote that shows the value, and where it stands; None for a value without a quote.
+    """
+
+    attribute: str
+    value: ClaimValue
+    level: EvidenceLevel | None
+    quote: str | None
+    place: str | None
+    source: ClaimSource | None
+
+
 class ReportedReversal(msgspec.Struct, frozen=True):
     """The smallest change of a single weight that reverses two datasets."""
 
@@ -163,31 +186,43 @@ class ReportedReversal(msgspec.Struct, frozen=True):
 
 
 class ReportedComparison(msgspec.Struct, frozen=True, kw_only=True):
-    """Two datasets of the ranking, why one of them is above the other, and what would reverse them."""
+    """Two datasets of the ranking, why one of them is above the other, and what would reverse them.
+
+    Attributes:
+        above_sources, below_sources: where the values of the attributes behind the weighted criteria come from.
+    """
 
     above: ExplainedItem
     below: ExplainedItem
     differences: Sequence[ReportedDifference]
     reversal: ReportedReversal | None
+    above_sources: Sequence[ReportedSource] = ()
+    below_sources: Sequence[ReportedSource] = ()
 
 
 class ReportedPlace(msgspec.Struct, frozen=True, kw_only=True):
     """How a dataset among the first k fares when the weights vary.
 
     Attributes:
+        place, tied_with: the rank that it shares with datasets of the same score, and how many others these are.
         share: the share of the samples in which it stays among the first k.
         same_rank_share: the share of the samples in which it keeps its rank.
         best_rank, worst_rank: its best and its worst rank in any sample; None beyond the first 10 k.
+        best_place, worst_place: the same, where datasets of the same score share a rank.
         overtaken_by: the name of the nearest dataset that overtakes it in a sample; None if none does.
     """
 
     dataset_id: int
     name: str
     rank: int
+    place: int
+    tied_with: int
     share: float
     same_rank_share: float
     best_rank: int | None
     worst_rank: int | None
+    best_place: int | None
+    worst_place: int | None
     overtaken_by: str | None
     verdict: Verdict
 
@@ -216,6 +251,7 @@ class ReportedProspects(msgspec.Struct, frozen=True, kw_only=True):
     """What could change the rank of a dataset.
 
     Attributes:
+        place, tied_with: the rank that it shares with datasets of the same score, and how many others these are.
         best_rank: its rank if all its unknown ethical attributes were true.
         worst_rank: its rank if those of all other datasets were.
         lifts: the attributes that would raise it, the largest gain first.
@@ -225,6 +261,8 @@ class ReportedProspects(msgspec.Struct, frozen=True, kw_only=True):
     dataset_id: int
     name: str
     rank: int
+    place: int
+    tied_with: int
     best_rank: int
     worst_rank: int
     lifts: Sequence[ReportedLift]
@@ -376,7 +414,8 @@ class ReportContent(msgspec.Struct, frozen=True, kw_only=True):
             if nothing is chosen.
         history: the choices for this project, the newest first, at most fifty.
         comparison: the chosen dataset and the runner-up, or the first of the ranking and the chosen dataset, with the
-            differences of their points and the smallest change of a weight that reverses them.
+            differences of their points, where their values come from, and the smallest change of a weight that reverses
+            them.
         robustness: how the first ten places fare when the weights vary.
         prospects: for each of the two datasets that are compared the ranks that unknown attributes allow, and the
             attributes that would raise it.

@@ -3,6 +3,10 @@
 import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import NamedTuple
+from uuid import UUID
+
+import msgspec
 
 from touchstone.core.errors import DatasetNotFound
 from touchstone.database.engine import Database
@@ -13,16 +17,23 @@ from touchstone.services.selection.evidence.claim_editor import EvidenceEditor
 from touchstone.services.selection.projects.project_ranking import ProjectNeed
 from touchstone.services.selection.projects.store import ProjectRecord
 from touchstone.services.selection.report.choice_facts import ChoiceFacts, load_choice_facts
-from touchstone.services.selection.report.evidence_facts import current_evidence, kept_evidence, reported_dataset
+from touchstone.services.selection.report.evidence_facts import (
+    current_evidence,
+    find_sources,
+    kept_evidence,
+    reported_dataset,
+)
 from touchstone.services.selection.report.fact_types import (
     VERSION,
     ReportContent,
     ReportedChoice,
+    ReportedComparison,
     ReportedDataset,
     ReportedEvidence,
     ReportedNeed,
     ReportedProject,
     ReportedRanking,
+    ReportedSource,
     ReportedTraining,
     WeightShare,
 )
@@ -32,6 +43,14 @@ from touchstone.services.selection.report.limitations import find_limitations
 from touchstone.services.selection.report.model_comparison_facts import load_model_comparison
 from touchstone.services.selection.report.ranking_facts import ProjectRanking, find_standing, rank_for_report
 from touchstone.services.selection.report.reason_facts import compare_with_rival, find_prospects, measure_robustness
+
+
+class _Subject(NamedTuple):
+    """The dataset about which a report gives the evidence, and the owner of the project, who has to see it."""
+
+    dataset_id: int
+    viewer: UUID
+    is_chosen: bool
 
 
 class ReportReader:
@@ -59,8 +78,11 @@ class ReportReader:
         ranking = await rank_for_report(self._catalog, scoring, project.assurance, project.user_id)
         choice = await self._read_choice(project, choice_facts, ranking)
         comparison = await asyncio.to_thread(compare_with_rival, ranking, choice)
+        if comparison is not None:
+            comparison = await self._with_sources(comparison, need, project.user_id)
+        subject = _subject_of_evidence(project, ranking.reported, choice_facts)
         parts = _present_parts(ranking.reported, choice, trainings)
-        evidence = await self._read_evidence(project, ranking.reported, choice_facts, parts)
+        evidence = None if subject is None else await self._read_evidence(subject, need, choice_facts, parts)
 
         return ReportContent(
             version=VERSION,
@@ -105,31 +127,47 @@ class ReportReader:
             standing=await asyncio.to_thread(find_standing, ranking, chosen.id),
         )
 
+    async def _with_sources(
+        self, comparison: ReportedComparison, need: ReportedNeed, viewer: UUID
+    ) -> ReportedComparison:
+        """Return a comparison that also says where the values behind the weighted criteria come from."""
+        above_sources = await self._read_sources(comparison.above.id, need, viewer)
+        below_sources = await self._read_sources(comparison.below.id, need, viewer)
+        return msgspec.structs.replace(comparison, above_sources=above_sources, below_sources=below_sources)
+
+    async def _read_sources(self, dataset_id: int, need: ReportedNeed, viewer: UUID) -> list[ReportedSource]:
+        """Return where the values of a dataset come from; none if it has been deleted a moment ago."""
+        try:
+            evidence = await self._evidence.read(dataset_id, viewer)
+        except DatasetNotFound:
+            return []
+        return find_sources(evidence, need, datetime.now(UTC))
+
     async def _read_evidence(
         self,
-        project: ProjectRecord,
-        ranking: ReportedRanking,
+        subject: _Subject,
+        need: ReportedNeed,
         facts: ChoiceFacts,
         parts: Sequence[ReportPart],
     ) -> ReportedEvidence | None:
-        """Return what is known about the chosen dataset, or about the first of the ranking if nothing is chosen.
+        """Return what is known about a dataset.
 
-        If the chosen dataset has gone, it is what was known when it was chosen. The result is None if that was not
-        kept, and if there is no dataset at all.
+        If it was chosen and has gone, it is what was known when it was chosen, or None if that was not kept.
         """
-        if facts.chosen is not None:
-            dataset_id = facts.chosen.id
-        elif ranking.items:
-            dataset_id = ranking.items[0].id
-        else:
-            return None
-
         try:
-            evidence = await self._evidence.read(dataset_id, project.user_id)
+            evidence = await self._evidence.read(subject.dataset_id, subject.viewer)
         except DatasetNotFound:
-            return kept_evidence(facts.kept, project.assurance, parts) if facts.kept else None
-        is_chosen = facts.chosen is not None
-        return current_evidence(evidence, project.assurance, parts, datetime.now(UTC), is_chosen=is_chosen)
+            return kept_evidence(facts.kept, need, parts) if facts.kept else None
+        return current_evidence(evidence, need, parts, datetime.now(UTC), is_chosen=subject.is_chosen)
+
+
+def _subject_of_evidence(project: ProjectRecord, ranking: ReportedRanking, facts: ChoiceFacts) -> _Subject | None:
+    """Return the chosen dataset, or the first of the ranking if nothing is chosen; None if there is none at all."""
+    if facts.chosen is not None:
+        return _Subject(facts.chosen.id, project.user_id, is_chosen=True)
+    if ranking.items:
+        return _Subject(ranking.items[0].id, project.user_id, is_chosen=False)
+    return None
 
 
 def _reported_project(project: ProjectRecord) -> ReportedProject:

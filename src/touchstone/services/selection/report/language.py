@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from babel.core import Locale
 from babel.dates import format_datetime
@@ -24,7 +24,6 @@ from touchstone.messages.plurals import with_count
 from touchstone.messages.report import FILTER_LABELS
 from touchstone.messages.report_law import LEGAL_POINT_TITLES
 from touchstone.ranking.criteria import CRITERIA
-from touchstone.services.selection.datasets.ranking_response import ScoredItem
 from touchstone.services.selection.report.fact_types import ReportedDataset
 
 DASH: Final = "–"
@@ -35,6 +34,18 @@ _TIME_FORMATS: Final = {"fr": f"%H{_NO_BREAK_SPACE}h{_NO_BREAK_SPACE}%M", "en": 
 # No line may break before these signs of French punctuation, or after an opening quotation mark.
 _FRENCH_SPACE: Final = re.compile(r"(?<=«) | (?=[»:;?!%])")
 _CRITERION_TEXTS: Final = {criterion.name: criterion for criterion in CRITERIA}
+
+
+class Placed(Protocol):
+    """What has a place in a ranking, and shares it with others of the same score."""
+
+    @property
+    def place(self) -> int:
+        """1 + the number of datasets with a higher score."""
+
+    @property
+    def tied_with(self) -> int:
+        """How many other datasets have the same score."""
 
 
 class ReportLanguage:
@@ -158,6 +169,12 @@ class ReportLanguage:
             return text("yes" if value else "no", self.locale)
         return self.number(value)
 
+    def attribute_value(self, name: str, value: ClaimValue, *, is_applicable: bool = True) -> str:
+        """Return the value of an attribute in words; a year is written without separators."""
+        if is_applicable and isinstance(value, int) and not isinstance(value, bool):
+            return self.filter_value(name, value)
+        return self.claim_value(value, is_applicable=is_applicable)
+
     def legal_point(self, key: str) -> str:
         """Return the title of a point of law."""
         return self.choose(LEGAL_POINT_TITLES[key])
@@ -195,9 +212,13 @@ class ReportLanguage:
         """Return the name of a dataset, or its number if no name was kept."""
         return dataset.name or self.text("dataset_number", id=str(dataset.id))
 
-    def rank(self, item: ScoredItem) -> str:
+    def rank(self, item: Placed) -> str:
         """Return the place of a dataset, with an equals sign if others share it."""
-        return f"{self.integer(item.place)} =" if item.tied_with else self.integer(item.place)
+        return self.place(item.place, item.tied_with)
+
+    def place(self, place: int, tied_with: int) -> str:
+        """Return a place, with an equals sign if others share it: `5 =`."""
+        return f"{self.integer(place)}{_NO_BREAK_SPACE}=" if tied_with else self.integer(place)
 
     def note(self, code: str, criterion_names: Sequence[str]) -> str:
         """Return the sentence of a note on a ranking that concerns one criterion or several."""

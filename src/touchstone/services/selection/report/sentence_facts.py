@@ -36,16 +36,17 @@ def comparison_facts(comparison: ReportedComparison) -> ComparisonFacts:
     )
 
 
-def stability_facts(place: ReportedPlace, robustness: ReportedRobustness) -> StabilityFacts:
+def stability_facts(place: ReportedPlace, robustness: ReportedRobustness, total_count: int) -> StabilityFacts:
     """Return what the sentence about the robustness of a place is made of."""
     return StabilityFacts(
         name=place.name,
         k=robustness.k,
+        total_count=total_count,
         samples=robustness.samples,
         spread=robustness.spread,
         share=place.share,
-        best_rank=place.best_rank,
-        worst_rank=place.worst_rank,
+        best_place=place.best_place,
+        worst_place=place.worst_place,
         overtaken_by=place.overtaken_by,
     )
 
@@ -62,6 +63,7 @@ def lifts_facts(prospects: ReportedProspects) -> TargetRankFacts:
         rank=prospects.rank,
         target_rank=prospects.target_rank or prospects.rank,
         attributes=attributes,
+        place=prospects.place,
     )
 
 
@@ -69,7 +71,7 @@ def known_ranks_facts(prospects: ReportedProspects) -> RankRangeFacts:
     """Return what the sentence about the ranks that unknown attributes allow is made of."""
     return RankRangeFacts(
         name=prospects.name,
-        rank=prospects.rank,
+        rank=prospects.place,
         best_rank=prospects.best_rank,
         worst_rank=prospects.worst_rank,
     )

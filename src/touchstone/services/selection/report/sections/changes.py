@@ -37,14 +37,19 @@ def changes_section(content: ReportContent, language: ReportLanguage) -> Section
         "robustness_lead", k=robustness.k, samples=robustness.samples, spread=language.percent(robustness.spread)
     )
     blocks: list[Block] = [paragraph(lead)]
-    total = content.ranking.total_count
-    if total <= robustness.k:
+    if is_robustness_trivial(content):
+        total = content.ranking.total_count
         blocks.append(paragraph(language.text("robustness_trivial", total=total, k=robustness.k)))
     blocks.append(_robustness_table(content, robustness, language))
     for prospects in content.prospects:
         if prospects.rank > 1:
             blocks += _prospects_blocks(prospects, language)
     return Section("changes", title, blocks)
+
+
+def is_robustness_trivial(content: ReportContent) -> bool:
+    """Return whether no more than k datasets are ranked, so that none can leave the first k."""
+    return content.robustness is not None and content.ranking.total_count <= content.robustness.k
 
 
 def _robustness_table(content: ReportContent, robustness: ReportedRobustness, language: ReportLanguage) -> Table:
@@ -56,12 +61,14 @@ def _robustness_table(content: ReportContent, robustness: ReportedRobustness, la
         Column(language.text("share_of_same_rank"), is_number=True, width=0.8),
         Column(language.text("sampled_ranks"), is_number=True, width=1.2),
         Column(language.text("overtaken_by"), width=2),
-        Column(language.text("verdict")),
     ]
     chosen_id = content.choice.dataset.id if content.choice else None
     rows = [
         _place_row(place, robustness, language, is_chosen=place.dataset_id == chosen_id) for place in robustness.places
     ]
+    if not is_robustness_trivial(content):
+        columns.append(Column(language.text("verdict")))
+        rows = [_with_verdict(row, place, language) for row, place in zip(rows, robustness.places, strict=True)]
     return Table(language.text("robustness_caption"), columns, rows)
 
 
@@ -70,20 +77,25 @@ def _place_row(
 ) -> Row:
     """Return how one place fares when the weights vary."""
     limit = language.text("beyond", limit=10 * robustness.k)
-    best = limit if place.best_rank is None else language.integer(place.best_rank)
-    worst = limit if place.worst_rank is None else language.integer(place.worst_rank)
+    best = limit if place.best_place is None else language.integer(place.best_place)
+    worst = limit if place.worst_place is None else language.integer(place.worst_place)
     return Row(
         [
-            text_cell(language.integer(place.rank)),
+            text_cell(language.rank(place)),
             text_cell(place.name, Style.STRONG if is_chosen else Style.PLAIN),
             text_cell(language.percent(place.share)),
             text_cell(language.percent(place.same_rank_share)),
             text_cell(best if best == worst else f"{best} – {worst}"),
             text_cell(place.overtaken_by or DASH),
-            text_cell(language.text(f"verdict_{place.verdict}"), _VERDICT_STYLES[place.verdict]),
         ],
         is_emphasised=is_chosen,
     )
+
+
+def _with_verdict(row: Row, place: ReportedPlace, language: ReportLanguage) -> Row:
+    """Return the row of a place with the verdict on it as its last cell."""
+    verdict = text_cell(language.text(f"verdict_{place.verdict}"), _VERDICT_STYLES[place.verdict])
+    return Row([*row.cells, verdict], is_emphasised=row.is_emphasised)
 
 
 def _prospects_blocks(prospects: ReportedProspects, language: ReportLanguage) -> list[Block]:

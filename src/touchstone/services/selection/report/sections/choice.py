@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from touchstone.core.evidence import EvidenceLevel
+from touchstone.ranking.criteria import CRITERIA
 from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetState
 from touchstone.services.selection.report.document import (
     Block,
@@ -24,13 +26,16 @@ from touchstone.services.selection.report.fact_types import (
     ReportedComparison,
     ReportedDecision,
     ReportedDifference,
+    ReportedNeed,
+    ReportedSource,
 )
 from touchstone.services.selection.report.language import DASH, ReportLanguage
-from touchstone.services.selection.report.sections.evidence import without_emphasis
+from touchstone.services.selection.report.sections.evidence import origin_of_quote, without_emphasis
 from touchstone.services.selection.report.sections.ranking import gate_lines
 
 SHORT_DIGEST: Final = 12
 """How many digits of a digest the history shows; JSON has all of them."""
+_ATTRIBUTES_OF_CRITERIA: Final = {criterion.name: criterion.facts for criterion in CRITERIA}
 _STATE_STYLES: Final = {
     ChosenDatasetState.UNCHANGED: Style.GOOD,
     ChosenDatasetState.CHANGED: Style.UNKNOWN,
@@ -50,6 +55,7 @@ def choice_section(content: ReportContent, language: ReportLanguage) -> Section:
         blocks += [
             _comparison_table(content.comparison, language),
             paragraph(language.text("reversing_weight_hint"), Style.MUTED),
+            _sources_table(content.comparison, content.need, language),
         ]
     if content.history:
         blocks.append(_history_table(content.history, language))
@@ -111,7 +117,9 @@ def _history_row(decision: ReportedDecision, language: ReportLanguage, *, has_au
     """Return the row of one choice; `has_authors` says whether the author of any choice has a name."""
     date = [Line(language.moment(decision.at))]
     if has_authors:
-        date.append(Line(decision.by or language.text("author_unnamed"), Style.MUTED))
+        author = decision.by or language.text("author_unnamed")
+        key = "author_is_owner" if decision.is_by_owner else "author_name"
+        date.append(Line(language.text(key, name=author), Style.MUTED))
 
     is_current = decision.superseded_at is None
     status = text_cell(
@@ -120,7 +128,8 @@ def _history_row(decision: ReportedDecision, language: ReportLanguage, *, has_au
     )
     rank = DASH
     if decision.rank is not None and decision.total_count is not None:
-        rank = language.text("choice_rank_of", rank=language.integer(decision.rank), total=decision.total_count)
+        decided_place = language.place(decision.place or decision.rank, decision.tied_with)
+        rank = language.text("choice_rank_of", rank=decided_place, total=decision.total_count)
     return Row(
         [
             Cell(date),
@@ -217,3 +226,49 @@ def _comparison_table(comparison: ReportedComparison, language: ReportLanguage) 
     )
     caption = language.text("comparison_caption", above=above.dataset_name, below=below.dataset_name)
     return Table(caption, columns, [*rows, total])
+
+
+def _sources_table(comparison: ReportedComparison, need: ReportedNeed, language: ReportLanguage) -> Table:
+    """Return where the values of the weighted criteria of two datasets come from."""
+    columns = [
+        Column(language.text("criterion"), width=1),
+        Column(comparison.above.dataset_name, width=2),
+        Column(comparison.below.dataset_name, width=2),
+    ]
+    sources_by_column = (comparison.above_sources, comparison.below_sources)
+    rows = [
+        Row(
+            [
+                text_cell(language.criterion(weight.criterion_name)),
+                *(Cell(list(_source_lines(weight.criterion_name, sources, language))) for sources in sources_by_column),
+            ]
+        )
+        for weight in need.weights
+    ]
+    return Table(language.text("sources_caption"), columns, rows)
+
+
+def _source_lines(criterion: str, sources: Sequence[ReportedSource], language: ReportLanguage) -> Iterator[Line]:
+    """Yield the values from which a criterion is computed, each with its level of evidence and where it stands."""
+    attributes = _ATTRIBUTES_OF_CRITERIA[criterion]
+    relevant_sources = [source for source in sources if source.attribute in attributes]
+    for source in relevant_sources:
+        if source.value is None or source.level is None:
+            continue
+        name, value = language.attribute(source.attribute), language.attribute_value(source.attribute, source.value)
+        yield Line(language.text("known_value", name=name, value=value, level=language.level(source.level)))
+        yield Line(_origin_of_value(source, language), Style.MUTED)
+
+    unknown = [language.attribute(source.attribute) for source in relevant_sources if source.value is None]
+    if len(unknown) == len(relevant_sources):
+        yield Line(language.text("nothing_counted"), Style.UNKNOWN)
+    elif unknown:
+        yield Line(language.text("unknown_names", names=language.enumeration(unknown)), Style.UNKNOWN)
+
+
+def _origin_of_value(source: ReportedSource, language: ReportLanguage) -> str:
+    """Return where a value comes from: the data file, a document, or the mere word of who has entered it."""
+    if source.quote:
+        return origin_of_quote(source) or language.text("quoted_without_source")
+    is_measured = source.level is EvidenceLevel.MEASURED
+    return language.text("computed_from_file" if is_measured else "merely_declared")

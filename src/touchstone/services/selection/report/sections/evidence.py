@@ -20,6 +20,7 @@ from touchstone.services.selection.report.fact_types import (
     ReportContent,
     ReportedAttribute,
     ReportedClaim,
+    ReportedSource,
 )
 from touchstone.services.selection.report.language import ReportLanguage
 
@@ -75,7 +76,7 @@ def _attribute_row(attribute: ReportedAttribute, language: ReportLanguage) -> Ro
 
 def _known_lines(attribute: ReportedAttribute, language: ReportLanguage) -> Iterator[Line]:
     """Yield the value of an attribute with its level, and what to bear in mind about it."""
-    value = language.claim_value(attribute.value, is_applicable=not attribute.not_applicable)
+    value = language.attribute_value(attribute.name, attribute.value, is_applicable=not attribute.not_applicable)
     yield Line(value, value_style(attribute))
 
     if attribute.level is not None:
@@ -103,7 +104,7 @@ def _lines_of_claim(claim: ReportedClaim, language: ReportLanguage) -> Iterator[
     """Yield the quote of a claim with its source and its review, or say that there is none."""
     if claim.quote:
         yield Line(without_emphasis(claim.quote), Style.QUOTE)
-        origin = _origin(claim)
+        origin = origin_of_quote(claim)
         if origin:
             yield Line(origin, Style.MUTED)
         if not shows_number(claim.quote, claim.value):
@@ -133,7 +134,7 @@ def shows_number(quote: str, value: ClaimValue) -> bool:
     return f"{value:.12g}" in numbers
 
 
-def _origin(claim: ReportedClaim) -> str:
+def origin_of_quote(claim: ReportedClaim | ReportedSource) -> str:
     """Return where the quote of a claim stands: the document and the place in it."""
     source = claim.source
     document = "" if source is None else source.name or source.url or source.kind or ""

@@ -81,7 +81,7 @@ def _line_of_attribute(attribute: ReportedAttribute, language: ReportLanguage) -
     """Return what is known about an attribute in one line; None if nothing is known."""
     name = language.attribute(attribute.name)
     if attribute.is_evident:
-        value = language.claim_value(attribute.value, is_applicable=not attribute.not_applicable)
+        value = language.attribute_value(attribute.name, attribute.value, is_applicable=not attribute.not_applicable)
         level = language.level(attribute.level or EvidenceLevel.DECLARED)
         return Line(language.text("known_value", name=name, value=value, level=level))
     if attribute.claims:

@@ -22,7 +22,7 @@ from touchstone.services.selection.report.document import (
     text_cell,
 )
 from touchstone.services.selection.report.fact_types import ReportContent, ReportedNeed, ReportedRanking
-from touchstone.services.selection.report.language import ReportLanguage
+from touchstone.services.selection.report.language import DASH, ReportLanguage
 
 MAX_CRITERIA: Final = 6
 """How many criteria fit beside one another on a page."""
@@ -125,8 +125,8 @@ def gate_lines(item: ExplainedItem, need: ReportedNeed, language: ReportLanguage
 
 
 def _bounded_cell(bar: Bar, language: ReportLanguage, *, is_known: bool) -> Cell:
-    """Return a score with what it could be at most; one that rests on nothing known is a question mark."""
-    value = language.decimal(bar.value) if is_known else "?"
+    """Return a score with what it could be at most; one that rests on nothing known is a dash."""
+    value = language.decimal(bar.value) if is_known else DASH
     if bar.highest == bar.value:
         return Cell([Line(value)], bar)
     return Cell([Line(language.text("at_most", value=value, highest=language.decimal(bar.highest)))], bar)
@@ -162,6 +162,6 @@ def _points_row(item: ExplainedItem, names: Sequence[str], language: ReportLangu
             text_cell(language.rank(item)),
             text_cell(item.dataset_name),
             *points,
-            text_cell(language.decimal(item.score), Style.STRONG),
+            text_cell(DASH if set(item.points).issubset(item.unknown) else language.decimal(item.score), Style.STRONG),
         ]
     )

@@ -17,6 +17,7 @@ from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetS
 from touchstone.services.selection.report.document import Answer, Line, Section, Style
 from touchstone.services.selection.report.fact_types import ReportContent, ReportedProspects
 from touchstone.services.selection.report.language import ReportLanguage
+from touchstone.services.selection.report.sections.changes import is_robustness_trivial
 from touchstone.services.selection.report.sections.ranking import gate_lines, open_gates
 from touchstone.services.selection.report.sentence_facts import (
     comparison_facts,
@@ -215,7 +216,7 @@ def _unknown_ranks(prospects: ReportedProspects, language: ReportLanguage) -> st
     return language.text(
         "unknown_ranks",
         name=prospects.name,
-        rank=prospects.rank,
+        rank=language.rank(prospects),
         best=prospects.best_rank,
         worst=prospects.worst_rank,
     )
@@ -245,8 +246,9 @@ def _what_would_change_it(content: ReportContent, language: ReportLanguage) -> I
     subject = below if content.choice and content.choice.dataset.id == below.id else above
     places = {place.dataset_id: place for place in content.robustness.places}
     if subject.id in places:
-        facts = stability_facts(places[subject.id], content.robustness)
+        facts = stability_facts(places[subject.id], content.robustness, content.ranking.total_count)
         yield Line(language.with_fixed_spaces(stability_sentence(facts, language.locale)))
-        yield Line(language.text("same_rank", share=language.percent(places[subject.id].same_rank_share)))
+        key = "same_rank_trivial" if is_robustness_trivial(content) else "same_rank"
+        yield Line(language.text(key, share=language.percent(places[subject.id].same_rank_share)))
     if content.comparison.reversal is not None:
         yield Line(language.text("reversal_hint"), Style.MUTED)
