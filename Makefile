@@ -5,7 +5,9 @@ VENV := .venv
 # One database, and neither a browser nor jobs; `make quick` leaves out what is marked as slow, too.
 QUICK := tests/architecture tests/core tests/ranking tests/gateway tests/selection tests/client tests/docs/test_reference.py
 # The tests with random cases make fewer of them.
-QUICK_CASES := RANKING_CASES=50
+QUICK_CASES := RANKING_CASES=25
+# Their databases need not outlive them: they are in memory, if a gigabyte of it is free as a file system.
+MEMORY := $(shell df --output=avail /dev/shm 2>/dev/null | awk 'NR == 2 && $$1 > 1000000 { print "/dev/shm" }')
 BIN := $(VENV)/bin
 UV := $(BIN)/uv
 
@@ -22,7 +24,7 @@ test: $(VENV)/.dev ## Set everything up and run every test
 	$(BIN)/python -m pytest $(ARGS)
 
 quick: $(VENV)/.dev ## Run the tests that find most mistakes
-	$(QUICK_CASES) $(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow" --databases sqlite --topologies embedded $(QUICK) $(ARGS)
+	$(QUICK_CASES) $(if $(MEMORY),PYTEST_DEBUG_TEMPROOT=$(MEMORY)) $(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow" --databases sqlite --topologies embedded $(QUICK) $(ARGS)
 
 coverage: $(VENV)/.dev ## Run the folders of the quick tests, and report which branches they miss
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --databases sqlite --topologies embedded --cov=touchstone --cov-branch --cov-report=term:skip-covered $(QUICK) $(ARGS)

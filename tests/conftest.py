@@ -190,15 +190,17 @@ def postgresql_template(postgresql_server: str) -> Iterator[str]:
 @pytest.fixture
 def settings(database_kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Settings]:
     """Return settings of a service without the demo catalog, on a database with the current schema."""
-    if database_kind == "sqlite":
-        file = tmp_path / "touchstone.db"
-        shutil.copyfile(request.getfixturevalue("sqlite_template"), file)
-        yield _settings(f"sqlite:///{file}", tmp_path)
-        return
+    with _prepared_settings(database_kind, request, tmp_path) as prepared:
+        yield prepared
 
-    server = request.getfixturevalue("postgresql_server")
-    with _postgresql_database(server, template=request.getfixturevalue("postgresql_template")) as url:
-        yield _settings(url, tmp_path)
+
+@pytest.fixture(scope="module")
+def module_settings(
+    database_kind: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Settings]:
+    """Return settings as `settings` does, for a service that the tests of a module share."""
+    with _prepared_settings(database_kind, request, tmp_path_factory.mktemp("module")) as prepared:
+        yield prepared
 
 
 @pytest.fixture
@@ -233,6 +235,20 @@ def _postgresql_database(server: str, *, template: str = "template1") -> Iterato
     yield f"{server}/{name}"
     with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@contextlib.contextmanager
+def _prepared_settings(database_kind: str, request: pytest.FixtureRequest, folder: Path) -> Iterator[Settings]:
+    """Copy the template of a kind of database, and return settings of a service on the copy."""
+    if database_kind == "sqlite":
+        file = folder / "touchstone.db"
+        shutil.copyfile(request.getfixturevalue("sqlite_template"), file)
+        yield _settings(f"sqlite:///{file}", folder)
+        return
+
+    server = request.getfixturevalue("postgresql_server")
+    with _postgresql_database(server, template=request.getfixturevalue("postgresql_template")) as url:
+        yield _settings(url, folder)
 
 
 def _settings(database_url: str, tmp_path: Path) -> Settings:

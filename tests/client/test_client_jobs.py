@@ -8,6 +8,8 @@ import pytest
 from tests.cli.served import served
 from touchstone.client import Dataset, Job, Touchstone, TouchstoneError
 
+pytestmark = pytest.mark.slow
+
 CSV = "hours,group,passed\n" + "".join(f"{n % 13},{'ab'[n % 2]},{int(n % 13 > 6)}\n" for n in range(80))
 
 

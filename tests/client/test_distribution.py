@@ -7,6 +7,8 @@ import tomllib
 import zipfile
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 # Imports the client from a folder, with third-party packages but without the installed product, and prints which
 # top-level modules that took.
@@ -20,6 +22,7 @@ print(*{name.partition(".")[0] for name in sys.modules})
 SERVER_PACKAGES = {"fastapi", "starlette", "sqlalchemy", "numpy", "pandas", "pydantic", "sklearn", "uvicorn"}
 
 
+@pytest.mark.slow
 def test_the_client_works_without_the_rest_of_the_product(tmp_path: Path) -> None:
     """The wheel of the client imports nothing that only the server needs."""
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]

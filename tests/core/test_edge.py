@@ -398,6 +398,7 @@ async def test_uploads_have_slots_of_their_own(tmp_path: Path) -> None:
         assert (await http.post(f"{address}/save/large", content=b"x")).text == "saved"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/echo", "/save/large"])
 async def test_a_body_below_the_minimum_rate_is_refused_within_ten_seconds(tmp_path: Path, path: str) -> None:
     """A byte now and then does not save it."""

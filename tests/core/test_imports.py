@@ -3,9 +3,12 @@
 import subprocess
 import sys
 
+import pytest
+
 HEAVY = ("alembic", "duckdb", "numba", "pandas", "ray", "scipy", "sklearn", "typst")
 
 
+@pytest.mark.slow
 def test_a_server_starts_without_heavy_packages() -> None:
     """Each of these takes a noticeable part of the time of a start, and is imported by what needs it."""
     code = "import sys, touchstone.cli.server_commands; print(*sys.modules)"

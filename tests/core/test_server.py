@@ -53,6 +53,7 @@ async def test_bytes_that_are_not_http_get_the_usual_error_response() -> None:
     assert json.loads(body) == {"detail": "Requête mal formée", "code": "bad_request", "errors": []}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beginning", [b"", b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "])
 async def test_a_connection_that_never_finishes_its_headers_is_closed(beginning: bytes) -> None:
     """A silent connection and one with half a request are closed after five seconds."""
@@ -127,6 +128,7 @@ SLOW_CLIENTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("app", "sent"), SLOW_CLIENTS.values(), ids=SLOW_CLIENTS.keys())
 async def test_a_slow_connection_is_closed_within_ten_seconds(app: ASGIApp, sent: bytes) -> None:
     """It is closed whatever it is slow at, although it sends a byte now and then."""
@@ -144,6 +146,7 @@ async def test_a_slow_connection_is_closed_within_ten_seconds(app: ASGIApp, sent
                     client.send(b"a")
 
 
+@pytest.mark.slow
 async def test_a_steady_reader_gets_the_complete_response() -> None:
     """A client that reads all the time may take longer than every deadline."""
     async with listening(large) as address:
@@ -177,6 +180,7 @@ async def test_connections_of_one_address_are_limited() -> None:
             writer.close()
 
 
+@pytest.mark.slow
 async def test_slow_connections_of_one_address_are_limited() -> None:
     """Those over the limit are closed long before their deadline, and one that is not slow stays open."""
     limits = ConnectionLimits(per_address=100, slow_per_address=2)
@@ -232,6 +236,7 @@ async def test_a_connection_goes_on_after_a_refusal() -> None:
     assert answers.endswith(b"\r\n\r\nlive")
 
 
+@pytest.mark.slow
 async def test_a_client_that_asks_again_at_once_after_every_refusal_has_to_wait() -> None:
     """Once refusals take too much time, the next request on such a connection is not even read for a second."""
     app = OverloadedApp()

@@ -110,6 +110,7 @@ async def _respond_to_long_bodies(scope: Scope, receive: Receive, send: Send) ->
         await Response()(scope, receive, send)
 
 
+@pytest.mark.slow
 async def test_the_wait_for_a_response_begins_after_the_body() -> None:
     """A body may take longer than the response, which is due soon after the last part of it."""
     scope = {**SCOPE, "method": "POST"}

@@ -49,6 +49,7 @@ async def attack(harness: GatewayHarness, *emails: str, times: int = 10, device:
     return [answer.status_code for answer in await asyncio.gather(*tries)]
 
 
+@pytest.mark.slow
 async def test_a_hundred_wrong_passwords_do_not_lock_out_a_known_device(harness: GatewayHarness) -> None:
     """The address is locked out for everybody else, but the device can still sign in repeatedly."""
     await accounts.create_user(harness.database, email="ada@example.org", password=PASSWORD)

@@ -10,9 +10,23 @@ import pytest
 from tests.serving_process import ServingProcess
 
 FOLDER = Path(__file__).parent
-# The thirteen thousand systematic requests of the phase "coverage" are the same for every user. What may depend on the
-# data of others is requested in the phases that generate requests at random and in sequences.
+# The systematic requests of the phase "coverage" are the same for every user. What may depend on the data of others is
+# requested in the phases that generate requests at random and in sequences.
 PHASES = {"first@example.org": "examples,coverage,fuzzing,stateful", "second@example.org": "examples,fuzzing,stateful"}
+# Nearly all parameters of these operations are tried systematically with another operation: the filters with
+# `get_datasets`, filters, weights and gates in a body with `post_datasets_score`, and the rest with `post_projects` and
+# `post_ml_train` (decision 0058).
+SHARED_PARAMETERS = (
+    "get_datasets_export_jsonl",
+    "get_datasets_export_parquet",
+    "get_datasets_facets",
+    "post_datasets_compare",
+    "post_datasets_stability",
+    "post_datasets_dataset_id_lifts",
+    "put_projects_project_id",
+    "post_ml_train_preview",
+    "post_ml_compare",
+)
 # What would sign the generated requests' own user out, or shut the way back in.
 SIGNING_OUT = "/auth/logout|/users/me/sessions|/users/me/password|/auth/reset-password"
 
@@ -28,12 +42,25 @@ def token_of(address: str, email: str) -> str:
     return token
 
 
+def configuration(*, is_long: bool) -> str:
+    """Return the configuration of Schemathesis; in its short form, parameters that are shared are tried once."""
+    common = (FOLDER / "schemathesis.toml").read_text()
+    if is_long:
+        return common
+    return (
+        f"{common}\n[[operations]]\ninclude-operation-id = {list(SHARED_PARAMETERS)}\nphases.coverage.enabled = false\n"
+    )
+
+
 @pytest.mark.timeout(3600)
 def test_no_generated_request_finds_a_fault(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """All checks run, with two users on the same data and with sequences of requests."""
-    examples = "200" if request.config.getoption("--long") else "4"
+    is_long = request.config.getoption("--long")
+    examples = "200" if is_long else "4"
+    configuration_file = tmp_path / "schemathesis.toml"
+    configuration_file.write_text(configuration(is_long=is_long))
     server = ServingProcess(tmp_path / "data", TOUCHSTONE_ACCESS_TOKEN_SECONDS="7200").start()
-    command = [str(Path(sys.executable).with_name("st")), "--config-file", str(FOLDER / "schemathesis.toml"), "run"]
+    command = [str(Path(sys.executable).with_name("st")), "--config-file", str(configuration_file), "run"]
     options = ["--checks", "all", "--max-examples", examples, "--no-color", "--seed", "7", "--generation-deterministic"]
     options += ["--exclude-path-regex", SIGNING_OUT]
     try:

@@ -36,6 +36,17 @@ async def seeded(
     await opened.close()
 
 
+@pytest.fixture(scope="module")
+async def reader(module_settings: Settings) -> AsyncIterator[httpx2.AsyncClient]:
+    """Return a client of a backend without records, which the tests of a module share: they change nothing in it."""
+    database = Database(module_settings.effective_database_url)
+    opened = await Selection.open(module_settings, database, None)
+    async with client_of(opened) as client:
+        yield client
+    await opened.close()
+    await database.close()
+
+
 def client_of(selection: Selection, user: UUID | None = ADA, **headers: str) -> httpx2.AsyncClient:
     """Return a client of the backend that acts as a user."""
     if user:

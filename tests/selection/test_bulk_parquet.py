@@ -18,6 +18,8 @@ from touchstone.services.selection.app import Selection
 PARQUET = {"Content-Type": "application/vnd.apache.parquet"}
 KEY = {"source": {"name": "Archive", "key": "a"}}
 
+pytestmark = pytest.mark.slow
+
 
 def as_parquet(rows: Sequence[dict[str, Any]], **options: Any) -> bytes:
     """Return rows as a Parquet file, with a column for each key of the first row."""

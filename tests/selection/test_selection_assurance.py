@@ -130,10 +130,10 @@ async def test_answers_at_different_assurances_are_cached_apart(ada: httpx2.Asyn
     ],
 )
 async def test_an_assurance_that_does_not_fit_is_refused(
-    ada: httpx2.AsyncClient, method: str, path: str, body: Any, code: str
+    reader: httpx2.AsyncClient, method: str, path: str, body: Any, code: str
 ) -> None:
     """A misspelt level or name, and two levels that differ, are a 422."""
-    refused = await ada.request(method, path, json=body)
+    refused = await reader.request(method, path, json=body)
     assert (refused.status_code, refused.json()["code"]) == (422, code), refused.text
 
 

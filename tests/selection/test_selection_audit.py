@@ -158,6 +158,7 @@ async def test_claims_that_do_not_count_are_left_out(database: Database) -> None
     assert report.claims == {EvidenceLevel.DECLARED: 1}
 
 
+@pytest.mark.slow
 async def test_a_forged_quote_from_a_packaged_source_is_found(database: Database) -> None:
     """A quote that claims to come from a document of the demo catalog is held against its packaged passages."""
     await load_demo(database)

@@ -170,18 +170,18 @@ async def test_an_empty_value_is_not_given(ada: httpx2.AsyncClient, query: str) 
         ("page=1&limit=5000", "invalid_value"),
     ],
 )
-async def test_what_does_not_fit_a_query_is_refused(ada: httpx2.AsyncClient, query: str, code: str) -> None:
+async def test_what_does_not_fit_a_query_is_refused(reader: httpx2.AsyncClient, query: str, code: str) -> None:
     """An unknown name, a repeated scalar, two aliases that differ, and every malformed value are refused with 422."""
-    refused = await ada.get(f"/datasets/?{query}")
+    refused = await reader.get(f"/datasets/?{query}")
     assert (refused.status_code, refused.json()["code"]) == (422, code), refused.text
 
 
-async def test_a_misspelled_filter_names_the_nearest_one(ada: httpx2.AsyncClient) -> None:
+async def test_a_misspelled_filter_names_the_nearest_one(reader: httpx2.AsyncClient) -> None:
     """The error for an unknown parameter suggests the most similar name, in the language of the caller."""
-    refused = await ada.get("/datasets/?instances_mim=3")
+    refused = await reader.get("/datasets/?instances_mim=3")
     assert "instances_min" in refused.json()["detail"]
     assert "est inconnu" in refused.json()["detail"]
-    english = await ada.get("/datasets/?instances_mim=3", headers={"Accept-Language": "en"})
+    english = await reader.get("/datasets/?instances_mim=3", headers={"Accept-Language": "en"})
     assert "is unknown" in english.json()["detail"]
 
 
@@ -212,13 +212,13 @@ async def test_a_misspelled_filter_names_the_nearest_one(ada: httpx2.AsyncClient
         {"split": True, "is_split": False},
     ],
 )
-async def test_what_does_not_fit_a_filter_object_is_refused(ada: httpx2.AsyncClient, filters: Any) -> None:
+async def test_what_does_not_fit_a_filter_object_is_refused(reader: httpx2.AsyncClient, filters: Any) -> None:
     """The same table defines types and bounds in JSON, for scores and for stored projects."""
     for name in ("filters", "criteria"):
-        refused = await ada.post("/datasets/score", json={name: filters})
+        refused = await reader.post("/datasets/score", json={name: filters})
         assert refused.status_code == 422, refused.text
     if filters:
-        refused = await ada.post("/projects", json={"name": "p", "criteria": filters})
+        refused = await reader.post("/projects", json={"name": "p", "criteria": filters})
         assert refused.status_code == 422, refused.text
 
 

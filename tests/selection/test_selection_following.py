@@ -8,6 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 import httpx2
+import pytest
 from msgspec.structs import replace
 
 from tests.ranking.catalogs import position_of
@@ -182,6 +183,7 @@ async def test_a_catalog_starts_from_a_snapshot_and_what_changed_since(database:
     assert afresh.view.size == 60
 
 
+@pytest.mark.slow
 async def test_only_a_catalog_never_written_gets_the_demo(settings: Settings, database: Database) -> None:
     """The demo records are loaded once, and a catalog that has been emptied stays empty."""
     shown = settings.model_copy(update={"demo": True})

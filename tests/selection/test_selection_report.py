@@ -269,6 +269,7 @@ async def test_a_page_loads_and_runs_nothing(ada: httpx2.AsyncClient) -> None:
     assert not re.search(r"""(?:src|href)=["']?http""", response.text)
 
 
+@pytest.mark.slow
 async def test_hostile_text_is_typeset_as_text(ada: httpx2.AsyncClient) -> None:
     """Markup of the typesetter, very long words and signs without a glyph are nothing but text."""
     hostile = '#panic("x") $ * _ @a <b> \\ ' + "w" * 150 + " 数据 \N{WAVING HAND SIGN}"
@@ -279,6 +280,7 @@ async def test_hostile_text_is_typeset_as_text(ada: httpx2.AsyncClient) -> None:
     assert response.content.startswith(b"%PDF-")
 
 
+@pytest.mark.slow
 async def test_a_document_that_cannot_be_typeset_is_an_error(ada: httpx2.AsyncClient) -> None:
     """The child process fails without harm to anything else, and reports can be typeset beside one another."""
     document = ReportDocument(

@@ -123,9 +123,9 @@ async def test_items_carry_the_fields_of_the_interface(ada: httpx2.AsyncClient) 
 
 
 @pytest.mark.parametrize("path", ["/datasets/score", "/datasets/score/", "/datasets/score?envelope=true"])
-async def test_nothing_that_matches_is_an_empty_answer(ada: httpx2.AsyncClient, path: str) -> None:
+async def test_nothing_that_matches_is_an_empty_answer(reader: httpx2.AsyncClient, path: str) -> None:
     """If nothing matches the filters, the ranking is empty in either form."""
-    answer = await ada.post(path, json={"filters": {"year_min": 3000}})
+    answer = await reader.post(path, json={"filters": {"year_min": 3000}})
     assert answer.status_code == 200
     assert answer.headers["X-Total-Count"] == "0"
     found = answer.json()
@@ -152,28 +152,28 @@ async def test_nothing_that_matches_is_an_empty_answer(ada: httpx2.AsyncClient, 
     ],
 )
 async def test_weights_that_cannot_be_used_are_refused(
-    ada: httpx2.AsyncClient, weights: Any, code: str, named: str
+    reader: httpx2.AsyncClient, weights: Any, code: str, named: str
 ) -> None:
     """A negative, non-finite, non-numeric, unknown or repeated weight, or only zeros, is a 422 with its name."""
     for path, body in (("/datasets/score", {"weights": weights}), ("/projects", {"name": "p", "weights": weights})):
-        refused = await ada.post(path, json=body)
+        refused = await reader.post(path, json=body)
         assert (refused.status_code, refused.json()["code"]) == (422, code), refused.text
         assert named in refused.json()["detail"]
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e400", "-1e400"])
-async def test_a_weight_that_is_not_finite_is_named(ada: httpx2.AsyncClient, number: str) -> None:
+async def test_a_weight_that_is_not_finite_is_named(reader: httpx2.AsyncClient, number: str) -> None:
     """NaN and infinities as some clients write them are refused with the name of the criterion or filter."""
     for path, start in (("/datasets/score", "{"), ("/projects", '{"name": "NaN \\" -Infinity", ')):
-        weighted = await ada.post(
+        weighted = await reader.post(
             path, content=f'{start}"weights": [{{"criterion_name": "year", "weight": {number}}}]}}'
         )
         assert (weighted.status_code, weighted.json()["code"]) == (422, "invalid_weights"), weighted.text
         assert "year" in weighted.json()["detail"]
-        filtered = await ada.post(path, content=f'{start}"criteria": {{"ethical_score_min": {number}}}}}')
+        filtered = await reader.post(path, content=f'{start}"criteria": {{"ethical_score_min": {number}}}}}')
         assert (filtered.status_code, filtered.json()["code"]) == (422, "invalid_value"), filtered.text
         assert "ethical_score_min" in filtered.json()["detail"]
-        assert (await ada.post(path, content=f"{start}{number}: 1}}")).status_code == 400
+        assert (await reader.post(path, content=f"{start}{number}: 1}}")).status_code == 400
 
 
 @pytest.mark.parametrize(
@@ -193,10 +193,10 @@ async def test_a_weight_that_is_not_finite_is_named(ada: httpx2.AsyncClient, num
     ],
 )
 async def test_what_does_not_fit_a_scoring_request_is_refused(
-    ada: httpx2.AsyncClient, query: str, body: dict[str, Any]
+    reader: httpx2.AsyncClient, query: str, body: dict[str, Any]
 ) -> None:
     """Unknown keys and profiles, contradictions and values out of bounds are refused with 422."""
-    refused = await ada.post(f"/datasets/score?{query}", json=body)
+    refused = await reader.post(f"/datasets/score?{query}", json=body)
     assert refused.status_code == 422, refused.text
 
 

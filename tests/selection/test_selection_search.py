@@ -168,16 +168,16 @@ async def test_licences_are_filtered_by_expression_family_and_absence(
 
 @pytest.mark.parametrize("value", ["MIT AND (", "MIT OR", "NOSUCH-*", "CC-*-4.0"])
 async def test_a_licence_that_is_no_expression_is_refused_in_both_languages(
-    ada: httpx2.AsyncClient, value: str
+    reader: httpx2.AsyncClient, value: str
 ) -> None:
     """The refusal names the place and the value, in a list as in the criteria of a project."""
-    french = await ada.get("/datasets", params={"license": value})
-    english = await ada.get("/datasets", params={"license": value}, headers={"Accept-Language": "en"})
+    french = await reader.get("/datasets", params={"license": value})
+    english = await reader.get("/datasets", params={"license": value}, headers={"Accept-Language": "en"})
     assert french.status_code == english.status_code == 422
     assert french.json()["errors"][0]["loc"] == ["query", "license"]
     assert "expression SPDX" in french.json()["detail"]
     assert "SPDX expression" in english.json()["detail"]
-    assert (await ada.post("/projects", json={"name": "p", "criteria": {"license": [value]}})).status_code == 422
+    assert (await reader.post("/projects", json={"name": "p", "criteria": {"license": [value]}})).status_code == 422
 
 
 async def test_one_vocabulary_folds_domains_tasks_and_languages_but_records_keep_their_spelling(

@@ -57,10 +57,10 @@ async def sentences(client: httpx2.AsyncClient, method: str, path: str, body: ob
     ],
 )
 async def test_a_refused_query_says_what_is_accepted(
-    ada: httpx2.AsyncClient, query: str, french: str, english: str
+    reader: httpx2.AsyncClient, query: str, french: str, english: str
 ) -> None:
     """The cases cover every type of parameter, with typical mistakes."""
-    said = await sentences(ada, "GET", f"/datasets/?{query}")
+    said = await sentences(reader, "GET", f"/datasets/?{query}")
     assert french in said[0], said[0]
     assert english in said[1], said[1]
 
@@ -110,10 +110,10 @@ async def test_a_refused_query_says_what_is_accepted(
     ],
 )
 async def test_a_refused_body_says_what_is_accepted(
-    ada: httpx2.AsyncClient, path: str, body: object, french: str, english: str
+    reader: httpx2.AsyncClient, path: str, body: object, french: str, english: str
 ) -> None:
     """The cases cover every type of member, and keys in another case."""
-    said = await sentences(ada, "POST", f"/datasets/{path}", body)
+    said = await sentences(reader, "POST", f"/datasets/{path}", body)
     assert french in said[0], said[0]
     assert english in said[1], said[1]
 
