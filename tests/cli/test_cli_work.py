@@ -11,8 +11,12 @@ import typer
 from tests.cli.running import PASSWORD, answer, run
 from tests.cli.served import served
 from touchstone.cli.command_context import CommandContext
+from touchstone.cli.comparison_commands import COMPARING
 from touchstone.cli.job_commands import wait_with_progress
+from touchstone.cli.job_options import TRAINING
 from touchstone.client import Touchstone
+from touchstone.client.fields import DatasetOptions
+from touchstone.learning.comparison_request import DatasetOptions as RequestedOptions
 
 CSV = "hours,group,passed\n" + "".join(f"{n % 13},{'ab'[n % 2]},{int(n % 13 > 6)}\n" for n in range(80))
 
@@ -82,6 +86,29 @@ def test_datasets_are_compared(exam: str, tmp_path: Path) -> None:
     refused = run("compare-models", exam, match, "--target", "passed")
     assert (refused.exit_code, "“passed” is not in the file" in refused.stderr) == (1, True)
     assert run("compare-models", exam, match, *targets, "--target", "passed").exit_code == 2
+
+
+def test_each_compared_dataset_has_options_of_its_own(exam: str, tmp_path: Path) -> None:
+    """An option that names columns or a class has a form for one dataset, which takes the place of that for all."""
+    assert set(DatasetOptions.__annotations__) == set(RequestedOptions.__struct_fields__)
+    names = {option.name for option in TRAINING.options}
+    offered = {option.name for option in COMPARING.options}
+    assert {f"{name}_of" for name in RequestedOptions.__struct_fields__ if name in names} <= offered
+    assert {"target_of", "include_of", "exclude_of", "sensitive_of"} <= offered
+
+    file = tmp_path / "again.csv"
+    file.write_text(CSV)
+    again = str(answer("catalog", "add", "Again", "--file", str(file), "--visibility", "private")["id"])
+    comparison = answer(
+        *("compare-models", exam, again, "--target", "passed", "--algorithm", "linear", "--trials", "1", "--no-wait"),
+        *("--include-of", f"{again}=group", "--sensitive-of", f"{again}=group", "--sample-weight-of", f"{again}=hours"),
+    )
+    options = comparison["request"]["by_dataset"]
+    assert options[again]["features"]["include"] == ["group"]
+    assert (options[again]["sensitive_features"], options[again]["sample_weight"]) == (["group"], "hours")
+    for item in comparison["datasets"]:
+        run("jobs", "cancel", "train", item["job_id"])
+    assert run("compare-models", exam, again, "--group-column-of", "group").exit_code == 2
 
 
 def test_a_prediction_is_explained(trained: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 from tests.web.conftest import Visit
 from tests.web.page_checks import check_looks
+from touchstone.learning.comparison_request import DatasetOptions
 
 # Of the first table, the target can be learned; in the second one, it does not depend on anything.
 TABLES = {
@@ -51,3 +52,34 @@ def test_the_tables_of_a_ranking_are_compared(visit: Visit, project: str, email:
     page.reload()
     expect(page.locator(".bars li", has_text="Learnable")).to_contain_text("model no. 1: Balanced accuracy")
     check_looks(page)
+
+
+@pytest.mark.parametrize(
+    ("language", "summary", "label"),
+    [
+        ("en", "Columns and classes of one table", "Columns to leave out"),
+        ("fr", "Colonnes et classes d’un seul tableau", "Colonnes à écarter"),
+    ],
+)
+def test_one_table_has_options_of_its_own(
+    visit: Visit, project: str, email: str, api: httpx2.Client, language: str, summary: str, label: str
+) -> None:
+    """The form has a field for each option of a single dataset, and what is entered reaches its training alone."""
+    page = visit(project, language=language)
+    form = page.locator("form", has=page.locator("input[value=compare]"))
+    form.locator("summary", has_text=summary).click()
+    form.locator("summary", has_text=f"Learnable {email}").click()
+    table = form.locator("details details", has=page.locator("summary", has_text=f"Learnable {email}"))
+    assert table.locator("input").count() == len(DatasetOptions.__struct_fields__)
+    table.get_by_label(label).fill("coffee")
+    form.locator("input[name=target]").fill("passed")
+    form.locator("input[name=max_trials]").fill("1")
+    check_looks(page)
+    form.locator("button").click()
+
+    expect(page.locator("table.models tbody tr")).to_have_count(2)
+    [comparison] = api.get("/api/v1/ml/compare?page=1").json()["comparisons"]
+    [options] = comparison["request"]["by_dataset"].values()
+    assert options["features"]["exclude"] == ["coffee"]
+    requests = [api.get(f"/api/v1/ml/jobs/{item['job_id']}").json()["request"] for item in comparison["datasets"]]
+    assert sorted(request["features"]["exclude"] for request in requests) == [[], ["coffee"]]

@@ -1,5 +1,6 @@
 """`touchstone compare-models`: training on several datasets in the same way, to learn which of them trains best."""
 
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final
 
 import typer
@@ -8,10 +9,11 @@ from rich.table import Table
 from touchstone.cli.command_context import CommandContext, progress_bar
 from touchstone.cli.command_runner import ExitStatus, exit_with_error, server_command
 from touchstone.cli.job_commands import WaitOption
-from touchstone.cli.job_options import TRAINING, training_request
+from touchstone.cli.job_options import TRAIN_PATHS, TRAINING, training_request
 from touchstone.cli.option_groups import Option, OptionGroup, parse_assignments
 from touchstone.cli.tables import UNKNOWN, Column, build_table, digits_of
 from touchstone.client import ComparedTraining, LeftOutDataset, TrainingComparison
+from touchstone.client.fields import DatasetOptions
 
 
 def _format_score(item: ComparedTraining) -> str:
@@ -63,10 +65,51 @@ def _comparison_request(given_options: dict[str, Any]) -> dict[str, Any]:
         if "target" in options:
             raise typer.BadParameter("--target and --target-of cannot be combined")
         options["target"] = parse_assignments(targets, "dataset")
-    return training_request(options)
+
+    texts_by_option = {option: options.pop(_name_for_one_dataset(option), []) for option in _OPTIONS_OF_DATASETS}
+    by_dataset = _read_dataset_options(texts_by_option)
+    return training_request(options) | ({"by_dataset": by_dataset} if by_dataset else {})
+
+
+def _read_dataset_options(texts_by_option: Mapping[Option, Sequence[str]]) -> dict[str, dict[str, Any]]:
+    """Return the options of single datasets by the id of the dataset, each at its place in their part of the request.
+
+    Raises:
+        typer.BadParameter: A text is not written as `dataset=value`.
+    """
+    by_dataset: dict[str, dict[str, Any]] = {}
+    for option, texts in texts_by_option.items():
+        *parent_keys, last_key = _place_for_one_dataset(option)
+        for text in texts:
+            [(dataset, value)] = parse_assignments([text], "dataset").items()
+            parent = by_dataset.setdefault(dataset, {})
+            for key in parent_keys:
+                parent = parent.setdefault(key, {})
+            if option.is_repeatable:
+                parent.setdefault(last_key, []).append(value)
+            else:
+                parent[last_key] = value
+    return by_dataset
+
+
+def _place_for_one_dataset(option: Option) -> tuple[str, ...]:
+    """Return the place of an option among those of one dataset; empty if it applies to all datasets only.
+
+    The columns that divide the rows stand there directly, instead of in the split.
+    """
+    path = TRAIN_PATHS.get(option.name, (option.name,))
+    if path[0] in DatasetOptions.__annotations__:
+        return path
+    return path[-1:] if path[-1] in DatasetOptions.__annotations__ else ()
+
+
+def _name_for_one_dataset(option: Option) -> str:
+    """Return the name of the option that applies to one dataset only, such as `group_column_of`."""
+    return f"{option.name}_of"
 
 
 _TRAINING_OPTIONS: Final = tuple(option for option in TRAINING.options if option.name != "target")
+_OPTIONS_OF_DATASETS: Final = tuple(option for option in _TRAINING_OPTIONS if _place_for_one_dataset(option))
 COMPARING: Final = OptionGroup(
     (
         Option("limit", int, "How many of the first tables of the project's ranking to train on (default: 3)."),
@@ -75,6 +118,15 @@ COMPARING: Final = OptionGroup(
             "target_of", str, "The column to predict of one dataset: 12=income; may be repeated.", is_repeatable=True
         ),
         *_TRAINING_OPTIONS,
+        *(
+            Option(
+                _name_for_one_dataset(option),
+                str,
+                f"As --{option.name.replace('_', '-')}, for one dataset: 12=value; may be repeated.",
+                is_repeatable=True,
+            )
+            for option in _OPTIONS_OF_DATASETS
+        ),
     ),
     build=_comparison_request,
     help_panel="Comparison",

@@ -196,6 +196,18 @@ PROJECT_PAGES: Final[Mapping[str, Text]] = {
         "Laissez vide pour prédire la colonne que propose chaque fiche.",
         "Leave empty to predict the column that each record suggests.",
     ),
+    "models_by_dataset": ("Colonnes et classes d’un seul tableau", "Columns and classes of one table"),
+    "models_by_dataset_hint": (
+        "Ce que vous indiquez ici remplace, pour ce tableau, ce qui vaut pour tous. Séparez plusieurs colonnes par des "
+        "virgules.",
+        "What you enter here replaces, for this table, what applies to all. Separate several columns by commas.",
+    ),
+    "dataset_option_features": ("Colonnes à écarter", "Columns to leave out"),
+    "dataset_option_sensitive_features": ("Colonnes sensibles", "Sensitive columns"),
+    "dataset_option_positive_class": ("Classe positive", "Positive class"),
+    "dataset_option_sample_weight": ("Colonne de poids", "Weight column"),
+    "dataset_option_time_column": ("Colonne de date", "Date column"),
+    "dataset_option_group_column": ("Colonne de groupe", "Group column"),
     "models_limit": ("Nombre de tableaux", "Number of tables"),
     "models_place": ("Place", "Place"),
     "models_rank": ("rang {rank}", "rank {rank}"),

@@ -6,8 +6,9 @@ from typing import Any
 import msgspec
 from starlette.datastructures import FormData
 
-from touchstone.web.forms import integer_field, invalid_field, list_field, parse_number, text_field
+from touchstone.web.forms import integer_field, invalid_field, list_field, parse_number, split_at_commas, text_field
 from touchstone.web.page_context import PageContext
+from touchstone.web.views.training_choices import DATASET_OPTIONS
 
 JsonObject = dict[str, Any]
 
@@ -42,6 +43,30 @@ def read_training_options(ctx: PageContext, form: FormData) -> JsonObject:
             "name": text_field(form, "name"),
         }
     )
+
+
+def read_dataset_options(form: FormData) -> dict[str, JsonObject]:
+    """Return the options of single datasets of a comparison, by the id of the dataset.
+
+    A field is named after the option and the dataset, such as `group_column.12`. Columns to leave out, and sensitive
+    ones, are separated by commas.
+    """
+    by_dataset: dict[str, JsonObject] = {}
+    for key in form:
+        name, _, dataset_id = key.partition(".")
+        text = text_field(form, key)
+        if name in DATASET_OPTIONS and dataset_id and text:
+            by_dataset.setdefault(dataset_id, {})[name] = _dataset_option(name, text)
+    return by_dataset
+
+
+def _dataset_option(name: str, text: str) -> Any:
+    """Return the value of an option of a single dataset."""
+    if name == "features":
+        return {"exclude": split_at_commas(text)}
+    if name == "sensitive_features":
+        return split_at_commas(text)
+    return parse_class(text) if name == "positive_class" else text
 
 
 def _read_split(ctx: PageContext, form: FormData) -> JsonObject:

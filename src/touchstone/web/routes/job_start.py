@@ -26,7 +26,7 @@ from touchstone.web.forms import (
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.routes.jobs import job_address
-from touchstone.web.training_options import parse_class, read_training_options, without_empty
+from touchstone.web.training_options import parse_class, read_dataset_options, read_training_options, without_empty
 from touchstone.web.views import dataset_view
 from touchstone.web.views.job_view import localized_text
 from touchstone.web.views.training_choices import CHOICES, DEFAULTS
@@ -161,6 +161,7 @@ async def start_comparison(ctx: PageContext, form: FormData, project_id: str) ->
             "metric": text_field(form, "metric"),
             "budget": None if max_trials is None else {"max_trials": max_trials},
             "project_id": project_id,
+            "by_dataset": read_dataset_options(form),
         }
     )
     await ctx.api.compare_trainings(idempotency_key=text_field(form, "key") or None, **options)

@@ -35,6 +35,7 @@ from touchstone.web.views.job_view import job_timing
 from touchstone.web.views.model_scores import model_scores
 from touchstone.web.views.project_timeline import project_timeline
 from touchstone.web.views.rank_table import build_rank_table
+from touchstone.web.views.training_choices import DATASET_OPTIONS
 from touchstone.web.views.weighted_criteria import (
     WeightedCriterion,
     criteria_with_weight,
@@ -315,6 +316,7 @@ async def _render_project(
         comparisons=comparisons,
         model_scores=model_scores(comparisons, ctx.localizer),
         metrics=METRIC_LABELS,
+        dataset_options=DATASET_OPTIONS,
         key=(form and text_field(form, "key")) or str(uuid4()),
         # What has happened.
         snapshots=snapshots,

@@ -1,8 +1,10 @@
 """What the training form offers to choose from, and with what it is filled in: as the request itself is defined."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from touchstone.learning.comparison_request import DatasetOptions
 from touchstone.learning.request_choices import METRICS, Calibration, Duplicates, Strategy, Task
 from touchstone.learning.request_definitions import TrainingRequest
 
@@ -33,3 +35,7 @@ CHOICES: Final = TrainingChoices(
     ),
 )
 DEFAULTS: Final = TrainingRequest(dataset_id=1, target="target")
+DATASET_OPTIONS: Final[Mapping[str, str]] = {
+    name: f"dataset_option_{name}" for name in DatasetOptions.__struct_fields__
+}
+"""The options of a single dataset in a comparison of models, with the keys of their labels."""
