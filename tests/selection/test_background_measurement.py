@@ -68,13 +68,14 @@ async def test_the_file_that_a_change_names_is_measured_in_the_end(ada: httpx2.A
     assert gone["metadata"] is None
 
 
-@pytest.mark.slow
 async def test_a_restart_finishes_what_was_begun(settings: Settings, database: Database) -> None:
     """A file that was being measured when the process stopped is measured by the next one, without being asked to."""
     selection = await Selection.open(settings, database, None)
     async with client_of(selection) as client:
         record = await created(client, file_path="people.csv")
     await selection.close()
+    async with database.reading() as connection:
+        assert await pending_store.find_unleased(connection, datetime.now(UTC)) == record["id"]
 
     selection = await Selection.open(settings, database, None)
     async with client_of(selection) as client:

@@ -44,6 +44,7 @@ class BackgroundMeasurer:
         self._catalog = catalog
         self._measurer = measurer
         self._has_new = asyncio.Event()
+        self._leased_id: int | None = None
 
     async def note(self, transaction: Writer, dataset_id: int, measurement: Measurement) -> None:
         """Remember in the transaction that writes a record whether its data file still has to be measured."""
@@ -73,21 +74,23 @@ class BackgroundMeasurer:
 
     async def _finish_one(self) -> bool:
         """Measure the data file of a record that waits for it; return False if there is none."""
-        record = await run_uninterrupted(self._take_record())
-        if record is None:
-            return False
-
         try:
+            record = await run_uninterrupted(self._take_record())
+            if record is None:
+                return False
+
             measurement = await self._measure_under_lease(record)
+            await run_uninterrupted(self._store(record.id, FileMeasurement(DataFile.of(record), measurement)))
         except asyncio.CancelledError:
             # The process stops, so that another one may begin at once.
-            await self._set_lease_end(record.id, datetime.now(UTC))
+            if self._leased_id is not None:
+                await self._set_lease_end(self._leased_id, datetime.now(UTC))
             raise
-        await run_uninterrupted(self._store(record.id, FileMeasurement(DataFile.of(record), measurement)))
         return True
 
     async def _take_record(self) -> DatasetRecord | None:
         """Lease the measurement of a record that nobody measures, and return the record; None if there is none."""
+        self._leased_id = None
         now = datetime.now(UTC)
         async with self._database.reading() as connection:
             dataset_id = await pending_store.find_unleased(connection, now)
@@ -97,6 +100,7 @@ class BackgroundMeasurer:
         async with self._database.writing() as transaction:
             if not await pending_store.take_lease(transaction, dataset_id, now, now + LEASE):
                 return None
+            self._leased_id = dataset_id
             return await store.read_dataset(transaction, dataset_id)
 
     async def _measure_under_lease(self, record: DatasetRecord) -> Measurement:
