@@ -57,3 +57,12 @@ def test_every_other_explanation_can_be_encoded(tmp_path: Path) -> None:
         for target in ("rare", "score", "when", None)
     ]
     assert all(json.loads(msgspec.json.encode(result)) == result for result in results)
+
+
+def test_a_profile_counts_the_rows_that_repeat_an_earlier_one(tmp_path: Path) -> None:
+    """Rows are equal if all of their cells are, missing ones included."""
+    table = imbalanced()
+    table.loc[1, "score"] = None
+    repeated = pd.concat([table, table.iloc[[0, 1, 1]]])
+    assert train(table, "level", tmp_path, **SHORT).result["profile"]["duplicate_rows"] == 0
+    assert train(repeated, "level", tmp_path, **SHORT).result["profile"]["duplicate_rows"] == 3
