@@ -22,6 +22,7 @@ from benchmarks.scale.mixed_writes import measure_single_writes
 from benchmarks.scale.postgresql_catalog import PostgresCatalog
 from benchmarks.scale.postgresql_server import database_url, private_server
 from benchmarks.scale.queries import measure_queries
+from benchmarks.scale.searches import measure_searches
 from benchmarks.scale.sqlite_catalog import SqliteCatalog
 from benchmarks.scale.starts import measure_first_start, measure_snapshot_starts
 
@@ -84,6 +85,10 @@ class ScaleRun:
         """Measure facets and pages."""
         measure_facets_and_pages(self.catalog)
 
+    def search(self) -> None:
+        """Measure rankings at each level of assurance, and searches for words."""
+        measure_searches(self.catalog)
+
     def bulk(self) -> None:
         """Measure bulk imports."""
         measure_bulk_imports(self.catalog, self.folder, self.bulk_records)
@@ -117,6 +122,7 @@ PARTS: Final[Mapping[str, Callable[[ScaleRun], None]]] = {
     "memory": ScaleRun.memory,
     "queries": ScaleRun.queries,
     "facets": ScaleRun.facets,
+    "search": ScaleRun.search,
     "bulk": ScaleRun.bulk,
     "mixed": ScaleRun.mixed,
 }

@@ -31,7 +31,7 @@ class Request(NamedTuple):
 def ranking(number: int) -> Request:
     """Return the request for the top 20 by three criteria (W1); the weights depend on `number`."""
     weights = {"ethical_score": 0.4, "technical_score": 0.4, "popularity_score": 0.2}
-    return _scoring_request({}, weights, number)
+    return scoring_request({}, weights, number)
 
 
 def filtered_ranking(number: int) -> Request:
@@ -44,10 +44,10 @@ def filtered_ranking(number: int) -> Request:
         "data_quality": 0.1,
         "year": 0.2,
     }
-    return _scoring_request(_FILTERS, weights, number)
+    return scoring_request(_FILTERS, weights, number)
 
 
-def _scoring_request(filters: dict[str, Any], weights: dict[str, float], number: int) -> Request:
+def scoring_request(filters: dict[str, Any], weights: dict[str, float], number: int) -> Request:
     """Return a scoring request in which `number` changes the weight of the ethical score a little."""
     varied_weights = {**weights, "ethical_score": weights["ethical_score"] + number * _WEIGHT_STEP}
     weight_list = [{"criterion_name": name, "weight": weight} for name, weight in varied_weights.items()]
