@@ -25,6 +25,9 @@ class CatalogDatabase(Protocol):
     def last_id(self) -> int:
         """Return the largest id of a record."""
 
+    def last_public_id(self) -> int:
+        """Return the largest id of a public record."""
+
     def restore(self, record_count: int) -> None:
         """Remove the records and the changes that a run has made to a catalog of `record_count` records."""
 

@@ -90,15 +90,32 @@ class MeasuredCatalog:
 
     @contextmanager
     def serving(self) -> Iterator[ServerProcess]:
-        """Serve the catalog, with its words indexed and its index saved, until the end of the block."""
+        """Serve the catalog until the end of the block.
+
+        It has applied all changes since the snapshot, has indexed its words, and has saved its index.
+        """
         server = self.launch()
         try:
             server.wait_until_ready(READY_PATH, START_SECONDS)
+            self._wait_for_changes(server)
             wait_for_words(server)
             self.wait_for_snapshot()
             yield server
         finally:
             stop(server)
+
+    def _wait_for_changes(self, server: ServerProcess) -> None:
+        """Wait until the product knows the newest record; it applies changes in the order in which they were made."""
+        last_id = self.database.last_public_id()
+        newest_first = f"{server.address}/api/v1/datasets/?sort_by=id&sort_order=desc&limit=1"
+        user = sign_in(server)
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            response = httpx2.get(newest_first, headers=user.headers, timeout=60).raise_for_status()
+            if response.json()[0]["id"] == last_id:
+                return
+            time.sleep(_POLL_SECONDS)
+        raise SystemExit("the changes since the snapshot were not applied in time")
 
     def wait_for_snapshot(self) -> None:
         """Wait until no process builds or saves the index, for which it holds a lock beside the file."""

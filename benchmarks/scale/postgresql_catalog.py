@@ -4,7 +4,7 @@ import io
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, LiteralString, NamedTuple
 
 import psycopg
 import pyarrow.csv
@@ -76,8 +76,16 @@ class PostgresCatalog:
 
     def last_id(self) -> int:
         """Return the largest id of a record, or 0."""
+        return self._read_number("SELECT COALESCE(MAX(id), 0) FROM datasets")
+
+    def last_public_id(self) -> int:
+        """Return the largest id of a public record."""
+        return self._read_number("SELECT id FROM datasets WHERE visibility = 'public' ORDER BY id DESC LIMIT 1")
+
+    def _read_number(self, query: LiteralString) -> int:
+        """Return the number that a query yields."""
         with psycopg.connect(self.url) as connection:
-            row = connection.execute("SELECT COALESCE(MAX(id), 0) FROM datasets").fetchone()
+            row = connection.execute(query).fetchone()
             assert row is not None
             return int(row[0])
 

@@ -53,9 +53,17 @@ class SqliteCatalog:
 
     def last_id(self) -> int:
         """Return the largest id of a record, or 0."""
+        return self._read_number("SELECT COALESCE(MAX(id), 0) FROM datasets")
+
+    def last_public_id(self) -> int:
+        """Return the largest id of a public record."""
+        return self._read_number("SELECT id FROM datasets WHERE visibility = 'public' ORDER BY id DESC LIMIT 1")
+
+    def _read_number(self, query: str) -> int:
+        """Return the number that a query yields."""
         with closing(self._connect()) as connection:
-            (last_id,) = connection.execute("SELECT COALESCE(MAX(id), 0) FROM datasets").fetchone()
-            return int(last_id)
+            (number,) = connection.execute(query).fetchone()
+            return int(number)
 
     def restore(self, record_count: int) -> None:
         """Remove the records and the changes that a run has made."""

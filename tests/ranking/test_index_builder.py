@@ -88,6 +88,22 @@ def test_a_rebuild_writes_the_snapshot_file(tmp_path: Path) -> None:
     assert catalog.view.ids(ids.positions).tolist() == [id_ for id_ in range(140) if id_ != 3]
 
 
+def test_a_rebuild_in_a_file_gives_the_same_index_as_in_memory(tmp_path: Path) -> None:
+    """Both index the texts, in a file by reading them again, in memory by using the words that are known."""
+    random = Random(3)
+    catalog = Catalog.build([row(random, id_) for id_ in range(120)], LAYOUT)
+    catalog.apply(upserts=[row(random, id_) for id_ in range(100, 140)], deleted=[3])
+
+    rebuilds = [catalog.begin_rebuild(5, path) for path in (tmp_path / "index", None)]
+    indexes = []
+    for rebuild in rebuilds:
+        rebuild.run()
+        assert rebuild.index is not None
+        indexes.append(rebuild.index)
+    assert indexes[0].columns.word_index is not None
+    assert encode(indexes[0]) == encode(indexes[1])
+
+
 @settings(deadline=None)
 @given(st.lists(TEXTS, min_size=1, max_size=60))
 def test_texts_are_sorted_like_strings(texts: list[str]) -> None:

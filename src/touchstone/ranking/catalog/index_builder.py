@@ -12,12 +12,15 @@ from touchstone.ranking.catalog.indexed_part import IndexedPart
 from touchstone.ranking.catalog.unindexed_part import UnindexedPart
 from touchstone.ranking.columns.record_batch import CodedColumn, RecordBatch
 from touchstone.ranking.columns.segment import TEXT_COLUMNS, WORD_COLUMNS, DecodedColumns
-from touchstone.ranking.index.array_store import MemoryStore
+from touchstone.ranking.index.array_store import ArrayStore, MemoryStore
 from touchstone.ranking.index.builder import build_columns
 from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.index.collected_records import RecordCollector
+from touchstone.ranking.index.index_columns import IndexColumns
 from touchstone.ranking.index.record_decoding import decode_records
+from touchstone.ranking.index.snapshot_file import map_snapshot
 from touchstone.ranking.index.snapshot_writer import SnapshotWriter
+from touchstone.ranking.index.text_indexing import TextIndexing
 from touchstone.ranking.kernels.compilation import compile_kernels
 from touchstone.ranking.text.record_words import DecodedWords, RecordWordsWriter
 
@@ -75,30 +78,56 @@ class IndexBuilder:
         Raises:
             OSError: the snapshot file cannot be written.
         """
-        collected_records = self._collector.read()
-        defers_ranks = self._may_defer_texts and words is None
         if self._snapshot_path is None:
-            columns = build_columns(
-                collected_records, self._leaf_words, MemoryStore(), words, defers_ranks=defers_ranks
-            )
-            return CatalogIndex(columns)
+            return CatalogIndex(self._build_columns(MemoryStore(), words))
 
         with SnapshotWriter(self._snapshot_path) as writer:
-            columns = build_columns(collected_records, self._leaf_words, writer, words, defers_ranks=defers_ranks)
+            columns = self._build_columns(writer, words)
             writer.finish(columns, version)
         return CatalogIndex(columns)
+
+    def finish_with_texts(self, version: int) -> CatalogIndex:
+        """Return the index over all records, with their texts indexed as well; it is mapped from the snapshot file.
+
+        The words of a large catalog do not fit into memory. They are read from the records that the file already holds.
+
+        Raises:
+            OSError: the snapshot file cannot be written.
+            SnapshotError: the snapshot file cannot be mapped.
+        """
+        assert self._snapshot_path is not None
+        with SnapshotWriter(self._snapshot_path) as writer:
+            indexing = TextIndexing(CatalogIndex(self._build_columns(writer)), self.folder)
+            indexing.run()
+            assert indexing.columns is not None
+            writer.finish(indexing.columns, version)
+        return map_snapshot(self._snapshot_path).index
+
+    def _build_columns(self, store: ArrayStore, words: DecodedWords | None = None) -> IndexColumns:
+        """Return the columns of the index over all records; the arrays are kept in a store."""
+        defers_ranks = self._may_defer_texts and words is None
+        return build_columns(self._collector.read(), self._leaf_words, store, words, defers_ranks=defers_ranks)
 
 
 def build_from_parts(
     builder: IndexBuilder, parts: Sequence[UnindexedPart | IndexedPart], version: int
 ) -> CatalogIndex | None:
-    """Return an index over the live records of the parts of a catalog; None if there are none."""
+    """Return an index over the live records of the parts of a catalog; None if there are none.
+
+    The index can be searched by words if all parts can.
+    """
     for part in parts:
         for batch in _decode_part(part, builder.folder):
             builder.add(batch)
 
     if builder.size == 0:
         return None
+
+    is_searchable = all(part.is_searchable for part in parts)
+    if not is_searchable:
+        return builder.finish(version)
+    if builder.folder is not None:
+        return builder.finish_with_texts(version)
     return builder.finish(version, _decode_words(parts))
 
 
@@ -147,11 +176,8 @@ def _without_unused_values(codes: NDArray[Any], values: Sequence[Any]) -> CodedC
     return CodedColumn(new_codes, used_values)
 
 
-def _decode_words(parts: Sequence[UnindexedPart | IndexedPart]) -> DecodedWords | None:
-    """Return the words of the live records of all parts, one part after the other; None if any part lacks them."""
-    if not all(part.is_searchable for part in parts):
-        return None
-
+def _decode_words(parts: Sequence[UnindexedPart | IndexedPart]) -> DecodedWords:
+    """Return the words of the live records of all parts, one part after the other."""
     writer = RecordWordsWriter()
     for part in parts:
         words = part.decode_words()
