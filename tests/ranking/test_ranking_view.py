@@ -180,6 +180,35 @@ def test_records_that_are_appended_rank_like_inserted_ones() -> None:
     assert catalog.view.size == 58
 
 
+def test_many_records_that_are_added_during_a_rebuild_are_copied_into_a_small_tail(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The records that the new index has taken in do not stay in memory beside those that came meanwhile."""
+    monkeypatch.setattr(catalog_module, "_MAX_COPIED_ROWS", 2)
+    monkeypatch.setattr(catalog_module, "_TOLERATED_DEAD_ROWS", 3)
+    catalog = Catalog.build([made(1)], Layout(index_from=1, leaf_words=1, compiled=False))
+    catalog.apply(upserts=[made(id_) for id_ in range(2, 12)], deleted=())
+    rebuild = catalog.begin_rebuild()
+    catalog.apply(upserts=[made(id_) for id_ in range(12, 16)], deleted=())
+    rebuild.run()
+    catalog.adopt_rebuild(rebuild)
+    assert catalog.has_dead_tail
+
+    compaction = catalog.begin_compaction()
+    catalog.apply(upserts=[made(12, year=2001), made(16)], deleted=[13])
+    compaction.run()
+    catalog.adopt_compaction(compaction)
+    assert not catalog.has_dead_tail
+    assert catalog.view.unindexed_size == 6  # with the two that were removed during the compaction
+    everything = catalog.view.sort((), "id", descending=False, skip=0, limit=None)
+    assert catalog.view.ids(everything.positions).tolist() == [*range(1, 13), 14, 15, 16]
+    ranked = catalog.view.rank((), {"year": 1.0}, skip=0, limit=1)
+    assert catalog.view.ids(ranked.positions).tolist() == [12]
+
+    catalog.apply(upserts=(), deleted=[12, 16])
+    assert catalog.view.size == 13
+
+
 def test_a_record_that_changes_twice_during_a_rebuild_hides_no_other_one() -> None:
     """The new index counts its live records leaf by leaf, and a leaf without any is not searched."""
     catalog = Catalog.build([made(1), made(2)], Layout(index_from=1, leaf_words=1, compiled=False))

@@ -51,15 +51,15 @@ def _new_builder(layout: Layout, snapshot_path: Path | None) -> IndexBuilder:
     )
 
 
-class _RebuildMark(NamedTuple):
-    """The state of a catalog when the building of a new index began, and what has been removed from it since.
+class _TailMark(NamedTuple):
+    """The state of a catalog when the copying of its tail began, and what has been removed from the catalog since.
 
     Attributes:
-        tail_span: The number of records of the tail, dead ones included, which the new index takes in.
+        span: The number of records of the tail, dead ones included, which a new index or a new tail takes in.
         removed_ids: The ids of the records that were deleted or replaced since, as often as they were.
     """
 
-    tail_span: int
+    span: int
     removed_ids: list[int]
 
 
@@ -98,6 +98,22 @@ class IndexRebuild:
             IndexedPart(self.index, self._layout.plans).warm_up()
 
 
+class TailCompaction:
+    """The copying of the live records of a tail, which is mostly dead, into a new one.
+
+    Attributes:
+        writer: The writer of the new tail.
+    """
+
+    def __init__(self, tail: UnindexedPart, writer: SegmentWriter) -> None:
+        self.writer = writer
+        self._tail = tail
+
+    def run(self) -> None:
+        """Copy the records. With many records, this is run in a thread; the catalog can be changed meanwhile."""
+        self.writer.extend_decoded(self._tail.decode())
+
+
 class Catalog:
     """The catalog as its only writer sees it: each change replaces `view` by a new one.
 
@@ -108,7 +124,7 @@ class Catalog:
     def __init__(self, layout: Layout = Layout()) -> None:  # noqa: B008 (a value, never changed)
         self._layout = layout
         self._indexed: IndexedPart | None = None
-        self._rebuild_mark: _RebuildMark | None = None  # None while no index is being built
+        self._tail_mark: _TailMark | None = None  # None while nothing copies the tail
         self._start_tail(self._new_writer())
 
     def _new_writer(self) -> SegmentWriter:
@@ -187,26 +203,28 @@ class Catalog:
         catalog._start_tail(catalog._new_writer())
         return catalog
 
-    def _start_tail(self, writer: SegmentWriter) -> None:
-        """Replace the tail by the records of a writer, all of them alive, and make a view of the result."""
+    def _start_tail(self, writer: SegmentWriter, alive: Bools | None = None) -> None:
+        """Replace the tail by the records of a writer, and make a view of the result; for None, all are alive."""
         segment = writer.segment()
         self._tail_writer = writer
-        self._tail_alive: Bools = np.ones(segment.size, np.bool_)
-        self._tail_positions = {id_: position for position, id_ in enumerate(segment.columns["id"].tolist())}
+        self._tail_alive: Bools = np.ones(segment.size, np.bool_) if alive is None else alive
+        live_positions = np.flatnonzero(self._tail_alive)
+        live_ids = segment.columns["id"][live_positions]
+        self._tail_positions = dict(zip(live_ids.tolist(), live_positions.tolist(), strict=True))
         self.view = View(UnindexedPart(segment, self._tail_alive), self._indexed)
 
     def apply(self, *, upserts: Sequence[CatalogRow], deleted: Collection[int]) -> None:
         """Insert or replace the records in `upserts`, delete those with some ids, and replace the view of the catalog.
 
         If an id occurs several times in `upserts`, the last record wins. An id that is both inserted and deleted is
-        deleted. While an index is being built, the ids are noted, so that they can be removed from the new index, too.
+        deleted. While the tail is being copied, the ids are noted, so that they can be removed from the copy, too.
         """
         # A record that is replaced is removed, and its new state is appended.
         deleted_ids = set(deleted)
         new_rows = {row.id: row for row in upserts if row.id not in deleted_ids}
         removed_ids = [*new_rows, *deleted_ids]
-        if self._rebuild_mark is not None:
-            self._rebuild_mark.removed_ids.extend(removed_ids)
+        if self._tail_mark is not None:
+            self._tail_mark.removed_ids.extend(removed_ids)
 
         self._remove(removed_ids)
         self._append(list(new_rows.values()))
@@ -222,17 +240,48 @@ class Catalog:
         """Make a view of the present records.
 
         Once most records of the tail are dead, and more than are tolerated, the others are copied into a new one. They
-        stay where they are if they are too many, or if an index is being built, which refers to their positions.
+        stay where they are if they are too many, which is left to `begin_compaction`, or if the tail is being copied.
         """
         tail = UnindexedPart(self._tail_writer.segment(), self._tail_alive)
         dead_rows = tail.span - tail.size
         is_mostly_dead = dead_rows > max(tolerated_dead_rows, tail.span // 2)
-        if is_mostly_dead and tail.size <= _MAX_COPIED_ROWS and self._rebuild_mark is None:
-            compacted_writer = self._new_writer()
-            compacted_writer.extend_decoded(tail.decode())
-            self._start_tail(compacted_writer)
+        if is_mostly_dead and tail.size <= _MAX_COPIED_ROWS and self._tail_mark is None:
+            compaction = TailCompaction(tail, self._new_writer())
+            compaction.run()
+            self._start_tail(compaction.writer)
         else:
             self.view = View(tail, self._indexed)
+
+    @property
+    def has_dead_tail(self) -> bool:
+        """Whether most records of the tail are dead, so that it is worth being compacted."""
+        span = len(self._tail_alive)
+        dead_rows = span - int(np.count_nonzero(self._tail_alive))
+        return dead_rows > max(_TOLERATED_DEAD_ROWS, span // 2)
+
+    def begin_compaction(self) -> TailCompaction:
+        """Return the compaction of the tail, which the caller runs and then adopts.
+
+        Removals are noted from now on, so that `adopt_compaction` can apply them to the new tail.
+        """
+        self._tail_mark = _TailMark(len(self._tail_alive), removed_ids=[])
+        tail = UnindexedPart(self._tail_writer.segment(), self._tail_alive)
+        return TailCompaction(tail, self._new_writer())
+
+    def adopt_compaction(self, compaction: TailCompaction) -> None:
+        """Replace the tail by that of a finished compaction, and append the records that were added meanwhile."""
+        mark = self._tail_mark
+        assert mark is not None
+        self._tail_mark = None
+
+        copied_ids = compaction.writer.segment().columns["id"]
+        is_still_alive = ~np.isin(copied_ids, mark.removed_ids)
+
+        is_newer = self._tail_alive.copy()
+        is_newer[: mark.span] = False
+        newer_records = UnindexedPart(self._tail_writer.segment(), is_newer)
+        compaction.writer.extend_decoded(newer_records.decode())
+        self._start_tail(compaction.writer, np.concatenate([is_still_alive, np.ones(newer_records.size, np.bool_)]))
 
     def _remove(self, ids: Collection[int]) -> None:
         """Mark the records with some ids as dead, in copies of the marks, because older views share them."""
@@ -320,7 +369,7 @@ class Catalog:
         With a path, the new index is written into the snapshot file there, and its arrays are mapped from the file.
         Removals are noted from now on, so that `adopt_rebuild` can apply them to the new index.
         """
-        self._rebuild_mark = _RebuildMark(len(self._tail_alive), removed_ids=[])
+        self._tail_mark = _TailMark(len(self._tail_alive), removed_ids=[])
         tail = UnindexedPart(self._tail_writer.segment(), self._tail_alive)
         parts: list[UnindexedPart | IndexedPart] = [self._indexed, tail] if self._indexed else [tail]
         return IndexRebuild(parts, self._layout, version, snapshot_path)
@@ -331,14 +380,14 @@ class Catalog:
         Records that have been removed since the rebuild began are removed from the new index. Those that the tail held
         when it began are in the new index, so they are removed from the tail.
         """
-        mark = self._rebuild_mark
-        self._rebuild_mark = None
+        mark = self._tail_mark
+        self._tail_mark = None
         if rebuild.index is None or mark is None:
             return
 
         self._indexed = IndexedPart(rebuild.index, self._layout.plans).without(mark.removed_ids)
         self._tail_alive = self._tail_alive.copy()
-        self._tail_alive[: mark.tail_span] = False
+        self._tail_alive[: mark.span] = False
         self._renew_view(tolerated_dead_rows=0)
 
     def rebuild_index(self) -> None:

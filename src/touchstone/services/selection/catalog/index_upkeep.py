@@ -108,3 +108,9 @@ class IndexUpkeep:
         log.info("catalog indexed", records=columns.view.size)
         if rebuild.is_in_file:
             await self._snapshots.list_written_file()
+
+        # During a long import, many records are added while the index is built.
+        if columns.has_dead_tail:
+            compaction = columns.begin_compaction()
+            await asyncio.to_thread(compaction.run)
+            columns.adopt_compaction(compaction)
