@@ -75,7 +75,7 @@ def test_events_tell_the_whole_story_and_go_on_from_anywhere(client: Touchstone,
 
 def test_an_explanation_adds_up(client: Touchstone, trained: Job) -> None:
     """The attributions of a row and the base value add up to the prediction, and the training is the parent job."""
-    job = client.wait(client.explain(job_id=str(trained.id), instances={"rows": [3]}, scope="local"))
+    job = client.wait(client.explain(job_id=trained.id, instances={"rows": [3]}, scope="local"))
     assert job.result is not None, job.error
     [local] = job.result["local"]
     assert local["base_value"] + sum(local["attributions"].values()) == pytest.approx(local["prediction"], abs=1e-3)

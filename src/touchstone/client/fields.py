@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict
+from uuid import UUID
 
 from touchstone.client.evidence_models import AssuranceName
 from touchstone.client.models import Locale, Visibility
@@ -287,7 +288,7 @@ class DatasetOptions(TypedDict, total=False):
 class ExplainOptions(TypedDict, total=False):
     """The subject of an explanation (a training by `job_id`, or a dataset by `dataset_id`), and its options."""
 
-    job_id: str
+    job_id: str | UUID
     dataset_id: int
     scope: Literal["global", "local", "both"]
     method: str

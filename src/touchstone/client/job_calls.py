@@ -31,8 +31,9 @@ def preview_training(dataset_id: int, target: str, **options: Unpack[TrainOption
 
 def explain(*, idempotency_key: str | None = None, **options: Unpack[ExplainOptions]) -> Call[Job]:
     """Start an explanation of a training job's model, or of a dataset alone."""
+    body = {name: str(value) if isinstance(value, UUID) else value for name, value in options.items()}
     return Call(
-        "POST", build_path("xai", "explain"), read_json(Job), json=options, headers=idempotency_header(idempotency_key)
+        "POST", build_path("xai", "explain"), read_json(Job), json=body, headers=idempotency_header(idempotency_key)
     )
 
 
