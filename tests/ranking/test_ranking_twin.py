@@ -126,7 +126,7 @@ def check_records(catalog: Catalog, rows: dict[int, CatalogRow], random: Random)
 @long_form
 @given(seed=st.integers(0, 2**32), size=SIZES, steps=st.integers(0, 3), layout=st.sampled_from(sorted(LAYOUTS)))
 def test_every_answer_equals_the_row_by_row_twin(seed: int, size: int, steps: int, layout: str) -> None:
-    """After any inserts, updates, deletes, rebuilds and compactions, every result is what the formulas give row by row."""
+    """After any changes, rebuilds and compactions, every result is what the formulas give row by row."""
     random = Random(seed)
     rows = {id_: row(random, id_) for id_ in random.sample(range(1, 2 * size + 2), size)}
     catalog = Catalog.build(rows.values(), LAYOUTS[layout])

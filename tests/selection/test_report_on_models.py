@@ -13,12 +13,15 @@ from tests.selection.test_selection_report import facts_of, plain_text, report_o
 from touchstone.core.canonical_json import canonical_digest
 from touchstone.database.engine import Database
 from touchstone.database.tables import comparisons, jobs
+from touchstone.jobs import queue_store
 from touchstone.jobs.comparisons import comparison_store
 from touchstone.jobs.comparisons.comparison_records import NewComparedDataset, NewComparison, Refusal
 from touchstone.jobs.job_kinds import TRAINING
 from touchstone.jobs.job_records import NewJob
 from touchstone.jobs.job_states import JobState
+from touchstone.messages.fairness import FAIRNESS
 from touchstone.services.selection.app import Selection
+from touchstone.services.selection.report.limitations import WARNINGS_OF_GROUP_DIFFERENCES
 from touchstone.services.training.comparison import comparison_queue_store
 
 pytestmark = pytest.mark.anyio
@@ -66,6 +69,45 @@ async def new_project(client: httpx2.AsyncClient) -> dict[str, Any]:
     """Create a project without a choice."""
     project: dict[str, Any] = (await client.post("/projects", json={"name": "Screening"})).json()
     return project
+
+
+async def trained(database: Database, project: dict[str, Any], warning_code: str) -> None:
+    """Store a training in a project that has succeeded with metrics by group and one warning."""
+    new_job = NewJob(
+        kind=TRAINING.name, owner=ADA, request={"target": "ill"}, digest=warning_code, project_id=UUID(project["id"])
+    )
+    job = await queue_store.enqueue(database, new_job)
+    score = {"value": 0.8, "low": 0.7, "high": 0.9}
+    result = {
+        "model": {"target": "ill", "task": "classification", "algorithm": "linear"},
+        "metrics": {
+            "metric": "balanced_accuracy",
+            "holdout": {"balanced_accuracy": score},
+            "baseline": {"balanced_accuracy": {"value": 0.5}},
+        },
+        "group_metrics": [{"column": "sex", "groups": [], "gaps": {}}],
+        "warnings": [{"code": warning_code, "text": {"fr": "Attention.", "en": "Take care."}}],
+    }
+    values = {"status": JobState.SUCCEEDED, "result": result, "finished_at": datetime(2031, 5, 6, tzinfo=UTC)}
+    async with database.writing() as transaction:
+        await transaction.execute(sa.update(jobs).where(jobs.c.id == job.id).values(values))
+
+
+async def test_differences_between_groups_are_among_the_limitations(database: Database, selection: Selection) -> None:
+    """A reader learns that a model treats groups differently without reading the warnings of every training."""
+    async with client_of(selection) as client:
+        project = await new_project(client)
+        await trained(database, project, "small_groups")
+        assert "group_differences" not in (await facts_of(client, project))["limitations"]
+
+        await trained(database, project, "group_ratio")
+        assert "group_differences" in (await facts_of(client, project))["limitations"]
+        english = plain_text((await report_of(client, project, lang="en")).content)
+    assert "treats groups of people differently" in english
+
+
+def test_the_warnings_of_group_differences_exist() -> None:
+    assert set(FAIRNESS) >= WARNINGS_OF_GROUP_DIFFERENCES
 
 
 async def test_the_report_says_which_dataset_trains_best(database: Database, selection: Selection) -> None:

@@ -148,6 +148,7 @@ async def test_the_report_says_what_was_chosen_and_why_not_the_runner_up(ada: ht
 
     english = plain_text((await report_of(ada, project, lang="en")).content)
     assert f"Reason given: {REASON}" in english
+    assert "Chosen on " in english
     assert "Why not the first of the ranking?" in english
     assert "“Cohort B” (0.733) ranks above “Cohort A” (0.687) because of “Novelty” (+0.067)" in english
     assert "although “Cohort A” is better in “Ethical” (−0.02)" in english

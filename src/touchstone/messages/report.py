@@ -31,6 +31,8 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     "summary": ("En bref", "In brief"),
     "what_chosen": ("Qu’est-ce qui a été choisi ?", "What was chosen?"),
     "chosen": ("« {name} »", "“{name}”"),
+    "chosen_on": ("Choisi le {date}.", "Chosen on {date}."),
+    "chosen_by": ("Choisi par {author}, le {date}.", "Chosen by {author}, on {date}."),
     "chosen_unranked": (
         "« {name} », qui ne satisfait pas aux filtres du projet et n’a donc pas de rang.",
         "“{name}”, which does not satisfy the filters of the project and therefore has no rank.",

@@ -58,4 +58,10 @@ LIMITATION_TEXTS: Final[Mapping[str, Text]] = {
         "La qualité des modèles n’a pas été mesurée par groupe de personnes.",
         "The quality of the models has not been measured by group of people.",
     ),
+    "limit_group_differences": (
+        "Un modèle entraîné dans ce projet traite différemment des groupes de personnes, ce que le hasard n’explique "
+        "pas ; voir les avertissements dans « Ce que les essais ont montré ».",
+        "A model that was trained in this project treats groups of people differently, which chance does not explain; "
+        "see the warnings in “What the trials have shown”.",
+    ),
 }

@@ -24,7 +24,7 @@ from touchstone.messages.plurals import with_count
 from touchstone.messages.report import FILTER_LABELS
 from touchstone.messages.report_law import LEGAL_POINT_TITLES
 from touchstone.ranking.criteria import CRITERIA
-from touchstone.services.selection.report.fact_types import ReportedDataset
+from touchstone.services.selection.report.fact_types import ReportedDataset, ReportedDecision
 
 DASH: Final = "–"
 _SIGNIFICANT_DIGITS: Final = 4
@@ -226,6 +226,11 @@ class ReportLanguage:
         if len(criterion_names) == 1:
             return ranking_note_text(code, labels, self.locale)
         return self.text(f"notes_{code}", criteria=labels)
+
+    def author(self, decision: ReportedDecision) -> str:
+        """Return the name of the author of a choice, and whether that is the owner of the project."""
+        name = decision.by or self.text("author_unnamed")
+        return self.text("author_is_owner" if decision.is_by_owner else "author_name", name=name)
 
     def filter(self, name: str) -> str:
         """Return the label of a filter; that of a bound ends with the sign of the comparison."""

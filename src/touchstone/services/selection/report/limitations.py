@@ -32,6 +32,7 @@ class Limitation(StrEnum):
     NO_OWN_WEIGHTS = "no_own_weights"
     NO_TRAINING = "no_training"
     NO_GROUP_METRICS = "no_group_metrics"
+    GROUP_DIFFERENCES = "group_differences"
 
 
 _LIMITS_OF_STATES: Final = {
@@ -39,6 +40,10 @@ _LIMITS_OF_STATES: Final = {
     ChosenDatasetState.WITHDRAWN: Limitation.DATASET_WITHDRAWN,
     ChosenDatasetState.UNKNOWN: Limitation.CONTENT_NOT_KEPT,
 }
+
+
+WARNINGS_OF_GROUP_DIFFERENCES: Final = frozenset({"group_ratio", "group_gap"})
+"""The codes of warnings of a training that its model treats groups differently, and that chance does not explain it."""
 
 
 def find_limitations(
@@ -93,3 +98,7 @@ def _limits_of_trainings(trainings: list[ReportedTraining]) -> Iterator[Limitati
         yield Limitation.NO_TRAINING
     elif not any(training.group_metrics for training in trainings):
         yield Limitation.NO_GROUP_METRICS
+
+    warning_codes = {warning.get("code") for training in trainings for warning in training.warnings}
+    if not warning_codes.isdisjoint(WARNINGS_OF_GROUP_DIFFERENCES):
+        yield Limitation.GROUP_DIFFERENCES

@@ -117,9 +117,7 @@ def _history_row(decision: ReportedDecision, language: ReportLanguage, *, has_au
     """Return the row of one choice; `has_authors` says whether the author of any choice has a name."""
     date = [Line(language.moment(decision.at))]
     if has_authors:
-        author = decision.by or language.text("author_unnamed")
-        key = "author_is_owner" if decision.is_by_owner else "author_name"
-        date.append(Line(language.text(key, name=author), Style.MUTED))
+        date.append(Line(language.author(decision), Style.MUTED))
 
     is_current = decision.superseded_at is None
     status = text_cell(

@@ -15,7 +15,7 @@ from touchstone.services.selection.datasets.ranking_response import ExplainedIte
 from touchstone.services.selection.gates import GateOutcome
 from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetState
 from touchstone.services.selection.report.document import Answer, Line, Section, Style
-from touchstone.services.selection.report.fact_types import ReportContent, ReportedProspects
+from touchstone.services.selection.report.fact_types import ReportContent, ReportedDecision, ReportedProspects
 from touchstone.services.selection.report.language import ReportLanguage
 from touchstone.services.selection.report.sections.changes import is_robustness_trivial
 from touchstone.services.selection.report.sections.ranking import gate_lines, open_gates
@@ -59,6 +59,8 @@ def _what_was_chosen(content: ReportContent, language: ReportLanguage) -> Iterat
         if content.need.gates:
             yield from gate_lines(choice.standing, content.need, language)
 
+    if content.history:
+        yield _when_it_was_chosen(content.history[0], language)
     if choice.reason:
         yield Line(language.text("reason_given"))
         yield Line(choice.reason, Style.QUOTE)
@@ -67,6 +69,14 @@ def _what_was_chosen(content: ReportContent, language: ReportLanguage) -> Iterat
     if choice.state is ChosenDatasetState.CHANGED:
         yield Line(language.text("chosen_changed"), Style.UNKNOWN)
     yield from _what_was_replaced(content, language)
+
+
+def _when_it_was_chosen(decision: ReportedDecision, language: ReportLanguage) -> Line:
+    """Return when the present choice was made, and by whom if the author has a name."""
+    date = language.moment(decision.at)
+    if decision.by is None:
+        return Line(language.text("chosen_on", date=date), Style.MUTED)
+    return Line(language.text("chosen_by", author=language.author(decision), date=date), Style.MUTED)
 
 
 def _what_was_replaced(content: ReportContent, language: ReportLanguage) -> Iterator[Line]:
