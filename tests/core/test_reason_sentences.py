@@ -192,7 +192,7 @@ def test_lifts_name_what_has_to_be_established() -> None:
     """Each attribute comes with the value that it would need."""
     values = [EstablishedValue(("Consentement éclairé", "Informed consent"), True)]
     values.append(EstablishedValue(("Valeurs manquantes", "Has missing values"), False))
-    facts = TargetRankFacts("A", 12, 3, values)
+    facts = TargetRankFacts("A", 12, 3, values, place=12)
     assert target_rank_sentence(facts, "en") == (
         "“A” would rise from rank 12 to rank 3 if “Informed consent” (yes) and “Has missing values” (no) "
         "were established."
@@ -201,10 +201,10 @@ def test_lifts_name_what_has_to_be_established() -> None:
         "« A » passerait du rang 12 au rang 3 si l’on établissait « Consentement éclairé » (oui) et "
         "« Valeurs manquantes » (non)."
     )
-    assert target_rank_sentence(TargetRankFacts("A", 12, 3, None), "en") == (
+    assert target_rank_sentence(TargetRankFacts("A", 12, 3, None, place=12), "en") == (
         "Whatever were established about “A” (rank 12), it would not reach rank 3."
     )
-    assert target_rank_sentence(TargetRankFacts("A", 2, 3, []), "en") == "“A” is already at rank 2."
+    assert target_rank_sentence(TargetRankFacts("A", 2, 3, [], place=2), "en") == "“A” is already at rank 2."
 
 
 def test_unknown_values_leave_a_range_of_ranks() -> None:

@@ -128,7 +128,7 @@ class TestSchemaOrg:
 
 
 @pytest.mark.parametrize("url", ["None", "[More Information Needed]", "https://hub.example", "https://hub.example/"])
-def test_a_placeholder_or_the_first_page_of_a_site_identifies_no_dataset(url: str) -> None:
+def test_a_placeholder_or_the_home_page_of_a_site_identifies_no_dataset(url: str) -> None:
     """Otherwise all datasets whose documents state it would become one record."""
     first, second = (read_one({**CROISSANT, "name": name, "url": url}) for name in ("Signs", "Rain"))
     assert (first.key, second.key) == ("Signs", "Rain")

@@ -115,6 +115,11 @@ def test_a_document_without_a_name_is_recognised_by_its_beginning() -> None:
         assert read(in_syntax(name), "").standard == "dcat"
 
 
+def test_turtle_may_begin_as_json_does() -> None:
+    text = '[] a <http://www.w3.org/ns/dcat#Dataset> ; <http://purl.org/dc/terms/title> "Signs" .'
+    assert [document.key for document in read(text, "catalog.ttl").documents] == ["Signs"]
+
+
 def test_the_same_document_is_read_in_the_same_way_and_in_its_order() -> None:
     first, second = read(CATALOG, "catalog.ttl"), read(CATALOG, "catalog.ttl")
     assert first == second

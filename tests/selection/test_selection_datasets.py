@@ -122,8 +122,8 @@ async def test_hostile_bodies_are_refused(ada: httpx2.AsyncClient, body: bytes) 
 @pytest.mark.parametrize("key", ["0", "-1", "+1", "01", "1.0", "abc", "2147483648", "9" * 400, "%00", "½", "{}"])
 async def test_a_missing_or_malformed_id_is_not_found(reader: httpx2.AsyncClient, key: str) -> None:
     """A malformed id is answered like a missing one."""
-    found = await reader.get(f"/datasets/{key}")
-    assert (found.status_code, found.json()["detail"]) == (404, "Jeu de données non trouvé")
+    answer = await reader.get(f"/datasets/{key}")
+    assert (answer.status_code, answer.json()["detail"]) == (404, "Jeu de données non trouvé")
 
 
 async def test_a_change_touches_what_it_names(ada: httpx2.AsyncClient) -> None:

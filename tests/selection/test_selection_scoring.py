@@ -128,8 +128,8 @@ async def test_nothing_that_matches_is_an_empty_answer(reader: httpx2.AsyncClien
     answer = await reader.post(path, json={"filters": {"year_min": 3000}})
     assert answer.status_code == 200
     assert answer.headers["X-Total-Count"] == "0"
-    found = answer.json()
-    assert found == [] or (found["datasets"], found["total_count"], found["profile"]) == ([], 0, "balanced")
+    ranking = answer.json()
+    assert ranking == [] or (ranking["datasets"], ranking["total_count"], ranking["profile"]) == ([], 0, "balanced")
 
 
 @pytest.mark.parametrize(

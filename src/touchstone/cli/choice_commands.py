@@ -16,6 +16,7 @@ from touchstone.cli.command_context import CommandContext
 from touchstone.cli.command_runner import ExitStatus, server_command
 from touchstone.cli.file_output import OutputPath, write_file
 from touchstone.cli.local_command import local_command
+from touchstone.cli.ranking_tables import DASH, format_place
 from touchstone.cli.tables import Column, build_facts_table, build_table, format_value
 from touchstone.client import Choice, Replay, ReplayedDataset, Snapshot, SnapshotSummary
 from touchstone.core.canonical_json import canonical_digest
@@ -45,10 +46,7 @@ def _dataset_name(choice: Choice) -> str:
 
 def _place_when_chosen(choice: Choice) -> str:
     """Return the place that a dataset had when it was chosen, or a dash if it was not in the ranking of the project."""
-    if choice.ranking is None or choice.ranking.rank is None:
-        return "–"
-    place = choice.ranking.place or choice.ranking.rank
-    return f"{place} =" if choice.ranking.tied_with else str(place)
+    return DASH if choice.ranking is None else format_place(choice.ranking)
 
 
 def _digest_when_chosen(choice: Choice) -> str:
@@ -198,7 +196,7 @@ def verify_report(
     try:
         report_file = msgspec.json.decode(file.read_bytes(), type=ReportFile)
         digest = canonical_digest(report_file.report)
-    except (msgspec.DecodeError, UnicodeDecodeError, ValueError) as error:
+    except (msgspec.DecodeError, ValueError) as error:  # not JSON, or nothing that has a canonical form
         typer.echo(f"{file} is not a report in the format JSON.", err=True)
         raise typer.Exit(ExitStatus.USAGE) from error
 
@@ -206,4 +204,4 @@ def verify_report(
     if digest != report_file.sha256:
         typer.echo(f"The report has been changed: its file carries the digest {report_file.sha256}.", err=True)
         raise typer.Exit(ExitStatus.REFUSED)
-    typer.echo("The file carries this digest, too. The filed document is about the same facts if it shows it as well.")
+    typer.echo("The file carries this digest. A filed document that shows the same digest states the same facts.")

@@ -72,14 +72,14 @@ def _comparison_request(given_options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read_dataset_options(texts_by_option: Mapping[Option, Sequence[str]]) -> dict[str, dict[str, Any]]:
-    """Return the options of single datasets by the id of the dataset, each at its place in their part of the request.
+    """Return the options of single datasets as a request has them in `by_dataset`: by the id of the dataset.
 
     Raises:
         typer.BadParameter: A text is not written as `dataset=value`.
     """
     by_dataset: dict[str, dict[str, Any]] = {}
     for option, texts in texts_by_option.items():
-        *parent_keys, last_key = _place_for_one_dataset(option)
+        *parent_keys, last_key = _path_for_one_dataset(option)
         for text in texts:
             [(dataset, value)] = parse_assignments([text], "dataset").items()
             parent = by_dataset.setdefault(dataset, {})
@@ -92,10 +92,10 @@ def _read_dataset_options(texts_by_option: Mapping[Option, Sequence[str]]) -> di
     return by_dataset
 
 
-def _place_for_one_dataset(option: Option) -> tuple[str, ...]:
-    """Return the place of an option among those of one dataset; empty if it applies to all datasets only.
+def _path_for_one_dataset(option: Option) -> tuple[str, ...]:
+    """Return the keys that lead to an option of one dataset in a request; none if it is the same for all datasets.
 
-    The columns that divide the rows stand there directly, instead of in the split.
+    The columns that divide the rows are not in an object `split` there.
     """
     path = TRAIN_PATHS.get(option.name, (option.name,))
     if path[0] in DatasetOptions.__annotations__:
@@ -109,7 +109,7 @@ def _name_for_one_dataset(option: Option) -> str:
 
 
 _TRAINING_OPTIONS: Final = tuple(option for option in TRAINING.options if option.name != "target")
-_OPTIONS_OF_DATASETS: Final = tuple(option for option in _TRAINING_OPTIONS if _place_for_one_dataset(option))
+_OPTIONS_OF_DATASETS: Final = tuple(option for option in _TRAINING_OPTIONS if _path_for_one_dataset(option))
 COMPARING: Final = OptionGroup(
     (
         Option("limit", int, "How many of the first tables of the project's ranking to train on (default: 3)."),

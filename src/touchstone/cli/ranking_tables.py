@@ -1,17 +1,19 @@
 """Rankings as people see them on a terminal: a table with one row for each dataset, and sentences below it."""
 
+from collections.abc import Collection
 from typing import Any, Final
 
 from rich.table import Table
 
 from touchstone.cli.tables import Column, build_table, digits_of
 from touchstone.client import ComparedDataset, DatasetStability, Lifts, Ranking, Recommendations, ScoredDataset
+from touchstone.client.choice_models import ChoiceRanking
 from touchstone.core.attributes import ETHICAL
 
 DASH: Final = "–"
 
 
-def format_place(dataset: ScoredDataset | ComparedDataset | DatasetStability | Lifts) -> str:
+def format_place(dataset: ScoredDataset | ComparedDataset | DatasetStability | Lifts | ChoiceRanking) -> str:
     """Return the place of a dataset, such as `5`, or `5 =` if other datasets have the same score and share it.
 
     A dataset that does not match the filters has none, which is a dash.
@@ -24,16 +26,20 @@ def format_place(dataset: ScoredDataset | ComparedDataset | DatasetStability | L
 
 def _format_score(dataset: ScoredDataset | ComparedDataset) -> str:
     """Return the score of a dataset, or a dash if nothing is known about any weighted criterion."""
-    weighted_criteria = set(dataset.points or ())
-    is_unknown = bool(weighted_criteria) and weighted_criteria.issubset(dataset.unknown or ())
-    return DASH if is_unknown else f"{dataset.score:.3f}"
+    return _score_or_dash(dataset.score, dataset.points or (), dataset.unknown or ())
 
 
 def format_score_range(lifts: Lifts) -> str:
     """Return the score of a dataset with the highest one that the unknown values allow; a dash if nothing is known."""
-    weighted_criteria = {weight.criterion_name for weight in lifts.effective_weights}
-    score = DASH if weighted_criteria and weighted_criteria.issubset(lifts.unknown) else f"{lifts.score:.3f}"
+    weighted_criteria = [weight.criterion_name for weight in lifts.effective_weights]
+    score = _score_or_dash(lifts.score, weighted_criteria, lifts.unknown)
     return f"{score}, at most {_format_highest_score(lifts)}"
+
+
+def _score_or_dash(score: float, weighted_criteria: Collection[str], unknown: Collection[str]) -> str:
+    """Return a score as text, or a dash if all criteria on which it rests are unknown."""
+    is_unknown = bool(weighted_criteria) and set(weighted_criteria).issubset(unknown)
+    return DASH if is_unknown else f"{score:.3f}"
 
 
 def _format_highest_score(dataset: ScoredDataset | ComparedDataset | Lifts) -> str:
@@ -47,16 +53,9 @@ def format_known(dataset: ScoredDataset | ComparedDataset | Lifts) -> str:
     return DASH if dataset.known is None else f"{dataset.known}/{len(ETHICAL)}"
 
 
-def _known_score(dataset: ScoredDataset, composite: str) -> float | None:
-    """Return one of the three main scores of a dataset; None if nothing is known about it."""
-    if composite in (dataset.unknown or ()):
-        return None
-    scores = {
-        "ethical_score": dataset.ethical_score,
-        "technical_score": dataset.technical_score,
-        "popularity_score": dataset.popularity_score,
-    }
-    return scores[composite]
+def _known_score(dataset: ScoredDataset, criterion: str, score: float | None) -> float | None:
+    """Return one of the three main scores of a dataset; None if nothing is known about this criterion."""
+    return None if criterion in (dataset.unknown or ()) else score
 
 
 def _format_gates(dataset: ScoredDataset) -> str:
@@ -73,25 +72,25 @@ def _format_gates(dataset: ScoredDataset) -> str:
     return "; ".join(problems) or "passed"
 
 
-KNOWN_COLUMN: Final = Column[Any]("Known", format_known, is_number=True)
-RANKING_COLUMNS: Final = (
-    Column[ScoredDataset]("Place", format_place, is_key=True),
-    Column[ScoredDataset]("Score", _format_score, is_number=True),
-    Column[ScoredDataset]("Up to", _format_highest_score, is_number=True),
-    Column[ScoredDataset]("Id", lambda dataset: digits_of(dataset.id), is_number=True),
-    Column[ScoredDataset]("Name", lambda dataset: dataset.dataset_name),
+SCORE_COLUMNS: Final = (
+    Column[Any]("Place", format_place, is_key=True),
+    Column[Any]("Score", _format_score, is_number=True),
+    Column[Any]("Up to", _format_highest_score, is_number=True),
+    Column[Any]("Id", lambda dataset: digits_of(dataset.id), is_number=True),
+    Column[Any]("Name", lambda dataset: dataset.dataset_name),
+    Column[Any]("Known", format_known, is_number=True),
 )
-COMPARED_COLUMNS: Final = (
-    Column[ComparedDataset]("Place", format_place, is_key=True),
-    Column[ComparedDataset]("Score", _format_score, is_number=True),
-    Column[ComparedDataset]("Up to", _format_highest_score, is_number=True),
-    Column[ComparedDataset]("Id", lambda dataset: digits_of(dataset.id), is_number=True),
-    Column[ComparedDataset]("Name", lambda dataset: dataset.dataset_name),
-)
+"""The columns that every table of ranked or compared datasets begins with."""
 MAIN_SCORE_COLUMNS: Final = (
-    Column[ScoredDataset]("Ethical", lambda item: _known_score(item, "ethical_score"), is_number=True),
-    Column[ScoredDataset]("Tech.", lambda item: _known_score(item, "technical_score"), is_number=True),
-    Column[ScoredDataset]("Popul.", lambda item: _known_score(item, "popularity_score"), is_number=True),
+    Column[ScoredDataset](
+        "Ethical", lambda dataset: _known_score(dataset, "ethical_score", dataset.ethical_score), is_number=True
+    ),
+    Column[ScoredDataset](
+        "Tech.", lambda dataset: _known_score(dataset, "technical_score", dataset.technical_score), is_number=True
+    ),
+    Column[ScoredDataset](
+        "Popul.", lambda dataset: _known_score(dataset, "popularity_score", dataset.popularity_score), is_number=True
+    ),
 )
 GATES_COLUMN: Final = Column[ScoredDataset]("Gates", _format_gates)
 
@@ -103,7 +102,7 @@ def summarize_ranking(ranking: Ranking | Recommendations, title: str) -> list[Ta
     of the table has those that a dataset does not pass, for which the main scores make room.
     """
     gates_columns = _gates_columns(ranking)
-    columns = [*RANKING_COLUMNS, KNOWN_COLUMN, *(gates_columns or MAIN_SCORE_COLUMNS)]
+    columns = [*SCORE_COLUMNS, *(gates_columns or MAIN_SCORE_COLUMNS)]
     notes = [note.sentence for note in ranking.notes]
     return [build_table(columns, ranking.datasets, title), *notes]
 
@@ -115,7 +114,7 @@ def explain_ranking(ranking: Ranking | Recommendations, title: str) -> list[Tabl
     After the notes on the criteria, there is one sentence for each dataset, which explains its rank.
     """
     points_columns = [build_points_column(weight.criterion_name) for weight in ranking.effective_weights]
-    columns = [*RANKING_COLUMNS, KNOWN_COLUMN, *points_columns, *_gates_columns(ranking)]
+    columns = [*SCORE_COLUMNS, *points_columns, *_gates_columns(ranking)]
     notes = [note.sentence for note in ranking.notes]
     reasons = [dataset.sentence for dataset in ranking.datasets if dataset.sentence]
     return [build_table(columns, ranking.datasets, title), *notes, *reasons]

@@ -15,8 +15,7 @@ from touchstone.cli.command_runner import server_command
 from touchstone.cli.filter_options import RANKING, RankingOptions
 from touchstone.cli.option_groups import Option, OptionGroup
 from touchstone.cli.ranking_tables import (
-    COMPARED_COLUMNS,
-    KNOWN_COLUMN,
+    SCORE_COLUMNS,
     build_points_column,
     format_known,
     format_place,
@@ -86,7 +85,7 @@ def compare(
 def _comparison_table(comparison: Comparison) -> Table:
     """Return the table that shows the compared datasets, best first, with the points of each weighted criterion."""
     points_columns = [build_points_column(weight.criterion_name) for weight in comparison.effective_weights]
-    return build_table((*COMPARED_COLUMNS, KNOWN_COLUMN, *points_columns), comparison.datasets)
+    return build_table((*SCORE_COLUMNS, *points_columns), comparison.datasets)
 
 
 def lifts(
@@ -114,9 +113,9 @@ def _lifts_table(dataset_lifts: Lifts) -> Table:
 
     Attributes that would not raise the score are left out.
     """
-    place = format_place(dataset_lifts)
-    title = f"{dataset_lifts.dataset_name}: place {place} of {dataset_lifts.total_count}"
-    title = f"{title}, score {format_score_range(dataset_lifts)}, known {format_known(dataset_lifts)}"
+    place = f"place {format_place(dataset_lifts)} of {dataset_lifts.total_count}"
+    score = f"score {format_score_range(dataset_lifts)}"
+    title = f"{dataset_lifts.dataset_name}: {place}, {score}, known {format_known(dataset_lifts)}"
     raising_lifts = [lift for lift in dataset_lifts.lifts if lift.gain > 0]
     return build_table(LIFT_COLUMNS, raising_lifts, title)
 
@@ -141,8 +140,8 @@ def _stability_table(result: Stability) -> Table:
 
     If all datasets are among the first k, a verdict would say nothing, and the table has none.
     """
-    shown = f"The first {len(result.datasets)} of {result.total_count}"
-    title = f"{shown}, {result.samples} variations by ±{result.spread:.0%}"
+    variations = f"{result.samples} variations by ±{result.spread:.0%}"
+    title = f"The first {len(result.datasets)} of {result.total_count}, {variations}"
     columns = STABILITY_COLUMNS if result.total_count > result.k else STABILITY_COLUMNS_WITHOUT_VERDICT
     return build_table(columns, result.datasets, title)
 

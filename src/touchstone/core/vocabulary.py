@@ -168,9 +168,7 @@ def fold_domain(text: str) -> str | None:
 
 
 def fold_language(text: str) -> str | None:
-    """Return the ISO 639 code of a language given by a code, such as `en-GB` or `eng`, or by its English or French
-    name.
-    """
+    """Return the ISO 639 code of a language, which is named by a code (`en-GB`, `eng`) or in English or French."""
     key = fold(text).strip()
     code = re.split(r"[-_]", key)[0]
     codes_by_name = _language_codes()

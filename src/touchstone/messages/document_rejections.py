@@ -151,7 +151,7 @@ DOCUMENT_REJECTIONS: Final[Mapping[str, Text]] = {
         "a row of a table with too few or too many cells",
     ),
     "xml_entity_refused": (
-        "une entité en XML, qui peut grandir jusqu’à des gigaoctets",
+        "une entité XML, qui peut prendre des gigaoctets",
         "an entity in XML, which can expand to gigabytes",
     ),
     "yaml_anchor_refused": (

@@ -144,14 +144,14 @@ class TargetRankFacts:
     Attributes:
         attributes: As few attributes as possible that bring the dataset to `target_rank` if they have these values;
             None if no attributes do.
-        place: The rank that the dataset shares with others that have its score; None if it shares none.
+        place: Its rank where datasets with the same score share one.
     """
 
     name: str
     rank: int
     target_rank: int
     attributes: Sequence[EstablishedValue] | None
-    place: int | None = None
+    place: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,8 +375,7 @@ def target_rank_sentence(facts: TargetRankFacts, locale: str) -> str:
         return phrase("target_rank_reached", locale, name=facts.name, rank=facts.rank)
 
     # A dataset that shares the target rank, but comes later in the alphabet, rises from its position in the order.
-    is_place_lower = facts.place is not None and facts.place > facts.target_rank
-    rank = facts.place if is_place_lower else facts.rank
+    rank = facts.place if facts.place > facts.target_rank else facts.rank
 
     if facts.attributes is None:
         return phrase("target_rank_out_of_reach", locale, name=facts.name, rank=rank, target=facts.target_rank)

@@ -382,7 +382,7 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     "only_declared": ("{name} : seulement affirmé", "{name}: only stated"),
     "known_value": ("{name} : {value} ({level})", "{name}: {value} ({level})"),
     # The comparison of models
-    "models": ("Lequel entraîne le meilleur modèle ?", "Which of them trains the best model?"),
+    "models": ("Lequel donne le meilleur modèle ?", "Which of them trains the best model?"),
     "models_table": (
         "Les modèles entraînés sur les premiers jeux de données",
         "The models that were trained on the first datasets",

@@ -11,8 +11,8 @@ from touchstone.metadata.readers.source_document import TABLE_DELIMITERS, Source
 def document_texts(source: SourceDocument) -> tuple[str, ...]:
     """Return the text of a document as it is written, and the texts in it as they are decoded.
 
-    In JSON and YAML a quote with a line end or an accent may be written with escapes, and in CSV with doubled quotation
-    marks. A document that cannot be read has no texts.
+    In JSON, YAML and RDF a quote with a line end or an accent may be written with escapes, and in CSV with doubled
+    quotation marks. A document that cannot be read has no texts.
     """
     texts: list[str] = []
     try:

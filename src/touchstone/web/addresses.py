@@ -13,6 +13,11 @@ def build_address(path: str, **query: Any) -> str:
     return f"{path}?{urlencode(parameters, doseq=True)}" if parameters else path
 
 
+def page_address(path: str, page_number: int) -> str:
+    """Return the address of a page of a list."""
+    return build_address(path, page=page_number)
+
+
 def extend_query(query: str, **parameters: Any) -> str:
     """Return a query (`?...` or empty) with further parameters at its end."""
     separator = "&" if query else "?"

@@ -85,9 +85,7 @@ _NOBODY_ANSWERS: Final = re.compile(
     r"|(?:is|are) (?:unmaintained|orphaned|abandoned)\b|there (?:is|are) no (?:maintainers?|curators?|contact person))",
     re.IGNORECASE,
 )
-
-
-_NOT_KEPT_UP: Final = re.compile(
+_NOT_MAINTAINED: Final = re.compile(
     r"\b(?:no longer|not|never)(?: \w+)? (?:maintained|updated|supported|curated)\b", re.IGNORECASE
 )
 # The hub's own organisation hosts the data of others.
@@ -136,7 +134,7 @@ def _names_somebody(name: str, quote: str) -> bool:
 
 def _names_curator(sentence: Sentence) -> bool:
     """Return whether a sentence below a heading such as *Dataset Curators* names them."""
-    if refers_elsewhere(sentence.text) or _NOBODY.match(sentence.text) or _NOT_KEPT_UP.search(sentence.text):
+    if refers_elsewhere(sentence.text) or _NOBODY.match(sentence.text) or _NOT_MAINTAINED.search(sentence.text):
         return False
     if _EMAIL.search(sentence.quote):
         return True

@@ -25,7 +25,8 @@ EXCLUDED_USE: Final = "excluded use"
 _DATA: Final = (
     r"(?:data|data ?sets?|corpus|corpora|data ?base|collection|annotations?|labels?|examples?|instances?|samples?"
     r"|sentences?|pairs?|images?|recordings?|records?|items?|questions?|answers?|documents?|articles?|texts?|tweets?"
-    r"|transcripts?|transcriptions?|translations?|readings|measurements|pages|files|clips|entries|dialogues?|dialogs?|summaries|rows|reviews|stories)"
+    r"|transcripts?|transcriptions?|translations?|readings|measurements|pages|files|clips"
+    r"|entries|dialogues?|dialogs?|summaries|rows|reviews|stories)"
 )
 _FAULTY: Final = (
     r"(?:nois[ey]\w*|duplicat\w*|near-duplicates?|invalid|low[ -]quality|incorrect\w*|wrong\w*|erroneous|corrupt\w*"

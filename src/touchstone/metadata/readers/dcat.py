@@ -124,7 +124,7 @@ def read_dataset(source: SourceDocument, names: Names, node: Mapping[str, Any], 
     title = text_of(members.get("title"))
     address = text_of(members.get("@id"))
     if address is not None and address.startswith("_:"):
-        address = None  # such a name means nothing outside the document
+        address = None  # the name of a blank node means nothing outside the document
     key = text_of(members.get("identifier")) or address or title
     if not key:
         raise DocumentError("no_identifier", place=place)
@@ -178,9 +178,9 @@ def last_step(text: str) -> str:
 
 def licence_texts(members: Mapping[str, Any]) -> list[str]:
     """Return the licence of a dataset, or those of its distributions, where DCAT-AP puts them."""
-    own_licence = texts_of(members.get("license"))
-    if own_licence:
-        return own_licence
+    licences = texts_of(members.get("license"))
+    if licences:
+        return licences
     distributions = [part for part in as_list(members.get("distribution")) if isinstance(part, Mapping)]
     return [text for distribution in distributions for text in texts_of(distribution.get("license"))]
 
@@ -189,9 +189,9 @@ def add_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Li
     """Add whether everybody gets the data: by the level of access, a condition, or an open licence."""
     for name in ("accessLevel", "accessRights"):
         for level in texts_of(members.get(name)):
-            simple = last_step(level).strip().lower()
-            if simple in OPEN_LEVELS or simple in CLOSED_LEVELS:
-                builder.claim(Claim("is_public", simple in OPEN_LEVELS, level, f"{place}/{name}", field=name))
+            code = last_step(level).strip().lower()
+            if code in OPEN_LEVELS or code in CLOSED_LEVELS:
+                builder.claim(Claim("is_public", code in OPEN_LEVELS, level, f"{place}/{name}", field=name))
                 return
 
     for name in ("rights", "description"):

@@ -49,7 +49,8 @@ _PREFIXES: Final = {
     "prov": "prov:",
 }
 _KNOWN_CONTEXTS: Final = ("http://schema.org", "https://schema.org")
-# How many nodes of a graph become part of one dataset, and how deep. Nodes that share others could expand to gigabytes.
+# How many nodes of a graph are embedded in one dataset at most, and how deep: nodes that share others could expand to
+# gigabytes.
 MAX_EMBEDDED_NODES: Final = 500
 MAX_EMBEDDED_DEPTH: Final = 5
 
@@ -160,7 +161,7 @@ class FlatGraph:
     def embed_parts(self, dataset: Mapping[str, Any], is_part: Callable[[Mapping[str, Any]], bool]) -> dict[str, Any]:
         """Return a dataset in which each reference to one of its parts is replaced by that node.
 
-        A node that is no part, that contains the reference or that is too much stays a reference.
+        A reference stays as it is if its node is no part of the dataset, contains the reference, or exceeds the limits.
         """
         remaining_nodes = MAX_EMBEDDED_NODES
 
@@ -174,8 +175,8 @@ class FlatGraph:
             identifier = value.get("@id")
             if isinstance(identifier, str):
                 node = self._nodes.get(identifier) if set(value) == {"@id"} else None
-                is_too_much = remaining_nodes <= 0 or len(containers) >= MAX_EMBEDDED_DEPTH
-                if node is not None and identifier not in containers and not is_too_much and is_part(node):
+                exceeds_limits = remaining_nodes <= 0 or len(containers) >= MAX_EMBEDDED_DEPTH
+                if node is not None and identifier not in containers and not exceeds_limits and is_part(node):
                     remaining_nodes -= 1
                     value = node
                 containers = (*containers, identifier)

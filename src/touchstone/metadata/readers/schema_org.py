@@ -29,7 +29,7 @@ HUBS: Final = frozenset(
      "uci machine learning repository", "tensorflow", "papers with code", "anonymous", "unknown", "community",
      "the community"}
 )  # fmt: skip
-_FIRST_PAGE: Final = re.compile(r"https?://[^/?#]*/?")
+_HOME_PAGE: Final = re.compile(r"https?://[^/?#]*/?")
 _ADDRESS: Final = re.compile(r"https?://[^\s\"'<>{}]+")
 
 
@@ -78,8 +78,8 @@ def start_document(source: SourceDocument, names: Names, node: Mapping[str, Any]
 
 
 def identifies_dataset(text: str) -> bool:
-    """Return whether a text can identify a dataset: a placeholder, or the first page of a site, cannot."""
-    return not is_placeholder(text) and _FIRST_PAGE.fullmatch(text) is None
+    """Return whether a text can identify a dataset: neither a placeholder nor the home page of a site can."""
+    return not is_placeholder(text) and _HOME_PAGE.fullmatch(text) is None
 
 
 def represented_names(names: Names, node: Mapping[str, Any]) -> list[str]:

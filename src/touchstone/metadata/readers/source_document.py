@@ -121,5 +121,5 @@ class SourceDocument:
 
     def _looks_like_json(self) -> bool:
         """Return whether a document without a telling name begins like a JSON object or array."""
-        has_other_suffix = self.suffix in (*YAML_SUFFIXES, *TABLE_DELIMITERS, ".md", ".txt", ".bib")
+        has_other_suffix = self.suffix in (*YAML_SUFFIXES, *RDF_SUFFIXES, *TABLE_DELIMITERS, ".md", ".txt", ".bib")
         return not has_other_suffix and self.text.lstrip()[:1] in ("{", "[")

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from touchstone.metadata.documents import ImportedDocument
 from touchstone.metadata.exported_dataset import ExportedDataset
+from touchstone.metadata.rdf import PREFIXES
 from touchstone.metadata.readers import dcat
 from touchstone.metadata.readers.json_ld import Names
 from touchstone.metadata.writers.croissant import MEDIA_TYPES
@@ -16,15 +17,7 @@ from touchstone.metadata.writers.schema_org import encode, licence_value, year_t
 
 STANDARD: Final = dcat.STANDARD
 CONTEXT: Final[Mapping[str, Any]] = {
-    "adms": "http://www.w3.org/ns/adms#",
-    "dcat": "http://www.w3.org/ns/dcat#",
-    "dct": "http://purl.org/dc/terms/",
-    "foaf": "http://xmlns.com/foaf/0.1/",
-    "prov": "http://www.w3.org/ns/prov#",
-    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
-    "skos": "http://www.w3.org/2004/02/skos/core#",
-    "vcard": "http://www.w3.org/2006/vcard/ns#",
-    "xsd": "http://www.w3.org/2001/XMLSchema#",
+    **PREFIXES,
     "Catalog": "dcat:Catalog",
     "Concept": "skos:Concept",
     "DataService": "dcat:DataService",

@@ -6,7 +6,7 @@ from typing import Final
 from starlette.responses import Response
 from starlette.routing import Route
 
-from touchstone.web.addresses import build_address
+from touchstone.web.addresses import page_address
 from touchstone.web.flash_messages import FlashMessage
 from touchstone.web.forms import text_field
 from touchstone.web.page_context import PageContext
@@ -21,12 +21,7 @@ async def users_page(ctx: PageContext) -> Response:
     """Show one page of the accounts; only administrators may see it."""
     page_number = parse_small_integer(ctx.request.query_params.get("page", "")) or 1
     page = await ctx.api.page_users(page=page_number, page_size=_PAGE_SIZE)
-    return await ctx.render("users.html", page=page, link=partial(_page_address, _USERS))
-
-
-def _page_address(path: str, page_number: int) -> str:
-    """Return the address of a page of a list."""
-    return build_address(path, page=page_number)
+    return await ctx.render("users.html", page=page, link=partial(page_address, _USERS))
 
 
 async def change_curator(ctx: PageContext) -> Response:

@@ -41,7 +41,7 @@ def robustness_by_id(stability: Stability | None, localizer: Localizer) -> Mappi
 def _row_robustness(dataset: DatasetStability, stability: Stability, localizer: Localizer) -> RowRobustness:
     """Return how robust the rank of one of the first k datasets is.
 
-    If no more than k datasets are ranked, a verdict would say nothing, and there are only its ranks.
+    If no more than k datasets are ranked, a verdict would say nothing, and the text has only the ranks.
     """
     ranks = _ranks_text(dataset, stability.k, localizer)
     if stability.total_count <= stability.k:

@@ -82,7 +82,7 @@ class BackgroundMeasurer:
             measurement = await self._measure_under_lease(record)
             await run_uninterrupted(self._store(record.id, FileMeasurement(DataFile.of(record), measurement)))
         except asyncio.CancelledError:
-            # The process stops, so that another one may begin at once.
+            # This process stops: another one may begin at once, and need not wait for the end of the lease.
             if self._leased_id is not None:
                 await self._set_lease_end(self._leased_id, datetime.now(UTC))
             raise

@@ -246,14 +246,8 @@ class RankingResult:
             unknown_criteria(facts),
             points_by_level(supported_facts, criterion_scores, self.weights),
             map(DeclaredStanding, declared_scores.tolist(), declared_view.known_ethical(positions)),
-            self._best_cases(facts),
+            best_cases(facts, self.weights),
         )
-
-    def _best_cases(self, facts: Facts) -> list[BestCase]:
-        """Return the best case of each record, from the known and unknown attributes of the records."""
-        best_criterion_scores = best_case_criterion_scores(facts)
-        best_scores = score_matrix(best_criterion_scores.T, self.weights)
-        return list(map(BestCase, best_scores.tolist(), _by_criterion_name(best_criterion_scores)))
 
     def encode_chunks(self) -> Iterator[bytes | memoryview]:
         """Yield the items as JSON in chunks that are separated by commas, without the brackets around the array."""
@@ -269,6 +263,13 @@ class RankingResult:
             yield memoryview(encoded_array)[1:-1]
 
             is_first_chunk = False
+
+
+def best_cases(facts: Facts, weights: Mapping[str, float]) -> list[BestCase]:
+    """Return the best case of each record, from the known and unknown attributes of the records."""
+    criterion_scores = best_case_criterion_scores(facts)
+    scores = score_matrix(criterion_scores.T, weights)
+    return list(map(BestCase, scores.tolist(), _by_criterion_name(criterion_scores)))
 
 
 def _by_criterion_name(criterion_scores: Floats) -> list[dict[str, float]]:

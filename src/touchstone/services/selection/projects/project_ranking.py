@@ -89,12 +89,14 @@ async def find_standing(catalog: LiveCatalog, need: ProjectNeed, dataset_id: int
     query = build_query(scoring.filters, viewer)
     index = 0 if rank is None else rank - 1
     _, ranked = await catalog.rank(query, scoring.weights, skip=index, limit=1, assurance=need.assurance)
-    is_ranked = rank is not None and len(ranked.positions) > 0
+    records = ranked.records()
+    # The catalog may have become smaller since the rank was found.
+    is_ranked = rank is not None and len(records.places) > 0
 
     return Standing(
         rank=rank,
-        place=int(ranked.records().places[0]) if is_ranked else None,
-        tied_with=int(ranked.records().tied_with[0]) if is_ranked else 0,
+        place=int(records.places[0]) if is_ranked else None,
+        tied_with=int(records.tied_with[0]) if is_ranked else 0,
         score=dataset_score.score if dataset_score else None,
         gate_outcomes=dataset_score.gate_outcomes if dataset_score else {},
         total_count=ranked.total_count,

@@ -14,7 +14,6 @@ from touchstone.ranking.array_types import Facts, Ints
 from touchstone.ranking.catalog.results import ScoredItems
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.criteria import CRITERION_NAMES
-from touchstone.ranking.reasons.best_case import best_case_criterion_scores
 from touchstone.ranking.reasons.comparison import PairComparison, Reversal, compare_records, order_records
 from touchstone.ranking.reasons.lifts import Lift, LiftedRecord, find_lifts
 from touchstone.ranking.reasons.points import points_by_criterion, unknown_criteria
@@ -22,6 +21,7 @@ from touchstone.ranking.reasons.points_by_level import SupportedFacts, points_by
 from touchstone.ranking.reasons.rank_lookup import RankLookup, RankRange, find_unknown_ranks
 from touchstone.ranking.reasons.stability import Overtaker, RecordStability, StabilityOptions, measure_stability
 from touchstone.ranking.weighted_mean import score_matrix
+from touchstone.services.selection.datasets.ranking_response import best_cases
 from touchstone.services.selection.datasets.schemas import BestCaseView, WeightView
 from touchstone.services.selection.datasets.scoring_request import ScoringRequest
 from touchstone.services.selection.reasons.ranking_in_question import RankingInQuestion
@@ -81,7 +81,7 @@ def _describe_compared_datasets(
     unknown_names = unknown_criteria(facts)
     supported_facts = SupportedFacts.of_packed(facts, view.evidence_levels(positions))
     level_points = points_by_level(supported_facts, criterion_scores, weights)
-    best_cases = _best_case_views(facts, weights)
+    best_case_views = _best_case_views(facts, weights)
 
     datasets = []
     for index, position in enumerate(positions.tolist()):
@@ -100,7 +100,7 @@ def _describe_compared_datasets(
             points=points[index],
             unknown=unknown_names[index],
             points_by_level=level_points[index],
-            best_case=best_cases[index],
+            best_case=best_case_views[index],
         )
         datasets.append(dataset)
     return datasets
@@ -108,11 +108,9 @@ def _describe_compared_datasets(
 
 def _best_case_views(facts: Facts, weights: Mapping[str, float]) -> list[BestCaseView]:
     """Return what each of some records is worth if everything unknown about it is as favourable as possible."""
-    criterion_scores = best_case_criterion_scores(facts)
-    scores = score_matrix(criterion_scores.T, weights).tolist()
     return [
-        BestCaseView(score=score, criterion_scores=dict(zip(CRITERION_NAMES, values, strict=True)))
-        for score, values in zip(scores, criterion_scores.tolist(), strict=True)
+        BestCaseView(score=best_case.score, criterion_scores=best_case.criterion_scores)
+        for best_case in best_cases(facts, weights)
     ]
 
 

@@ -215,7 +215,7 @@ def _is_dataset_id(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= INT32_MAX
 
 
-def require_distinct(ids: Sequence[int]) -> None:
+def check_distinct_datasets(ids: Sequence[int]) -> None:
     """Check that no dataset is named twice, once by its integer id and once by its UUID.
 
     Raises:

@@ -16,10 +16,10 @@ from touchstone.services.selection.openapi import describe_operation
 from touchstone.services.selection.reasons.answers import answer_comparison, answer_lifts, answer_stability
 from touchstone.services.selection.reasons.ranking_in_question import RankingInQuestion, answer_in_thread
 from touchstone.services.selection.reasons.requests import (
+    check_distinct_datasets,
     parse_comparison_request,
     parse_lifts_request,
     parse_stability_request,
-    require_distinct,
 )
 from touchstone.services.selection.reasons.schemas import ComparisonView, LiftsView, StabilityView
 
@@ -41,7 +41,7 @@ async def compare_datasets(request: Request) -> Response:
     comparison = parse_comparison_request(parse_json_allowing_infinity(await request.body()))
     ranking = RankingInQuestion.of_request(ctx, comparison.scoring)
     ids = [(await ctx.load_record(key)).id for key in comparison.keys]
-    require_distinct(ids)
+    check_distinct_datasets(ids)
 
     view = ctx.catalog.view.at(ranking.assurance)
     answer = await answer_in_thread(answer_comparison, view, ranking, ids)
