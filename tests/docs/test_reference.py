@@ -9,3 +9,9 @@ from tools.make_reference import FOLDER, PAGES
 def test_a_reference_page_equals_the_tables(name: str) -> None:
     """`python tools/make_reference.py` would change nothing."""
     assert (FOLDER / f"{name}.md").read_text() == PAGES[name]()
+
+
+def test_every_decision_has_a_number_of_its_own() -> None:
+    """Pages, comments and other decisions refer to a decision by its number."""
+    numbers = [file.name.partition("-")[0] for file in (FOLDER.parent / "decisions").glob("*.md")]
+    assert len(numbers) == len(set(numbers)) > 50

@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parent
 PHASES = {"first@example.org": "examples,coverage,fuzzing,stateful", "second@example.org": "examples,fuzzing,stateful"}
 # Nearly all parameters of these operations are tried systematically with another operation: the filters with
 # `get_datasets`, filters, weights and gates in a body with `post_datasets_score`, and the rest with `post_projects` and
-# `post_ml_train` (decision 0058).
+# `post_ml_train` (decision 0059).
 SHARED_PARAMETERS = (
     "get_datasets_export_jsonl",
     "get_datasets_export_parquet",
