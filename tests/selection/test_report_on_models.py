@@ -138,10 +138,8 @@ async def test_the_report_says_which_dataset_trains_best(database: Database, sel
     assert "“Cohort B” gives the best model: Balanced accuracy 0.78" in english
     assert "The difference from “Cohort A” may be chance" in english
     assert "the difference from the best may be chance" in english
-    assert "May 6, 2031" in english or "6 May 2031" in english
-    assert "« Cohort B » donne le meilleur modèle" in french.replace("\N{NO-BREAK SPACE}", " ").replace(
-        "\N{NARROW NO-BREAK SPACE}", " "
-    )
+    assert "6 May 2031" in english
+    assert "« Cohort B » donne le meilleur modèle" in french.translate(NO_BREAK_SPACES)
     assert "Pictures: Files of type zip are not supported" in english
     assert "{" not in english + french
     assert printed.startswith(b"%PDF-")

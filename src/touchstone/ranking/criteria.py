@@ -163,4 +163,5 @@ CRITERIA: Final[tuple[Criterion, ...]] = (
 CRITERION_NAMES: Final = tuple(criterion.name for criterion in CRITERIA)
 CRITERION_LABELS: Final = {criterion.name: (criterion.label_fr, criterion.label_en) for criterion in CRITERIA}
 """What each criterion is called in French and in English."""
+FACTS_BY_CRITERION: Final = {criterion.name: criterion.facts for criterion in CRITERIA}
 COMPOSITES: Final = tuple(criterion.name for criterion in CRITERIA if criterion.kind == "composite")

@@ -6,16 +6,14 @@ the records has 0.
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from touchstone.ranking.array_types import Ints
 from touchstone.ranking.catalog.view import View
-from touchstone.ranking.criteria import CRITERIA
+from touchstone.ranking.criteria import FACTS_BY_CRITERION
 from touchstone.ranking.weighted_mean import active_weights
-
-_FACTS_BY_CRITERION: Final = {criterion.name: criterion.facts for criterion in CRITERIA}
 
 
 class NoteCode(StrEnum):
@@ -73,7 +71,7 @@ class NoteCollector:
         """Return whether any attribute that a criterion is computed from is known for any record at some positions."""
         if criterion in self._known_criteria:
             return True
-        facts = _FACTS_BY_CRITERION[criterion]
+        facts = FACTS_BY_CRITERION[criterion]
         return any(bool(np.any(self._view.fact(fact, positions) >= 0)) for fact in facts)
 
     def notes(self) -> list[RankingNote]:

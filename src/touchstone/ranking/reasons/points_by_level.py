@@ -15,14 +15,13 @@ from touchstone.core.evidence import CLAIMED_ATTRIBUTES, EvidenceLevel
 from touchstone.ranking import criterion_formulas as formulas
 from touchstone.ranking.array_types import Facts, Floats, Ints
 from touchstone.ranking.columns.evidence_columns import unpack_levels
-from touchstone.ranking.criteria import CRITERIA, CRITERION_NAMES
+from touchstone.ranking.criteria import CRITERION_NAMES, FACTS_BY_CRITERION
 from touchstone.ranking.reasons.points import add_rounding_error
 from touchstone.ranking.weighted_mean import active_weights, score_matrix
 
 _ROWS: Final = {name: row for row, name in enumerate(CLAIMED_ATTRIBUTES)}
 _LEVEL_NAMES: Final = [level.value for level in EvidenceLevel]
 _STRENGTHS: Final = [level.strength for level in EvidenceLevel]
-_FACTS_BY_CRITERION: Final = {criterion.name: criterion.facts for criterion in CRITERIA}
 
 
 class _Contribution(NamedTuple):
@@ -91,7 +90,7 @@ def _contributions(criterion: str, criterion_values: Floats, supported: Supporte
     if split_by_attribute is not None:
         return split_by_attribute(supported)
 
-    [attribute] = _FACTS_BY_CRITERION[criterion]
+    [attribute] = FACTS_BY_CRITERION[criterion]
     return [_Contribution(attribute, criterion_values)]
 
 
@@ -128,7 +127,7 @@ def _true_part(flag: str, part: float, facts: Facts) -> _Contribution:
 
 def _split_documentation(supported: SupportedFacts) -> list[_Contribution]:
     """Split the criterion for documentation: where both flags are true, it counts for the better supported one."""
-    metadata, external = _FACTS_BY_CRITERION["documentation"]
+    metadata, external = FACTS_BY_CRITERION["documentation"]
     has_metadata, has_external = supported.facts[metadata] == 1, supported.facts[external] == 1
     is_metadata_better = supported.strengths_of(metadata) >= supported.strengths_of(external)
 

@@ -81,10 +81,11 @@ class RankLookup:
 
     def count_tied_with(self, position: int, score: float) -> int:
         """Return how many other matches than the record at a position of the view have exactly this score."""
-        tied_count = int(np.count_nonzero(self._scores == score))
+        is_tied = self._scores == score
         index = self._index_of(position)
-        is_counted = index is not None and float(self._scores[index]) == score
-        return tied_count - is_counted
+        if index is not None:
+            is_tied[index] = False
+        return int(np.count_nonzero(is_tied))
 
     def _count_before(self, position: int, score: float) -> int:
         """Return how many other matches would be before the record at a position if `score` were its score."""

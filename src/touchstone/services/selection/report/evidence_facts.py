@@ -31,16 +31,16 @@ REPORTED_ATTRIBUTES: Final = tuple(dict.fromkeys(attribute for point in LEGAL_PO
 """The attributes about which every report gives the evidence: those that speak to a point of law."""
 
 
-def attributes_of_criteria(need: ReportedNeed) -> list[str]:
+def _attributes_of_criteria(need: ReportedNeed) -> list[str]:
     """Return the attributes from which the weighted criteria of a project are computed."""
     weighted_names = {weight.criterion_name for weight in need.weights}
-    attributes = [attribute for item in CRITERIA if item.name in weighted_names for attribute in item.facts]
-    return list(dict.fromkeys(attributes))
+    criteria = [criterion for criterion in CRITERIA if criterion.name in weighted_names]
+    return list(dict.fromkeys(attribute for criterion in criteria for attribute in criterion.facts))
 
 
 def _reported_attribute_names(need: ReportedNeed) -> list[str]:
     """Return the attributes about which a report gives the evidence: on points of law, and behind the ranking."""
-    return list(dict.fromkeys([*REPORTED_ATTRIBUTES, *attributes_of_criteria(need)]))
+    return list(dict.fromkeys([*REPORTED_ATTRIBUTES, *_attributes_of_criteria(need)]))
 
 
 def reported_dataset(record: DatasetRecord) -> ReportedDataset:
@@ -82,7 +82,7 @@ def find_sources(evidence: RecordEvidence, need: ReportedNeed, now: datetime) ->
     counted_claims = [claim for claim in evidence.claims if claim.is_counted(now)]
     return [
         _find_source(name, _value_at(states[name], need.assurance), counted_claims)
-        for name in attributes_of_criteria(need)
+        for name in _attributes_of_criteria(need)
     ]
 
 

@@ -165,8 +165,8 @@ class ReportedSource(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         value: the value that counts at the assurance of the project; None if there is none.
-        level: how well this value is supported; None without one.
-        quote, place, source: the quote that shows the value, and where it stands; None for a value without a quote.
+        level: how well this value is supported; None if there is no value.
+        quote, place, source: the quote that shows the value, and where it stands; None if nothing is quoted.
     """
 
     attribute: str

@@ -1,9 +1,9 @@
 """Collecting what a report states from the catalog in memory and from the database."""
 
 import asyncio
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -13,7 +13,7 @@ from touchstone.database.engine import Database
 from touchstone.ranking.formula_version import FORMULA_VERSION
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.datasets.scoring_request import ScoringRequest
-from touchstone.services.selection.evidence.claim_editor import EvidenceEditor
+from touchstone.services.selection.evidence.claim_editor import EvidenceEditor, RecordEvidence
 from touchstone.services.selection.projects.project_ranking import ProjectNeed
 from touchstone.services.selection.projects.store import ProjectRecord
 from touchstone.services.selection.report.choice_facts import ChoiceFacts, load_choice_facts
@@ -29,11 +29,9 @@ from touchstone.services.selection.report.fact_types import (
     ReportedChoice,
     ReportedComparison,
     ReportedDataset,
-    ReportedEvidence,
     ReportedNeed,
     ReportedProject,
     ReportedRanking,
-    ReportedSource,
     ReportedTraining,
     WeightShare,
 )
@@ -43,14 +41,6 @@ from touchstone.services.selection.report.limitations import find_limitations
 from touchstone.services.selection.report.model_comparison_facts import load_model_comparison
 from touchstone.services.selection.report.ranking_facts import ProjectRanking, find_standing, rank_for_report
 from touchstone.services.selection.report.reason_facts import compare_with_rival, find_prospects, measure_robustness
-
-
-class _Subject(NamedTuple):
-    """The dataset about which a report gives the evidence, and the owner of the project, who has to see it."""
-
-    dataset_id: int
-    viewer: UUID
-    is_chosen: bool
 
 
 class ReportReader:
@@ -78,11 +68,19 @@ class ReportReader:
         ranking = await rank_for_report(self._catalog, scoring, project.assurance, project.user_id)
         choice = await self._read_choice(project, choice_facts, ranking)
         comparison = await asyncio.to_thread(compare_with_rival, ranking, choice)
+        subject_id = _subject_of_evidence(ranking.reported, choice_facts)
+        evidence_by_id = await self._read_evidence(_described_ids(subject_id, comparison), project.user_id)
+
+        now = datetime.now(UTC)
         if comparison is not None:
-            comparison = await self._with_sources(comparison, need, project.user_id)
-        subject = _subject_of_evidence(project, ranking.reported, choice_facts)
+            comparison = _with_sources(comparison, evidence_by_id, need, now)
         parts = _present_parts(ranking.reported, choice, trainings)
-        evidence = None if subject is None else await self._read_evidence(subject, need, choice_facts, parts)
+        evidence = None
+        if subject_id in evidence_by_id:
+            is_chosen = choice is not None
+            evidence = current_evidence(evidence_by_id[subject_id], need, parts, now, is_chosen=is_chosen)
+        elif choice is not None and choice_facts.kept is not None:
+            evidence = kept_evidence(choice_facts.kept, need, parts)
 
         return ReportContent(
             version=VERSION,
@@ -127,47 +125,40 @@ class ReportReader:
             standing=await asyncio.to_thread(find_standing, ranking, chosen.id),
         )
 
-    async def _with_sources(
-        self, comparison: ReportedComparison, need: ReportedNeed, viewer: UUID
-    ) -> ReportedComparison:
-        """Return a comparison that also says where the values behind the weighted criteria come from."""
-        above_sources = await self._read_sources(comparison.above.id, need, viewer)
-        below_sources = await self._read_sources(comparison.below.id, need, viewer)
-        return msgspec.structs.replace(comparison, above_sources=above_sources, below_sources=below_sources)
-
-    async def _read_sources(self, dataset_id: int, need: ReportedNeed, viewer: UUID) -> list[ReportedSource]:
-        """Return where the values of a dataset come from; none if it has been deleted a moment ago."""
-        try:
-            evidence = await self._evidence.read(dataset_id, viewer)
-        except DatasetNotFound:
-            return []
-        return find_sources(evidence, need, datetime.now(UTC))
-
-    async def _read_evidence(
-        self,
-        subject: _Subject,
-        need: ReportedNeed,
-        facts: ChoiceFacts,
-        parts: Sequence[ReportPart],
-    ) -> ReportedEvidence | None:
-        """Return what is known about a dataset.
-
-        If it was chosen and has gone, it is what was known when it was chosen, or None if that was not kept.
-        """
-        try:
-            evidence = await self._evidence.read(subject.dataset_id, subject.viewer)
-        except DatasetNotFound:
-            return kept_evidence(facts.kept, need, parts) if facts.kept else None
-        return current_evidence(evidence, need, parts, datetime.now(UTC), is_chosen=subject.is_chosen)
+    async def _read_evidence(self, dataset_ids: Collection[int], viewer: UUID) -> dict[int, RecordEvidence]:
+        """Return the claims about datasets by their ids, without the datasets that have gone."""
+        evidence_by_id = {}
+        for dataset_id in dataset_ids:
+            with contextlib.suppress(DatasetNotFound):
+                evidence_by_id[dataset_id] = await self._evidence.read(dataset_id, viewer)
+        return evidence_by_id
 
 
-def _subject_of_evidence(project: ProjectRecord, ranking: ReportedRanking, facts: ChoiceFacts) -> _Subject | None:
-    """Return the chosen dataset, or the first of the ranking if nothing is chosen; None if there is none at all."""
+def _subject_of_evidence(ranking: ReportedRanking, facts: ChoiceFacts) -> int | None:
+    """Return the id of the chosen dataset, or of the first of the ranking if nothing is chosen; None if there is none.
+
+    This is the dataset whose evidence a report gives.
+    """
     if facts.chosen is not None:
-        return _Subject(facts.chosen.id, project.user_id, is_chosen=True)
-    if ranking.items:
-        return _Subject(ranking.items[0].id, project.user_id, is_chosen=False)
-    return None
+        return facts.chosen.id
+    return ranking.items[0].id if ranking.items else None
+
+
+def _described_ids(subject_id: int | None, comparison: ReportedComparison | None) -> set[int]:
+    """Return the ids of all datasets whose claims a report needs: those that it compares, and that of its evidence."""
+    dataset_ids = set() if subject_id is None else {subject_id}
+    return dataset_ids if comparison is None else dataset_ids | {comparison.above.id, comparison.below.id}
+
+
+def _with_sources(
+    comparison: ReportedComparison, evidence_by_id: Mapping[int, RecordEvidence], need: ReportedNeed, now: datetime
+) -> ReportedComparison:
+    """Return a comparison that also says where the values come from; a dataset deleted a moment ago has no sources."""
+    above_sources, below_sources = (
+        find_sources(evidence_by_id[item.id], need, now) if item.id in evidence_by_id else []
+        for item in (comparison.above, comparison.below)
+    )
+    return msgspec.structs.replace(comparison, above_sources=above_sources, below_sources=below_sources)
 
 
 def _reported_project(project: ProjectRecord) -> ReportedProject:

@@ -18,7 +18,7 @@ from touchstone.messages.locales import LOCALES
 from touchstone.services.selection.projects.store import ProjectRecord
 
 MAX_COMPARISONS: Final = 10
-"""Among how many of the newest comparisons one that has ended is looked for."""
+"""How many comparisons, the newest first, are searched for one that has ended."""
 
 
 class ReportedModel(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,7 +71,7 @@ class ReportedModelComparison(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def load_model_comparison(connection: Reader, project: ProjectRecord) -> ReportedModelComparison | None:
-    """Return the newest comparison of a project in which a training has succeeded and all have ended; None without."""
+    """Return the newest comparison of a project in which all trainings have ended and one has succeeded, or None."""
     comparisons = await comparison_store.list_comparisons(
         connection, project.user_id, project.id, skip=0, limit=MAX_COMPARISONS
     )

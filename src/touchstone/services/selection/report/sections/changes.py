@@ -63,39 +63,39 @@ def _robustness_table(content: ReportContent, robustness: ReportedRobustness, la
         Column(language.text("overtaken_by"), width=2),
     ]
     chosen_id = content.choice.dataset.id if content.choice else None
-    rows = [
-        _place_row(place, robustness, language, is_chosen=place.dataset_id == chosen_id) for place in robustness.places
-    ]
-    if not is_robustness_trivial(content):
+    has_verdict = not is_robustness_trivial(content)
+    if has_verdict:
         columns.append(Column(language.text("verdict")))
-        rows = [_with_verdict(row, place, language) for row, place in zip(rows, robustness.places, strict=True)]
+    rows = [
+        _place_row(place, robustness, language, is_chosen=place.dataset_id == chosen_id, has_verdict=has_verdict)
+        for place in robustness.places
+    ]
     return Table(language.text("robustness_caption"), columns, rows)
 
 
 def _place_row(
-    place: ReportedPlace, robustness: ReportedRobustness, language: ReportLanguage, *, is_chosen: bool
+    place: ReportedPlace,
+    robustness: ReportedRobustness,
+    language: ReportLanguage,
+    *,
+    is_chosen: bool,
+    has_verdict: bool,
 ) -> Row:
-    """Return how one place fares when the weights vary."""
+    """Return how one place fares when the weights vary, with the verdict on it where that says anything."""
     limit = language.text("beyond", limit=10 * robustness.k)
     best = limit if place.best_place is None else language.integer(place.best_place)
     worst = limit if place.worst_place is None else language.integer(place.worst_place)
-    return Row(
-        [
-            text_cell(language.rank(place)),
-            text_cell(place.name, Style.STRONG if is_chosen else Style.PLAIN),
-            text_cell(language.percent(place.share)),
-            text_cell(language.percent(place.same_rank_share)),
-            text_cell(best if best == worst else f"{best} – {worst}"),
-            text_cell(place.overtaken_by or DASH),
-        ],
-        is_emphasised=is_chosen,
-    )
-
-
-def _with_verdict(row: Row, place: ReportedPlace, language: ReportLanguage) -> Row:
-    """Return the row of a place with the verdict on it as its last cell."""
-    verdict = text_cell(language.text(f"verdict_{place.verdict}"), _VERDICT_STYLES[place.verdict])
-    return Row([*row.cells, verdict], is_emphasised=row.is_emphasised)
+    cells = [
+        text_cell(language.rank(place)),
+        text_cell(place.name, Style.STRONG if is_chosen else Style.PLAIN),
+        text_cell(language.percent(place.share)),
+        text_cell(language.percent(place.same_rank_share)),
+        text_cell(best if best == worst else f"{best} – {worst}"),
+        text_cell(place.overtaken_by or DASH),
+    ]
+    if has_verdict:
+        cells.append(text_cell(language.text(f"verdict_{place.verdict}"), _VERDICT_STYLES[place.verdict]))
+    return Row(cells, is_emphasised=is_chosen)
 
 
 def _prospects_blocks(prospects: ReportedProspects, language: ReportLanguage) -> list[Block]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from touchstone.core.evidence import EvidenceLevel
-from touchstone.ranking.criteria import CRITERIA
+from touchstone.ranking.criteria import FACTS_BY_CRITERION
 from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetState
 from touchstone.services.selection.report.document import (
     Block,
@@ -35,7 +35,6 @@ from touchstone.services.selection.report.sections.ranking import gate_lines
 
 SHORT_DIGEST: Final = 12
 """How many digits of a digest the history shows; JSON has all of them."""
-_ATTRIBUTES_OF_CRITERIA: Final = {criterion.name: criterion.facts for criterion in CRITERIA}
 _STATE_STYLES: Final = {
     ChosenDatasetState.UNCHANGED: Style.GOOD,
     ChosenDatasetState.CHANGED: Style.UNKNOWN,
@@ -248,8 +247,7 @@ def _sources_table(comparison: ReportedComparison, need: ReportedNeed, language:
 
 def _source_lines(criterion: str, sources: Sequence[ReportedSource], language: ReportLanguage) -> Iterator[Line]:
     """Yield the values from which a criterion is computed, each with its level of evidence and where it stands."""
-    attributes = _ATTRIBUTES_OF_CRITERIA[criterion]
-    relevant_sources = [source for source in sources if source.attribute in attributes]
+    relevant_sources = [source for source in sources if source.attribute in FACTS_BY_CRITERION[criterion]]
     for source in relevant_sources:
         if source.value is None or source.level is None:
             continue
@@ -257,11 +255,11 @@ def _source_lines(criterion: str, sources: Sequence[ReportedSource], language: R
         yield Line(language.text("known_value", name=name, value=value, level=language.level(source.level)))
         yield Line(_origin_of_value(source, language), Style.MUTED)
 
-    unknown = [language.attribute(source.attribute) for source in relevant_sources if source.value is None]
-    if len(unknown) == len(relevant_sources):
+    unknown_labels = [language.attribute(source.attribute) for source in relevant_sources if source.value is None]
+    if len(unknown_labels) == len(relevant_sources):
         yield Line(language.text("nothing_counted"), Style.UNKNOWN)
-    elif unknown:
-        yield Line(language.text("unknown_names", names=language.enumeration(unknown)), Style.UNKNOWN)
+    elif unknown_labels:
+        yield Line(language.text("unknown_names", names=language.enumeration(unknown_labels)), Style.UNKNOWN)
 
 
 def _origin_of_value(source: ReportedSource, language: ReportLanguage) -> str:

@@ -81,7 +81,6 @@ def _ranking_table(content: ReportContent, language: ReportLanguage) -> Table:
 def _ranking_row(item: ExplainedItem, content: ReportContent, language: ReportLanguage) -> Row:
     """Return the row of one dataset in the ranking."""
     is_chosen = content.choice is not None and content.choice.dataset.id == item.id
-    is_score_known = not set(item.points).issubset(item.unknown)
     name = [Line(item.dataset_name, Style.STRONG if is_chosen else Style.PLAIN)]
     if is_chosen:
         name.append(Line(language.text("is_chosen"), Style.GOOD))
@@ -89,13 +88,18 @@ def _ranking_row(item: ExplainedItem, content: ReportContent, language: ReportLa
     cells = [
         text_cell(language.rank(item)),
         Cell(name),
-        _bounded_cell(Bar(item.score, item.best_case.score), language, is_known=is_score_known),
+        _bounded_cell(Bar(item.score, item.best_case.score), language, is_known=_is_score_known(item)),
         _bounded_cell(Bar(*item.ethical_interval), language, is_known=item.known > 0),
         text_cell(language.text("known_ratio", known=str(item.known))),
     ]
     if content.need.gates:
         cells.append(Cell(_gate_marks(item, language)))
     return Row(cells, is_emphasised=is_chosen)
+
+
+def _is_score_known(item: ExplainedItem) -> bool:
+    """Return whether anything is known about a criterion that the score of a dataset is made of."""
+    return not set(item.points).issubset(item.unknown)
 
 
 def open_gates(item: ExplainedItem) -> dict[str, GateOutcome]:
@@ -162,6 +166,6 @@ def _points_row(item: ExplainedItem, names: Sequence[str], language: ReportLangu
             text_cell(language.rank(item)),
             text_cell(item.dataset_name),
             *points,
-            text_cell(DASH if set(item.points).issubset(item.unknown) else language.decimal(item.score), Style.STRONG),
+            text_cell(language.decimal(item.score) if _is_score_known(item) else DASH, Style.STRONG),
         ]
     )

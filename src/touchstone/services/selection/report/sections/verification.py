@@ -22,5 +22,5 @@ def verification_section(content: ReportContent, language: ReportLanguage) -> Se
     blocks: list[Block] = []
     for key, command in COMMANDS.items():
         blocks.append(paragraph(language.text(key)))
-        blocks.append(paragraph(command.replace("{project}", str(content.project.id)), Style.CODE))
+        blocks.append(paragraph(command.format(project=content.project.id), Style.CODE))
     return Section("verification", language.text("verification"), blocks)
