@@ -60,11 +60,13 @@ def _measure_assurances(sender: QuestionSender, name: str, question: Callable[[i
             times[assurance].append(sender.milliseconds(_at_assurance(question(number), assurance)))
 
     medians = {assurance: statistics.median(milliseconds) for assurance, milliseconds in times.items()}
-    declared = medians.pop(Assurance.DECLARED)
+    declared_milliseconds = medians.pop(Assurance.DECLARED)
     for assurance, milliseconds in medians.items():
-        counterpart = f"{milliseconds:.3g} ms; {declared:.3g} ms at `declared`"
+        counterpart = f"{milliseconds:.3g} ms; {declared_milliseconds:.3g} ms at `declared`"
         target = Target(_MAX_ASSURANCE_RATIO)
-        print_figure(Figure(f"{name}, `{assurance.value}`", milliseconds / declared, "×", counterpart, target))
+        print_figure(
+            Figure(f"{name}, `{assurance.value}`", milliseconds / declared_milliseconds, "×", counterpart, target)
+        )
 
 
 def _at_assurance(request: Request, assurance: Assurance) -> Request:
@@ -87,4 +89,4 @@ def _measure_words(sender: QuestionSender, name: str, words: str) -> None:
     for kind, question in requests.items():
         times = [sender.milliseconds(question(number)) for number in range(1, _SEARCH_REPEATS + 1)]
         print_figure(Figure(f"{name}, {kind}", statistics.median(times), "ms", counterpart))
-        counterpart = ""
+        counterpart = ""  # The first figure of a search says it for all.

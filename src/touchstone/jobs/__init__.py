@@ -17,7 +17,7 @@ Modules whose name ends in `_store` contain the SQL statements on the rows of jo
 - `outcome_store`: how attempts end;
 - `state_transition_store`: the moves between states, which the other stores are built on.
 
-`comparisons` contains the rows of comparisons, each of which refers to several trainings.
+`comparisons` reads the rows of comparisons, each of which refers to several trainings, and says which of them is best.
 
 Files are handled by `input_files`, `artifact_files` and `trained_model_store`.
 """

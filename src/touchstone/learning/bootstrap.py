@@ -45,7 +45,7 @@ class Resamples:
 
     predictions: Predictions
     counts: Counts = field(repr=False)  # Shape (resamples, rows).
-    _threshold_rows: dict[int, "ThresholdRows"] = field(repr=False, default_factory=dict)
+    _threshold_rows: dict[int, "ThresholdRows"] = field(init=False, repr=False, default_factory=dict)
 
     def blocks(self) -> "Iterator[Resamples]":
         """Yield the resamples a few at a time."""

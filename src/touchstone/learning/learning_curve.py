@@ -42,8 +42,9 @@ def learning_curve(
 
     rows_to_learn = sum(len(smaller_fold.train) for smaller_fold in smaller_folds)
     expected_seconds = rows_to_learn * winner.seconds_per_row / pool.thread_count
-    fitted_later = len(experiment.target.values) if experiment.learns_from_all_rows else 0
-    refit_seconds = fitted_later * winner.seconds_per_row / pool.thread_count
+    # If the stored model learns from all rows, it is fitted after this, and that cannot be left out.
+    refitted_rows = len(experiment.target.values) if experiment.learns_from_all_rows else 0
+    refit_seconds = refitted_rows * winner.seconds_per_row / pool.thread_count
     available_seconds = budget.seconds_before_finishing(winner.comparison.slowdown) - refit_seconds
     if expected_seconds > TIME_SHARE * available_seconds:
         return None

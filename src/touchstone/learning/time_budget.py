@@ -4,12 +4,13 @@ import time
 from dataclasses import dataclass, field
 from typing import Final
 
-# How long measuring, describing and writing a model takes on an idle core: in any case,
-FINISHING_SECONDS: Final = 0.5
-SECONDS_PER_COLUMN: Final = 0.007  # for each column that is learned from,
-SECONDS_PER_PREDICTION: Final = 1e-5  # and for each number or probability that is predicted for test rows,
-MAX_PREDICTIONS: Final = 200_000  # of which no more are resampled.
-MIN_PROCESSOR_SECONDS: Final = 0.1  # After less work nothing can be said about how slow the machine is.
+# How long it takes on an idle core to measure, describe and write a model.
+FINISHING_SECONDS: Final = 0.5  # Any model takes at least this long.
+SECONDS_PER_COLUMN: Final = 0.007  # Each column that is learned from adds this.
+SECONDS_PER_PREDICTION: Final = 1e-5  # Each number or probability that is predicted for test rows adds this.
+MAX_PREDICTIONS: Final = 200_000  # Further predictions add nothing, since no more are resampled.
+
+MIN_PROCESSOR_SECONDS: Final = 0.1  # Less work does not show how slow the machine is.
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class TimeBudget:
     def slowdown(self) -> float:
         """How many times as long as on an idle core the work has taken so far, because of other programs; at least 1.
 
-        With several threads at work this says too little, but reading and examining a table mostly takes one.
+        This is too low while several threads work, but one thread does most of the reading and examining of a table.
         """
         processor_seconds = time.process_time() - self.processor_seconds_before
         if processor_seconds < MIN_PROCESSOR_SECONDS:
@@ -43,8 +44,8 @@ class TimeBudget:
     def seconds_before_finishing(self, slowdown: float = 1.0) -> float:
         """Return the time that is left until the model has to be described and written, but at least 0.
 
-        `slowdown` is how many times as long as on an idle core something takes, if more is known than from the work so
-        far.
+        `slowdown` is how many times as long as on an idle core the fits took, if there were any. The work so far may
+        have been slower still.
         """
         return max(0.0, self.remaining_seconds - self.finishing_seconds * max(slowdown, self.slowdown))
 

@@ -37,7 +37,7 @@ from touchstone.learning.request_definitions import chosen_features
 from touchstone.learning.sample_weights import describe_weighting
 from touchstone.learning.splits.folds import held_out_positions
 from touchstone.learning.splits.split_decision import GROUP_COLUMN_REASON
-from touchstone.learning.splits.split_effect import effect_seconds, measure_split_effect
+from touchstone.learning.splits.split_effect import expected_effect_seconds, measure_split_effect
 from touchstone.learning.splits.split_report import report_split
 from touchstone.learning.splits.split_warnings import split_warnings
 from touchstone.learning.successive_halving import ScoredTrial
@@ -59,8 +59,8 @@ def build_training_result(
     """Return the result of a training as the API documents it.
 
     `curve` is the learning curve, or None if there was no time for it. `declared` holds the attributes that the author
-    of the dataset states, such as its number of rows; the profile compares them with the measured ones. What can be
-    done without is left out if the budget has no time for it.
+    of the dataset states, such as its number of rows; the profile compares them with the measured ones. The
+    effect of the split is left out if the budget has no time for it.
     """
     # Measure the model on the test rows of all folds.
     predictions = concatenate([fold.predictions for fold in search.folds])
@@ -74,10 +74,11 @@ def build_training_result(
     profile = profile_table(experiment.table, roles, declared, experiment.target.name)
 
     # Say how the rows were divided, and what another split would have promised.
-    has_time = stopped_by != "time" and effect_seconds(experiment, search) <= budget.seconds_before_finishing()
-    if not has_time:
+    effect = None
+    if stopped_by != "time" and expected_effect_seconds(experiment, search) <= budget.seconds_before_finishing():
+        effect = measure_split_effect(experiment, search.ensemble, _main_score(metrics))
+    else:
         stopped_by = "time"
-    effect = measure_split_effect(experiment, search.ensemble, _main_score(metrics)) if has_time else None
     split = report_split(experiment.request.split, experiment.split, effect)
 
     # Say how the model decides, and what a mitigation has changed.

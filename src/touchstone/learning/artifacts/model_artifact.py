@@ -186,10 +186,10 @@ def load(model: ModelFile) -> LoadedModel:
 
 
 class _NamedFiles:
-    """What skops takes for the zip archive that it writes to: a collection of named files.
+    """Files in memory, which skops takes for the zip archive that it writes to.
 
-    `skops.io.dumps` would write an archive, of which everything is read and written again, and whose schema takes
-    longer to indent than the rest of the model to write.
+    `skops.io.dumps` would write a real archive, all of which would have to be read and written again, and would indent
+    its schema, which takes longer than writing the rest of the model.
     """
 
     def __init__(self) -> None:

@@ -106,8 +106,8 @@ def _distance_of_copies(measurements: Floats) -> float | None:
     if len(different_rows) <= NEIGHBOURS:
         return None
 
-    examined_rows = np.random.default_rng(0).permutation(len(different_rows))[:MAX_EXAMINED_ROWS]
-    distances = _neighbour_distances(different_rows, different_rows[examined_rows])
+    examined_rows = different_rows[np.random.default_rng(0).permutation(len(different_rows))[:MAX_EXAMINED_ROWS]]
+    distances = _neighbour_distances(different_rows, examined_rows)
     nearer, farther = distances[:, 1:-1], distances[:, 2:]  # The first neighbour is the row itself.
     growth = farther / np.maximum(nearer, SMALLEST_DISTANCE)
 
@@ -120,15 +120,15 @@ def _distance_of_copies(measurements: Floats) -> float | None:
     return float(np.median(np.sqrt(last_copy * next_row)))
 
 
-def _neighbour_distances(rows: Floats, examined: Floats) -> Floats:
+def _neighbour_distances(rows: Floats, examined_rows: Floats) -> Floats:
     """Return the distances from each examined row to the rows that are nearest to it, the row itself first.
 
-    So few rows are compared with all others fastest, whatever the number of columns. That finds the nearest rows by
-    rounded distances, so those of copies are computed again.
+    For so few rows, comparing each with all others is faster than a tree with more than a few columns. This search
+    rounds too much for the distances of copies, so it only selects the neighbours, and distances are computed again.
     """
     search = NearestNeighbors(n_neighbors=NEIGHBOURS + 1, algorithm="brute").fit(rows)
-    neighbours = search.kneighbors(examined, return_distance=False)
-    distances: Floats = np.sort(np.linalg.norm(rows[neighbours] - examined[:, None], axis=2), axis=1)
+    neighbours = search.kneighbors(examined_rows, return_distance=False)
+    distances: Floats = np.sort(np.linalg.norm(rows[neighbours] - examined_rows[:, None], axis=2), axis=1)
     return distances
 
 

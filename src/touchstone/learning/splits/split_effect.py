@@ -23,7 +23,7 @@ from touchstone.messages.splits import SPLIT_EFFECTS
 
 MAX_TRAINING_ROWS: Final = 20_000
 FLEXIBLE_ALGORITHM: Final = "random_forest"  # It learns single rows by heart if that pays.
-FOREST_SECONDS_PER_ROW: Final = 1e-4  # About, on an idle core; it decides nothing but what there is time for.
+FOREST_SECONDS_PER_ROW: Final = 1e-4  # A rough figure for an idle core, which only decides what there is time for.
 
 
 class KeptApart(StrEnum):
@@ -87,14 +87,16 @@ def measure_split_effect(experiment: Experiment, ensemble: Ensemble, score: floa
     return _effect(experiment, careful_kind, careful_plan, shuffled=score, kept_apart=kept_apart)
 
 
-def effect_seconds(experiment: Experiment, search: SearchResult) -> float:
-    """Return about how long `measure_split_effect` takes; 0 if there is nothing to compare."""
+def expected_effect_seconds(experiment: Experiment, search: SearchResult) -> float:
+    """Return roughly how long `measure_split_effect` will take; 0 if there is nothing to compare."""
     rows = min(len(experiment.target.values), MAX_TRAINING_ROWS)
     winner = search.folds[0]
     if _what_is_kept_apart(experiment, experiment.split.plan) is not None:
         forest_seconds_per_row = FOREST_SECONDS_PER_ROW * winner.comparison.slowdown
         return rows * (winner.seconds_per_row + forest_seconds_per_row)
-    return rows * winner.seconds_per_row if _careful_plan(experiment) is not None else 0.0
+    if _careful_plan(experiment) is not None:
+        return rows * winner.seconds_per_row
+    return 0.0
 
 
 def _effect(

@@ -6,8 +6,8 @@ A comparison passes through these modules, in this order:
 - `comparison_submission`: checks every training against its data;
 - `candidates`: the datasets that a request names, or the first tables of a ranking;
 - `comparison_queue_store`: stores the comparison, and queues all of its trainings or none;
-- `comparison_store`: the comparisons that a user has, with the results of their trainings;
-- `assessment`: which dataset trains best, and whether the difference can be chance;
 - `comparison_json`: the response;
 - `comparison_event_stream`: the same response again, whenever it changes.
+
+Reading comparisons, and deciding which dataset trains best, is in `jobs/comparisons`, because reports do that as well.
 """
