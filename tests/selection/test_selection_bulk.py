@@ -189,6 +189,20 @@ async def test_batches_have_a_bounded_size(ada: httpx2.AsyncClient, monkeypatch:
     assert totals["made"] == 10
 
 
+async def test_batches_are_smaller_while_others_write_single_records(
+    ada: httpx2.AsyncClient, bob: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A single write waits for one batch, so that batches are stored more quickly once there has been one."""
+    monkeypatch.setattr(bulk_import, "LINES_PER_BATCH", 10)
+    monkeypatch.setattr(bulk_import, "LINES_PER_BATCH_BESIDE_WRITERS", 2)
+    totals = await import_all(ada, [keyed(str(number)) for number in range(10)])
+    assert totals["batches"] == 1
+
+    assert (await bob.post("/datasets/", json=FOUR | {"name": "Single"})).status_code == 201
+    totals = await import_all(ada, [keyed(str(number)) for number in range(10, 20)])
+    assert (totals["batches"], totals["made"]) == (5, 10)
+
+
 async def test_exported_records_can_be_imported_again(ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:
     """What an export writes is a body of an import; the service's own members are dropped."""
     await import_all(ada, [keyed("a", year=2001, domain=["health"], transparency=False, citations=7), FOUR])

@@ -16,8 +16,10 @@ from touchstone.services.selection.bulk.bulk_report import BatchCounts, BulkRepo
 from touchstone.services.selection.bulk.record_parser import RecordParser
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 
-# The limits of a batch. Storing one takes some hundredths of a second, in which other writers wait.
+# The limits of a batch. Storing one takes some hundredths of a second, in which other writers wait. Batches are smaller
+# while there are such writers, although the import takes longer then.
 LINES_PER_BATCH: Final = 300
+LINES_PER_BATCH_BESIDE_WRITERS: Final = 75
 BYTES_PER_BATCH: Final = 4 * 1024 * 1024
 # How many lines are parsed before other requests may run.
 _LINES_AT_ONCE: Final = 50
@@ -52,7 +54,7 @@ class BulkImporter:
         await asyncio.to_thread(_prepare_arrow)
         report = BulkReport(locale)
         writer = BatchWriter(self._database, self._catalog, owner, quota_bytes=self._limits.quota_bytes)
-        bulk_import = _BulkImport(writer, self._limits, report, owner)
+        bulk_import = _BulkImport(self._catalog, writer, self._limits, report, owner)
         try:
             with self._catalog.importing_in_bulk():
                 await bulk_import.run(chunks)
@@ -85,11 +87,10 @@ class _Batch:
         """Whether no line has been added."""
         return not self.lines and not self.refusals
 
-    @property
-    def is_full(self) -> bool:
-        """Whether the batch must be stored before another line is added."""
+    def is_full(self, max_lines: int) -> bool:
+        """Return whether the batch, of at most `max_lines` lines, must be stored before another line is added."""
         line_count = len(self.lines) + len(self.refusals)
-        return line_count >= LINES_PER_BATCH or self.byte_count >= BYTES_PER_BATCH
+        return line_count >= max_lines or self.byte_count >= BYTES_PER_BATCH
 
     def has_key_of(self, line: RecordLine) -> bool:
         """Return whether an earlier line of the batch has the same key."""
@@ -115,8 +116,11 @@ class _Batch:
 class _BulkImport:
     """The import of one body. One batch is written while the next one is parsed and prepared."""
 
-    def __init__(self, writer: BatchWriter, limits: BulkLimits, report: BulkReport, owner: UUID | None) -> None:
+    def __init__(
+        self, catalog: LiveCatalog, writer: BatchWriter, limits: BulkLimits, report: BulkReport, owner: UUID | None
+    ) -> None:
         self._report = report
+        self._catalog = catalog
         self._writer = writer
         self._limits = limits
         self._parser = RecordParser(limits.line_bytes)
@@ -155,7 +159,7 @@ class _BulkImport:
     async def _add_lines(self, lines: Sequence[BodyLine]) -> None:
         """Add lines to the current batch, which is stored whenever it is full."""
         for line in lines:
-            if self._batch.is_full:
+            if self._batch.is_full(self._max_lines):
                 await self._store_batch()
 
             try:
@@ -179,6 +183,13 @@ class _BulkImport:
         if record.visibility == "private" and self._owner is None:
             raise InvalidValue(FieldError(("body", "visibility"), "no_owner"))
         return RecordLine(line.number, record, record.source_digests(self._owner))
+
+    @property
+    def _max_lines(self) -> int:
+        """The largest number of lines in a batch, which depends on whether others write single records meanwhile."""
+        if self._catalog.has_recent_single_writes:
+            return min(LINES_PER_BATCH_BESIDE_WRITERS, LINES_PER_BATCH)
+        return LINES_PER_BATCH
 
     async def _store_batch(self) -> None:
         """Prepare the current batch, start writing it after the previous one is written, and start a new batch.

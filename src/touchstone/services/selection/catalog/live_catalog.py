@@ -48,6 +48,8 @@ OPEN_SECONDS: Final = 10.0
 POLL_SECONDS: Final = 0.3
 # A client sends a long import as several requests. The catalog counts as growing until this long after each of them.
 GROWTH_PAUSE_SECONDS: Final = 5.0
+# Whoever has written a single record is expected to write another one for this long.
+SINGLE_WRITES_PAUSE_SECONDS: Final = 2.0
 # From this many records on, evaluating a query takes long enough to be worth a thread.
 THREAD_ROWS: Final = 50_000
 # The index returns a window among the first 1000 records in less time than it takes to start a thread.
@@ -85,6 +87,8 @@ class LiveCatalog:
         # How many bulk imports are running, and when the last one ended.
         self._bulk_import_count = 0
         self._last_bulk_import_end = -math.inf
+        # When somebody last began to write single records.
+        self._last_single_write = -math.inf
 
         # The load at the start of the process, which may still be running when the first requests arrive.
         self._progress: LoadProgress | None = None
@@ -276,6 +280,8 @@ class LiveCatalog:
             CatalogLoading: the catalog is being loaded.
         """
         self.check_loaded()
+        if not is_bulk:
+            self._last_single_write = time.monotonic()
         async with self._apply_lock:
             async with self._database.writing(even_if_disk_full=even_if_disk_full) as transaction:
                 version = await change_counters.increment_version(transaction, change_counters.CATALOG)
@@ -299,6 +305,11 @@ class LiveCatalog:
         finally:
             self._bulk_import_count -= 1
             self._last_bulk_import_end = time.monotonic()
+
+    @property
+    def has_recent_single_writes(self) -> bool:
+        """Whether somebody writes single records now, or has done so within the last seconds."""
+        return time.monotonic() - self._last_single_write < SINGLE_WRITES_PAUSE_SECONDS
 
     @property
     def _is_growing(self) -> bool:
