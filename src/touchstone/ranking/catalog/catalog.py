@@ -98,6 +98,12 @@ class IndexRebuild:
             IndexedPart(self.index, self._layout.plans).warm_up()
 
 
+def _is_mostly_dead(tail: UnindexedPart, tolerated_dead_rows: int) -> bool:
+    """Return whether most records of a tail are dead, and more than are tolerated."""
+    dead_rows = tail.span - tail.size
+    return dead_rows > max(tolerated_dead_rows, tail.span // 2)
+
+
 class TailCompaction:
     """The copying of the live records of a tail, which is mostly dead, into a new one.
 
@@ -236,16 +242,18 @@ class Catalog:
         self._tail_writer.extend_batch(batch)
         self._renew_view()
 
+    def _tail(self) -> UnindexedPart:
+        """Return the present records of the tail."""
+        return UnindexedPart(self._tail_writer.segment(), self._tail_alive)
+
     def _renew_view(self, tolerated_dead_rows: int = _TOLERATED_DEAD_ROWS) -> None:
         """Make a view of the present records.
 
         Once most records of the tail are dead, and more than are tolerated, the others are copied into a new one. They
         stay where they are if they are too many, which is left to `begin_compaction`, or if the tail is being copied.
         """
-        tail = UnindexedPart(self._tail_writer.segment(), self._tail_alive)
-        dead_rows = tail.span - tail.size
-        is_mostly_dead = dead_rows > max(tolerated_dead_rows, tail.span // 2)
-        if is_mostly_dead and tail.size <= _MAX_COPIED_ROWS and self._tail_mark is None:
+        tail = self._tail()
+        if _is_mostly_dead(tail, tolerated_dead_rows) and tail.size <= _MAX_COPIED_ROWS and self._tail_mark is None:
             compaction = TailCompaction(tail, self._new_writer())
             compaction.run()
             self._start_tail(compaction.writer)
@@ -255,9 +263,7 @@ class Catalog:
     @property
     def has_dead_tail(self) -> bool:
         """Whether most records of the tail are dead, so that it is worth being compacted."""
-        span = len(self._tail_alive)
-        dead_rows = span - int(np.count_nonzero(self._tail_alive))
-        return dead_rows > max(_TOLERATED_DEAD_ROWS, span // 2)
+        return _is_mostly_dead(self._tail(), _TOLERATED_DEAD_ROWS)
 
     def begin_compaction(self) -> TailCompaction:
         """Return the compaction of the tail, which the caller runs and then adopts.
@@ -265,7 +271,7 @@ class Catalog:
         Removals are noted from now on, so that `adopt_compaction` can apply them to the new tail.
         """
         self._tail_mark = _TailMark(len(self._tail_alive), removed_ids=[])
-        tail = UnindexedPart(self._tail_writer.segment(), self._tail_alive)
+        tail = self._tail()
         return TailCompaction(tail, self._new_writer())
 
     def adopt_compaction(self, compaction: TailCompaction) -> None:
@@ -311,7 +317,7 @@ class Catalog:
         """Use an equal copy of the index from now on, such as one that is mapped from a file."""
         if self._indexed is not None and self._indexed.index is not index:
             self._indexed = self._indexed.over(index)
-            self.view = View(UnindexedPart(self._tail_writer.segment(), self._tail_alive), self._indexed)
+            self.view = View(self._tail(), self._indexed)
 
     @property
     def lacks_text_index(self) -> bool:
@@ -370,7 +376,7 @@ class Catalog:
         Removals are noted from now on, so that `adopt_rebuild` can apply them to the new index.
         """
         self._tail_mark = _TailMark(len(self._tail_alive), removed_ids=[])
-        tail = UnindexedPart(self._tail_writer.segment(), self._tail_alive)
+        tail = self._tail()
         parts: list[UnindexedPart | IndexedPart] = [self._indexed, tail] if self._indexed else [tail]
         return IndexRebuild(parts, self._layout, version, snapshot_path)
 

@@ -187,9 +187,7 @@ class _BulkImport:
     @property
     def _max_lines(self) -> int:
         """The largest number of lines in a batch, which depends on whether others write single records meanwhile."""
-        if self._catalog.has_recent_single_writes:
-            return min(LINES_PER_BATCH_BESIDE_WRITERS, LINES_PER_BATCH)
-        return LINES_PER_BATCH
+        return LINES_PER_BATCH_BESIDE_WRITERS if self._catalog.has_recent_single_writes else LINES_PER_BATCH
 
     async def _store_batch(self) -> None:
         """Prepare the current batch, start writing it after the previous one is written, and start a new batch.
