@@ -1,7 +1,8 @@
 """Building the columns of an index from collected records: their order first, then every column in that order."""
 
-from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, Final
 
 import msgspec
@@ -18,7 +19,7 @@ from touchstone.ranking.columns.bitmaps import to_smallest_unsigned
 from touchstone.ranking.columns.segment import INTEGER_COLUMNS, KNOWN_ETHICAL
 from touchstone.ranking.columns.text_pool import TextPool
 from touchstone.ranking.criteria import CRITERION_NAMES
-from touchstone.ranking.index.array_store import ArrayStore, keep_arrays
+from touchstone.ranking.index.array_store import ArrayStore, Component, keep_arrays
 from touchstone.ranking.index.collected_records import CODED_WORDS, LONG_TEXTS, POOLED_COLUMNS, TAGS, CollectedRecords
 from touchstone.ranking.index.index_columns import (
     STRICTER_EDGES,
@@ -66,8 +67,13 @@ def build_columns(
     `64 * leaf_words` records. `words` are those of the records in the order in which these were collected, if they are
     known already. With `defers_ranks`, the ranks of many texts are left to `TextIndexing`.
     """
-    # Two threads build the columns; most of the work is done where Python lets other threads run.
+    # Most of the work is done where Python lets other threads run, so two threads build columns beside this one.
     with ThreadPoolExecutor(2, "index-column") as pool:
+
+        def submit(build: Callable[..., Component], *arguments: Any) -> Future[Component]:
+            """Build a part of the index in another thread, and keep its arrays in the store."""
+            return pool.submit(lambda: keep_arrays(store, build(*arguments)))
+
         numbered = {name: pool.submit(number_texts, collected.texts[name], store) for name in (*POOLED_COLUMNS, TAGS)}
         numbered_long = {
             name: pool.submit(number_long_texts, collected.texts[name], store, collected.folder) for name in LONG_TEXTS
@@ -76,10 +82,15 @@ def build_columns(
         name_order = _sort_names(collected)
         alphabetical_ranks = _places_in_order(name_order.order, np.uint32)
         order = lay_out_records(collected, alphabetical_ranks, leaf_size=BITS_PER_WORD * leaf_words)
-        records = OrderedRecords(collected, order, leaf_words)
+        records = OrderedRecords(collected, order, _places_in_order(order, np.uint32), leaf_words)
 
         names = pool.submit(build_names, records, name_order, alphabetical_ranks[order], store)
-        integers = {name: pool.submit(_build_integers, records, name, store) for name in INTEGER_COLUMNS}
+        criteria = submit(_build_criteria, records)
+        integers = {name: submit(_build_integers, records, name) for name in INTEGER_COLUMNS}
+        dataset_ids = submit(_build_dataset_ids, records)
+        positions_by_id = submit(_sort_ids, records)
+        owner = submit(_build_owner, records)
+        words_by_column = {name: submit(_build_words, records, name) for name in CODED_WORDS}
 
         numbers = keep_arrays(store, _build_numbers(records))
         planes = PlaneWriter(records)
@@ -90,7 +101,7 @@ def build_columns(
             size=collected.size,
             leaf_words=leaf_words,
             planes=keep_arrays(store, planes.planes(plane_rows)),
-            criteria=keep_arrays(store, _build_criteria(records)),
+            criteria=criteria.result(),
             tables=keep_arrays(store, _build_tables(numbers)),
             numbers=numbers,
             integers={name: column.result() for name, column in integers.items()},
@@ -103,13 +114,13 @@ def build_columns(
                 for name in LONG_TEXTS
             },
             words={
-                **{name: keep_arrays(store, _build_words(records, name)) for name in CODED_WORDS},
+                **{name: column.result() for name, column in words_by_column.items()},
                 TAGS: build_tags(numbered[TAGS].result(), records, store),
             },
             names=names.result(),
-            owner=keep_arrays(store, _build_owner(records)),
-            dataset_ids=keep_arrays(store, UuidColumn(records.column("uuid_high"), records.column("uuid_low"))),
-            positions_by_id=store.keep(np.argsort(records.column("id")).astype(np.uint32)),
+            owner=owner.result(),
+            dataset_ids=dataset_ids.result(),
+            positions_by_id=positions_by_id.result(),
             levels=keep_arrays(store, _build_levels(records)),
             stricter=stricter_columns,
             word_index=keep_arrays(store, WordIndex.build(words, order)) if words else None,
@@ -120,9 +131,15 @@ def _sort_names(collected: CollectedRecords) -> TextOrder:
     """Return the records in alphabetical order: by folded name, then by id."""
     names = collected.texts["dataset_name"]
     by_name = sort_folded(names.data, names.offsets, collected.accented_names)
-    groups = np.cumsum(by_name.is_first, dtype=np.uint32)
-    ids = collected.columns["id"][by_name.order]
-    return TextOrder(by_name.order[np.lexsort((ids, groups))], by_name.is_first)
+    order, is_first = by_name.order, by_name.is_first
+
+    # Most names are the only ones of their kind.
+    is_single = is_first & np.append(is_first[1:], True)
+    shared_places = np.flatnonzero(~is_single)
+    records = order[shared_places]
+    groups = np.cumsum(is_first, dtype=np.uint32)[shared_places]
+    order[shared_places] = records[np.lexsort((collected.columns["id"][records], groups))]
+    return TextOrder(order, is_first)
 
 
 def _places_in_order(order: NDArray[Any], integer_type: type[np.integer[Any]]) -> NDArray[Any]:
@@ -203,7 +220,7 @@ def _build_levels(records: OrderedRecords) -> StoredLevels:
     `stricter` those that support its values at the assurances above `declared`.
     """
     evidence = records.collected.evidence
-    evidence_positions = records.evidence_positions.astype(np.uint32)
+    evidence_positions = records.evidence_positions
     by_position = np.argsort(evidence_positions)
     return StoredLevels(
         positions=evidence_positions[by_position],
@@ -250,7 +267,8 @@ def _list_numbers(column: str, records: OrderedRecords) -> Floats:
 
 def _build_number(column: str, records: OrderedRecords, values: Floats, code_type: Any) -> NumberColumn:
     """Return a number column as codes: for each record the index of its number among the distinct ones in `values`."""
-    codes = _encode_known(records.column(column), values, code_type)
+    # Codes take less memory than numbers, so it is they that are brought into the order of the index.
+    codes = _encode_known(records.collected.columns[column], values, code_type)[records.order]
     quantile_count = _QUANTILES.get(column, _DEFAULT_QUANTILES)
     edges = _choose_edges(codes, values[1:], quantile_count)
     return NumberColumn(values, codes, np.array(edges, np.int64))
@@ -285,10 +303,11 @@ def _choose_edges(codes: NDArray[Any], distinct_numbers: Floats, quantile_count:
     known numbers), some quantiles, and round numbers, in ascending order.
     """
     edges = {1}
-    known_codes = codes[codes > 0]
-    if len(known_codes):
-        inner_quantiles = np.linspace(0, 1, quantile_count + 1)[1:-1]
-        edges |= set(np.quantile(known_codes, inner_quantiles, method="nearest").tolist())
+    counts_up_to_code = np.cumsum(np.bincount(codes, minlength=1)[1:])
+    known_count = int(counts_up_to_code[-1]) if len(counts_up_to_code) else 0
+    if known_count:
+        ranks = np.arange(1, quantile_count) * (known_count - 1) // quantile_count
+        edges |= set((np.searchsorted(counts_up_to_code, ranks, side="right") + 1).tolist())
 
         round_codes = np.searchsorted(distinct_numbers, _ROUND_NUMBERS) + 1
         edges |= set(round_codes[round_codes <= len(distinct_numbers)].tolist())
@@ -319,9 +338,21 @@ def _build_tables(numbers: Mapping[str, NumberColumn]) -> CriterionTables:
     )
 
 
-def _build_integers(records: OrderedRecords, column: str, store: ArrayStore) -> IntegerColumn:
+def _build_dataset_ids(records: OrderedRecords) -> UuidColumn:
+    """Return the UUIDs of the records."""
+    return UuidColumn(records.column("uuid_high"), records.column("uuid_low"))
+
+
+def _sort_ids(records: OrderedRecords) -> NDArray[np.uint32]:
+    """Return the positions of the records in ascending order of their integer ids."""
+    by_id = np.argsort(records.collected.columns["id"], kind="stable")  # quick if they were collected in this order
+    return records.positions[by_id]
+
+
+def _build_integers(records: OrderedRecords, column: str) -> IntegerColumn:
     """Return a column of ids or times."""
-    return keep_arrays(store, _encode_integers(records.column(column)))
+    encoded = _encode_integers(records.collected.columns[column])
+    return replace(encoded, stored=encoded.stored[records.order])
 
 
 def _encode_integers(integers: Ints) -> IntegerColumn:
@@ -330,7 +361,8 @@ def _encode_integers(integers: Ints) -> IntegerColumn:
     Indices pay where each integer occurs several times, as the times of an import do. Otherwise the difference from the
     smallest integer is stored.
     """
-    sorted_integers = np.sort(integers)
+    # Records are mostly collected in the order of their ids and times; a stable sort makes use of this.
+    sorted_integers = np.sort(integers, kind="stable")
     is_new = np.diff(sorted_integers, prepend=sorted_integers[0] - 1) > 0
     distinct_integers = sorted_integers[is_new]
     if 1 < len(distinct_integers) < len(integers) / 3:
@@ -348,16 +380,18 @@ def _build_words(records: OrderedRecords, column: str) -> CodedColumn:
 
     known_lists = [word_lists[code] for code in used_codes[1:].tolist()]  # code 0 is "not known"
     encoded_lists = [msgspec.json.encode(words).decode() for words in known_lists]
-    return CodedColumn(TextPool.from_texts(["", *encoded_lists]), to_smallest_unsigned(codes))
+    return CodedColumn(TextPool.from_texts(["", *encoded_lists]), codes)
 
 
-def _renumber(codes: NDArray[Any]) -> tuple[Ints, Ints]:
-    """Return the codes that occur, and for each record the index of its code among them.
+def _renumber(codes: NDArray[Any]) -> tuple[Ints, NDArray[Any]]:
+    """Return the codes that occur, and for each record the index of its code among them, in few bytes.
 
     Code 0 ("not known") is always the first, even if it does not occur.
     """
-    used_codes = np.union1d([0], codes)
-    return used_codes, np.searchsorted(used_codes, codes)
+    is_used = np.bincount(codes, minlength=1) > 0
+    is_used[0] = True
+    indices_by_code = to_smallest_unsigned(np.cumsum(is_used) - 1)
+    return np.flatnonzero(is_used), indices_by_code[codes]
 
 
 def _build_owner(records: OrderedRecords) -> OwnerColumn:
@@ -374,7 +408,7 @@ def _build_owner(records: OrderedRecords) -> OwnerColumn:
     private_positions = private_positions[by_owner]
 
     return OwnerColumn(
-        owners=CodedColumn(TextPool.from_texts(["", *owner_uuids]), to_smallest_unsigned(owner_codes)),
+        owners=CodedColumn(TextPool.from_texts(["", *owner_uuids]), owner_codes),
         private_positions=private_positions.astype(np.uint32),
         private_codes=owner_codes[private_positions].astype(np.uint32),
     )

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,29 +42,28 @@ class OrderedRecords:
     They are divided into leaves: blocks of `64 * leaf_words` records, of which only the last may be shorter.
 
     Attributes:
-        collected: The records in the order in which they were collected.
+        collected: All records in the order in which they were collected.
         order: For each position in the index the number of its record among these.
+        positions: For each collected record its position in the index: the inverse of the permutation of all records.
         leaf_words: How many words of 64 bits the bitmap of a leaf has.
         assurance: The assurance at which columns and criteria are known.
-        evidence_positions: The positions in the index of the records with evidence, in the order of the evidence.
     """
 
     collected: CollectedRecords
     order: Ints
+    positions: NDArray[np.uint32]
     leaf_words: int
     assurance: Assurance = Assurance.DECLARED
-    evidence_positions: Ints = field(init=False)
-
-    def __post_init__(self) -> None:
-        positions = np.empty(self.size, np.uint32)
-        positions[self.order] = np.arange(self.size, dtype=np.uint32)
-        evidence_positions = positions[self.collected.evidence.positions].astype(np.int64)
-        object.__setattr__(self, "evidence_positions", evidence_positions)
 
     @property
     def size(self) -> int:
         """How many records there are."""
-        return self.collected.size
+        return len(self.order)
+
+    @property
+    def evidence_positions(self) -> NDArray[np.uint32]:
+        """The positions in the index of the records with evidence, in the order of the evidence."""
+        return np.asarray(self.positions[self.collected.evidence.positions])
 
     @property
     def leaf_size(self) -> int:
@@ -83,8 +82,13 @@ class OrderedRecords:
         return np.minimum(borders, self.size)
 
     def at(self, assurance: Assurance) -> "OrderedRecords":
-        """Return these records with what is known at an assurance above `declared`."""
-        return replace(self, assurance=assurance)
+        """Return the records of the leaves in which anything is known at an assurance above `declared`.
+
+        These leaves come first in the index.
+        """
+        known_positions = self.positions[self.collected.evidence.known_positions(assurance)]
+        known_leaves = math.ceil((int(known_positions.max(initial=0)) + 1) / self.leaf_size)
+        return replace(self, order=self.order[: known_leaves * self.leaf_size], assurance=assurance)
 
     def column(self, name: str) -> NDArray[Any]:
         """Return a column in the order of the index."""
@@ -117,7 +121,9 @@ class OrderedRecords:
     def _spread(self, values: NDArray[Any], elsewhere: float) -> NDArray[Any]:
         """Return a column that holds values for the records with evidence, and the same value for all others."""
         column = np.full(self.size, elsewhere, values.dtype)
-        column[self.evidence_positions] = values
+        evidence_positions = self.evidence_positions
+        is_inside = evidence_positions < self.size  # nothing is known about the others at this assurance
+        column[evidence_positions[is_inside]] = values[is_inside]
         return column
 
     def is_public(self) -> Bools:
