@@ -8,6 +8,7 @@ from typing import Any
 import httpx2
 import msgspec
 import pytest
+import sqlalchemy as sa
 from hypothesis import given, settings, strategies
 from pydantic import ValidationError
 
@@ -16,6 +17,7 @@ from touchstone.core.attributes import ATTRIBUTES, Kind
 from touchstone.core.errors import ServiceError
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
+from touchstone.database.tables import datasets
 from touchstone.services.selection.app import Selection
 from touchstone.services.selection.bulk import bulk_import
 from touchstone.services.selection.bulk.body_lines import LineSplitter
@@ -243,6 +245,23 @@ async def test_the_quota_holds_line_by_line(settings: Settings, database: Databa
         _batches, totals = await import_lines(ada, as_lines([keyed("z", description=long)]))
         assert totals["made"] == 1
     await selection.close()
+
+
+async def test_imported_records_take_as_much_of_the_quota(ada: httpx2.AsyncClient, database: Database) -> None:
+    """An imported record is as large as the same record that was created alone."""
+    fields = {"description": 'é "quoted"\n\t', "domain": ["health", "équité"], "transparency": False, "citations": 12}
+    for key in ("a", "b"):
+        record = keyed(key, **fields, missing_values_percentage=0.5)
+        await import_all(ada, [record])
+        record["metadata"]["source"].pop("key")
+        await import_all(ada, [record])
+        await created(ada, **record)
+
+    async with database.reading() as connection:
+        rows = await connection.all(sa.select(datasets.c.bytes).order_by(datasets.c.id))
+    sizes = [row["bytes"] for row in rows]
+    bytes_of_key = len(',"key":"a"')
+    assert sizes == [sizes[0], sizes[0] - bytes_of_key, sizes[0] - bytes_of_key] * 2
 
 
 async def test_claims_outlive_an_import(selection: Selection, ada: httpx2.AsyncClient) -> None:

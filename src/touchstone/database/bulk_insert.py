@@ -34,6 +34,16 @@ def convert_columns(
     return {name: to_arrow(values, table.c[name]) for name, values in columns.items()}
 
 
+def convert_shared_values(
+    table: sa.Table, values: Mapping[str, Any], row_count: int, dialect: sa.Dialect
+) -> dict[str, ConvertedColumn]:
+    """Convert values that all rows have in common, by the name of their column, each of them only once."""
+    columns = convert_columns(table, {name: [value] for name, value in values.items()}, dialect)
+    if sqlite.is_sqlite(dialect):
+        return {name: [*column] * row_count for name, column in columns.items()}
+    return {name: pa.repeat(column[0], row_count) for name, column in columns.items()}
+
+
 async def insert_columns(connection: AsyncConnection, table: sa.Table, columns: Mapping[str, ConvertedColumn]) -> None:
     """Insert rows whose values have been converted column by column; the other columns get their defaults."""
     dialect = connection.dialect

@@ -20,6 +20,7 @@ from touchstone.database import postgresql, sqlite
 from touchstone.database.bulk_insert import (
     ConvertedColumn,
     convert_columns,
+    convert_shared_values,
     insert_columns,
     insert_rows,
     reserve_ids,
@@ -187,9 +188,16 @@ class Database:
         # Only a transaction that may not use the reserve shows that the disk has room again.
         self._disk_full_log.record_success()
 
-    def convert_columns(self, table: sa.Table, columns: Mapping[str, Sequence[Any]]) -> dict[str, ConvertedColumn]:
-        """Convert the values of rows, by the name of their column, for `Writer.insert_columns`."""
-        return convert_columns(table, columns, self._writing_engine.dialect)
+    def convert_columns(
+        self, table: sa.Table, columns: Mapping[str, Sequence[Any]], shared_values: Mapping[str, Any], row_count: int
+    ) -> dict[str, ConvertedColumn]:
+        """Convert the values of rows, by the name of their column, for `Writer.insert_columns`.
+
+        All of the `row_count` rows have the same `shared_values`.
+        """
+        dialect = self._writing_engine.dialect
+        shared_columns = convert_shared_values(table, shared_values, row_count, dialect)
+        return {**convert_columns(table, columns, dialect), **shared_columns}
 
     def prepare_for_file(self, byte_count: int) -> None:
         """Prepare the disk of an SQLite database for a file of this size, or raise `StorageFull` if it does not fit.

@@ -10,7 +10,7 @@ from touchstone.database.engine import Database, Reader, Writer
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.catalog_writer import CatalogWriter
 from touchstone.services.selection.datasets import record_usage_store, store
-from touchstone.services.selection.datasets.dataset_record import DatasetDraft, DatasetRecord, content_size
+from touchstone.services.selection.datasets.dataset_record import DatasetRecord, content_size
 from touchstone.services.selection.datasets.declared_record import DeclaredRecord
 from touchstone.services.selection.datasets.measured_record import target_of
 from touchstone.services.selection.datasets.new_records import NewRecords
@@ -126,13 +126,12 @@ class BatchWriter:
 
     def _new_lines(self, lines: Sequence[RecordLine]) -> _NewLines:
         """Prepare to store the new records of some lines."""
-        now = datetime.now(UTC)
-        drafts: list[DatasetDraft] = []
-        for line in lines:
-            source_digest = line.source_digests[0] if line.source_digests else None
-            drafts.append(line.record.new_draft(self._owner, source_digest, now))
-
-        return _NewLines(lines, NewRecords.from_drafts(self._database, self._owner, drafts))
+        records = [line.record for line in lines]
+        source_digests = [line.source_digests[0] if line.source_digests else None for line in lines]
+        new_records = NewRecords.from_declared(
+            self._database, self._owner, records, source_digests, now=datetime.now(UTC)
+        )
+        return _NewLines(lines, new_records)
 
     async def _store(self, writer: CatalogWriter, batch: PreparedBatch) -> BatchResult:
         """Insert the new records of a batch and update the outdated ones, as far as the quota allows.

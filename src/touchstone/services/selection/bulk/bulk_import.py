@@ -18,7 +18,7 @@ from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 
 # The limits of a batch. Storing one takes some hundredths of a second, in which other writers wait. Batches are smaller
 # while there are such writers, although the import takes longer then.
-LINES_PER_BATCH: Final = 300
+LINES_PER_BATCH: Final = 1000
 LINES_PER_BATCH_BESIDE_WRITERS: Final = 75
 BYTES_PER_BATCH: Final = 4 * 1024 * 1024
 # How many lines are parsed before other requests may run.

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 from pydantic import ValidationError
 
-from touchstone.core.attributes import ATTRIBUTES, Attribute, Kind
+from touchstone.core.attributes import ATTRIBUTES, BY_NAME, Attribute, Kind
 from touchstone.core.errors import TooLarge
 from touchstone.http.error_responses import invalid_body
 from touchstone.http.json_body import parse_json
@@ -33,7 +33,6 @@ from touchstone.services.selection.json_fields import MAX_JSON_BYTES, MAX_JSON_D
 # A number may become longer when its JSON is written anew: `1e15` as `1000000000000000.0`.
 _MAX_GROWTH: Final = 8
 _WORDS_COLUMNS: Final = tuple(attribute.name for attribute in ATTRIBUTES if attribute.kind is Kind.WORDS)
-_ATTRIBUTE_NAMES: Final = tuple(attribute.name for attribute in ATTRIBUTES if attribute.name != "dataset_name")
 
 
 def _text_type(max_length: int, min_length: int = 0) -> Any:
@@ -76,9 +75,12 @@ def _fields_of_line() -> list[tuple[str, Any] | tuple[str, Any, Any]]:
     ]
 
 
-_ValidLine: Final[Any] = msgspec.defstruct("_ValidLine", _fields_of_line(), forbid_unknown_fields=True, frozen=True)
+_ValidLine: Final[Any] = msgspec.defstruct(
+    "_ValidLine", _fields_of_line(), forbid_unknown_fields=True, frozen=True, gc=False
+)
 _DECODER: Final = msgspec.json.Decoder(_ValidLine)
-_attribute_values: Final = attrgetter(*_ATTRIBUTE_NAMES)
+# The attributes of a line in the order of `ATTRIBUTES`; its `name` is the name of the dataset.
+_attribute_values: Final = attrgetter(*("name" if name == "dataset_name" else name for name in BY_NAME))
 
 
 class RecordParser:
@@ -115,13 +117,12 @@ class RecordParser:
         if not self._is_certainly_valid(line):
             return None
 
-        attributes = dict(zip(_ATTRIBUTE_NAMES, _attribute_values(line), strict=True))
         return DeclaredRecord(
             visibility=line.visibility,
             description=line.description,
             file_path=line.file_path,
             file_type=line.file_type,
-            attributes={"dataset_name": line.name, **attributes},
+            attribute_values=_attribute_values(line),
             metadata=line.metadata,
         )
 

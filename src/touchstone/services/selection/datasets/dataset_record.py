@@ -15,6 +15,16 @@ AttributeValue: TypeAlias = str | int | float | bool | list[str] | None
 
 ATTRIBUTE_NAMES: Final = tuple(attribute.name for attribute in ATTRIBUTES)
 _PERCENTAGES: Final = tuple(attribute.name for attribute in ATTRIBUTES if attribute.kind is Kind.PERCENTAGE)
+# The columns whose size counts towards the quota of an owner, and what their names take as members of a JSON object.
+_CONTENT_COLUMNS: Final = (
+    "description",
+    "file_path",
+    "file_type",
+    "metadata",
+    "measured_attributes",
+    *ATTRIBUTE_NAMES,
+)
+_BYTES_OF_NAMES: Final = sum(len(f'"{name}":') for name in _CONTENT_COLUMNS)
 # The members of `metadata` that the columns in memory need, by the prefix under which queries select them.
 _LABEL_PREFIX: Final = "label_"
 _LABEL_COLUMNS: Final = (
@@ -168,6 +178,14 @@ def _content_of(draft: DatasetDraft) -> dict[str, Any]:
 def _size_of(content: Mapping[str, Any]) -> int:
     """Return the size of the content of a record; it includes the names of the attributes, so no record is empty."""
     return len(msgspec.json.encode(content))
+
+
+def size_of_values(*values: object) -> int:
+    """Return the size of a record like `content_size`, for the values of `_CONTENT_COLUMNS` in their order.
+
+    JSON may be given as `msgspec.Raw`. Many values are encoded faster as an array, which lacks the names of an object.
+    """
+    return len(msgspec.json.encode(values)) + _BYTES_OF_NAMES
 
 
 def content_size(draft: DatasetDraft) -> int:

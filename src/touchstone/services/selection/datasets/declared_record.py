@@ -21,11 +21,11 @@ from touchstone.services.selection.files.measurement import Measurement
 from touchstone.services.selection.json_fields import with_service_members, without_service_keys
 
 
-class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True):
+class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What an owner declares about a dataset.
 
     Attributes:
-        attributes: the value of each of `core.attributes`, by name; None is "not known".
+        attribute_values: the value of each of `core.attributes`, in their order; None is "not known".
         metadata: what else is known, as it was sent.
     """
 
@@ -33,7 +33,7 @@ class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True):
     description: str
     file_path: str
     file_type: str
-    attributes: Mapping[str, AttributeValue]
+    attribute_values: tuple[AttributeValue, ...]
     metadata: dict[str, Any] | None
 
     @classmethod
@@ -43,15 +43,20 @@ class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True):
         Raises:
             ConflictingValues: the two keys of the name have different values.
         """
-        unknown_attributes = dict.fromkeys(ATTRIBUTE_NAMES)
+        attributes = body.provided_attributes()
         return cls(
             visibility=body.visibility,
             description=body.description,
             file_path=body.file_path,
             file_type=body.file_type,
-            attributes={**unknown_attributes, **body.provided_attributes()},
+            attribute_values=tuple(attributes.get(name) for name in ATTRIBUTE_NAMES),
             metadata=body.metadata,
         )
+
+    @property
+    def attributes(self) -> Mapping[str, AttributeValue]:
+        """The value of each attribute by its name; None is "not known"."""
+        return dict(zip(ATTRIBUTE_NAMES, self.attribute_values, strict=True))
 
     def source_digests(self, owner: UUID | None) -> list[str]:
         """Return the digests under which the record may be stored already; an empty list if it has no key.
@@ -81,7 +86,7 @@ class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True):
             file_path=self.file_path,
             file_type=self.file_type,
             attributes=self.attributes,
-            metadata=self._callers_metadata(),
+            metadata=self.callers_metadata(),
             measured_attributes=None,
             source_digest=source_digest,
             created_at=now,
@@ -116,9 +121,9 @@ class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True):
 
         stored = (record.visibility, record.description, record.file_path, record.file_type, stored_attributes)
         declared = (self.visibility, self.description, self.file_path, self.file_type, self.attributes)
-        return declared == stored and _is_same_json(self._callers_metadata() or {}, stored_metadata)
+        return declared == stored and _is_same_json(self.callers_metadata() or {}, stored_metadata)
 
-    def _callers_metadata(self) -> dict[str, Any] | None:
+    def callers_metadata(self) -> dict[str, Any] | None:
         """Return the metadata without the members that only the service writes."""
         return None if self.metadata is None else without_service_keys(self.metadata)
 

@@ -1,11 +1,13 @@
 """New records as columns, in the forms in which the database and the catalog in memory take many of them at once."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, Self
 from uuid import UUID
 
+import msgspec
 import numpy as np
 
 from touchstone.core.attributes import WORDS
@@ -16,25 +18,14 @@ from touchstone.ranking.columns.record_batch import RecordBatch
 from touchstone.ranking.columns.row_batches import encode_record_batch
 from touchstone.services.selection.datasets.dataset_record import (
     ATTRIBUTE_NAMES,
-    DatasetDraft,
     RecordLabels,
-    content_size,
+    size_of_values,
 )
+from touchstone.services.selection.datasets.declared_record import DeclaredRecord
 from touchstone.services.selection.datasets.encoded_records import to_microseconds
 from touchstone.services.selection.datasets.label_words import licence_words, optional_words, trainable_words
 
-_FIELDS_OF_DRAFT: Final = (
-    "dataset_id",
-    "owner",
-    "visibility",
-    "description",
-    "file_path",
-    "file_type",
-    "metadata",
-    "source_digest",
-    "created_at",
-    "updated_at",
-)
+_UUID_BYTES: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +47,35 @@ class NewRecords:
     _catalog_batch: RecordBatch
 
     @classmethod
-    def from_drafts(cls, database: Database, owner: UUID | None, drafts: Sequence[DatasetDraft]) -> Self:
-        """Prepare to store the drafts of some new records of an owner."""
-        columns: dict[str, list[Any]] = {}
-        for name in _FIELDS_OF_DRAFT:
-            columns[name] = [getattr(draft, name) for draft in drafts]
-        for name in ATTRIBUTE_NAMES:
-            columns[name] = [draft.attributes[name] for draft in drafts]
-        columns["bytes"] = [content_size(draft) for draft in drafts]
+    def from_declared(
+        cls,
+        database: Database,
+        owner: UUID | None,
+        records: Sequence[DeclaredRecord],
+        source_digests: Sequence[str | None],
+        now: datetime,
+    ) -> Self:
+        """Prepare to store what an owner declares about new datasets; `source_digests` has a digest for each record."""
+        # The text of the metadata serves both for the size of a record and for its row.
+        metadata = [record.callers_metadata() for record in records]
+        metadata_texts = [None if value is None else msgspec.Raw(msgspec.json.encode(value)) for value in metadata]
+        sizes = [_content_size(record, text) for record, text in zip(records, metadata_texts, strict=True)]
+        columns = {
+            **_attribute_columns(records),
+            "dataset_id": _random_uuids(len(records)),
+            "visibility": [record.visibility for record in records],
+            "description": [record.description for record in records],
+            "file_path": [record.file_path for record in records],
+            "file_type": [record.file_type for record in records],
+        }
+        columns_of_database = {**columns, "metadata": metadata_texts, "source_digest": source_digests, "bytes": sizes}
+        shared_values = {"owner": owner, "created_at": now, "updated_at": now}
 
         return cls(
             owner,
-            sizes=columns["bytes"],
-            columns=database.convert_columns(datasets, columns),
-            _catalog_batch=_encode_for_catalog(columns),
+            sizes=sizes,
+            columns=database.convert_columns(datasets, columns_of_database, shared_values, len(records)),
+            _catalog_batch=_encode_for_catalog(columns, metadata, owner, now),
         )
 
     def catalog_batch(self, ids: Sequence[int]) -> RecordBatch:
@@ -78,10 +84,46 @@ class NewRecords:
         return replace(batch, columns={**batch.columns, "id": np.array(ids, np.int64)})
 
 
-def _encode_for_catalog(columns: Mapping[str, Sequence[Any]]) -> RecordBatch:
+def _content_size(record: DeclaredRecord, metadata_text: msgspec.Raw | None) -> int:
+    """Return the size of a new record, which counts towards the quota of its owner; its metadata is given as JSON."""
+    measured_attributes = None
+    return size_of_values(
+        record.description,
+        record.file_path,
+        record.file_type,
+        metadata_text,
+        measured_attributes,
+        *record.attribute_values,
+    )
+
+
+def _attribute_columns(records: Sequence[DeclaredRecord]) -> dict[str, Sequence[Any]]:
+    """Return the values of each attribute, by its name."""
+    if not records:
+        return dict.fromkeys(ATTRIBUTE_NAMES, ())
+
+    columns = zip(*(record.attribute_values for record in records), strict=True)
+    return dict(zip(ATTRIBUTE_NAMES, columns, strict=True))
+
+
+def _random_uuids(count: int) -> list[UUID]:
+    """Return random UUIDs like those of `uuid4`, all of them from one system call."""
+    octets = os.urandom(count * _UUID_BYTES)
+    starts = range(0, len(octets), _UUID_BYTES)
+    return [UUID(bytes=octets[start : start + _UUID_BYTES], version=4) for start in starts]
+
+
+def _encode_for_catalog(
+    columns: Mapping[str, Sequence[Any]],
+    metadata: Sequence[Mapping[str, Any] | None],
+    owner: UUID | None,
+    now: datetime,
+) -> RecordBatch:
     """Return new records as the catalog in memory takes them, but without their ids: each is 0."""
-    labels = [RecordLabels.from_metadata(metadata) for metadata in columns["metadata"]]
+    count = len(metadata)
+    labels = [RecordLabels.from_metadata(members) for members in metadata]
     words = {name: [None if value is None else tuple(value) for value in columns[name]] for name in WORDS}
+    instants = [to_microseconds(now)] * count
 
     return encode_record_batch(
         {
@@ -92,15 +134,10 @@ def _encode_for_catalog(columns: Mapping[str, Sequence[Any]]) -> RecordBatch:
             "source": [optional_words(label.source) for label in labels],
             "tags": [optional_words(label.tags) for label in labels],
             "trainable": [trainable_words(label.measured_rows) for label in labels],
-            "created_at": _all_to_microseconds(columns["created_at"]),
-            "updated_at": _all_to_microseconds(columns["updated_at"]),
-            "evidence": [None] * len(labels),
-            "id": [0] * len(labels),
+            "owner": [owner] * count,
+            "created_at": instants,
+            "updated_at": instants,
+            "evidence": [None] * count,
+            "id": [0] * count,
         }
     )
-
-
-def _all_to_microseconds(instants: Sequence[datetime]) -> list[int]:
-    """Return instants as numbers of microseconds since 1970; those of new records are nearly always the same."""
-    microseconds = {instant: to_microseconds(instant) for instant in set(instants)}
-    return [microseconds[instant] for instant in instants]
