@@ -15,7 +15,7 @@ from touchstone.core.text import fold
 from touchstone.ranking.catalog.catalog import Catalog, Layout
 from touchstone.ranking.catalog.index_builder import IndexBuilder
 from touchstone.ranking.columns.row_batches import to_record_batch
-from touchstone.ranking.columns.spool import TextSpool
+from touchstone.ranking.columns.spool import RepeatedTextSpool
 from touchstone.ranking.columns.text_pool import TextPool
 from touchstone.ranking.index.array_store import MemoryStore
 from touchstone.ranking.index.catalog_index import CatalogIndex
@@ -114,17 +114,45 @@ def test_texts_are_sorted_like_strings(texts: list[str]) -> None:
 
 
 @settings(deadline=None)
-@given(st.lists(st.none() | TEXTS | st.sampled_from(["", "ab"]), min_size=1, max_size=60))
-def test_equal_texts_have_the_same_code(texts: list[str | None]) -> None:
+@given(st.lists(st.none() | TEXTS | st.sampled_from(["", "ab"]), min_size=1, max_size=60), st.integers(1, 60))
+def test_equal_texts_have_the_same_code(texts: list[str | None], batch_size: int) -> None:
     """Distinct texts are numbered in the order in which they were collected; 0 is "not known"."""
-    spool = TextSpool(None)
-    for text in texts:
-        spool.append(pa.array([text], pa.large_string()))
+    spool = RepeatedTextSpool(None)
+    for start in range(0, len(texts), batch_size):
+        spool.append(pa.array(texts[start : start + batch_size], pa.large_string()))
 
     numbered = number_texts(spool.read(), MemoryStore())
     distinct_texts = list(dict.fromkeys(text for text in texts if text is not None))
     assert list(numbered.pool) == ["", *distinct_texts]
     assert numbered.codes.tolist() == [0 if text is None else distinct_texts.index(text) + 1 for text in texts]
+
+
+def test_long_texts_are_stored_once_and_compressed_when_texts_are_indexed(tmp_path: Path) -> None:
+    """Until then every known text is stored as it is; afterwards the index is the one that is built at once."""
+    random = Random(3)
+    descriptions = [None, "", "A text.", "Another text.", "A text.", None, "Another text.", "A text."]
+    rows = [msgspec.structs.replace(row(random, id_), description=descriptions[id_ % 8]) for id_ in range(100)]
+    deferred = Catalog.build(rows, LAYOUT, defers_texts=True)
+    assert deferred.index is not None
+    stored_pool = deferred.index.columns.long_texts["description"].pool
+    assert not stored_pool.is_compressed
+    positions = np.arange(100)
+    ids = deferred.index.integers("id", positions).tolist()
+    expected_texts = [descriptions[id_ % 8] for id_ in ids]
+    assert deferred.index.texts("description", positions) == expected_texts
+
+    indexing = deferred.begin_text_indexing(tmp_path)
+    indexing.run()
+    deferred.adopt_text_index(indexing)
+    column = deferred.index.columns.long_texts["description"]
+    complete = Catalog.build(rows, LAYOUT).index
+    assert complete is not None
+    complete_column = complete.columns.long_texts["description"]
+    assert column.pool.is_compressed
+    assert list(column.pool.unpack(None)) == list(complete_column.pool.unpack(None))
+    assert len(column.pool) == 4
+    assert column.take(positions) == expected_texts
+    assert column.ranks.tolist() == complete_column.ranks.tolist()
 
 
 def test_texts_with_the_same_hash_are_compared() -> None:

@@ -42,8 +42,8 @@ class IndexBuilder:
     ) -> None:
         """Prepare to build an index in leaves of `64 * leaf_words` records; tests do without compiled kernels.
 
-        With `may_defer_texts`, an index without the words of its records also lacks the ranks of many texts. Both are
-        left to `TextIndexing`, because they take longer than everything else.
+        With `may_defer_texts`, an index without the words of its records also lacks the ranks of many texts, and its
+        long texts are not compressed. This is left to `TextIndexing`, because it takes longer than everything else.
 
         Raises:
             OSError: nothing can be written into the folder.
@@ -78,11 +78,12 @@ class IndexBuilder:
         Raises:
             OSError: the snapshot file cannot be written.
         """
+        defers_texts = self._may_defer_texts and words is None
         if self._snapshot_path is None:
-            return CatalogIndex(self._build_columns(MemoryStore(), words))
+            return CatalogIndex(self._build_columns(MemoryStore(), words, defers_texts=defers_texts))
 
         with SnapshotWriter(self._snapshot_path) as writer:
-            columns = self._build_columns(writer, words)
+            columns = self._build_columns(writer, words, defers_texts=defers_texts)
             writer.finish(columns, version)
         return CatalogIndex(columns)
 
@@ -103,10 +104,11 @@ class IndexBuilder:
             writer.finish(indexing.columns, version)
         return map_snapshot(self._snapshot_path).index
 
-    def _build_columns(self, store: ArrayStore, words: DecodedWords | None = None) -> IndexColumns:
+    def _build_columns(
+        self, store: ArrayStore, words: DecodedWords | None = None, *, defers_texts: bool = False
+    ) -> IndexColumns:
         """Return the columns of the index over all records; the arrays are kept in a store."""
-        defers_ranks = self._may_defer_texts and words is None
-        return build_columns(self._collector.read(), self._leaf_words, store, words, defers_ranks=defers_ranks)
+        return build_columns(self._collector.read(), self._leaf_words, store, words, defers_texts=defers_texts)
 
 
 def build_from_parts(

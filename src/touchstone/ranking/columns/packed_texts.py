@@ -2,6 +2,8 @@
 
 Descriptions take most of the bytes of a large catalog, and are read one at a time, or all of them when texts are
 indexed. So a block is decompressed to read one text, and all blocks into a file to read many in any order.
+
+Compression takes long, so the texts of a new index are stored without it until they are indexed.
 """
 
 from collections.abc import Iterator
@@ -27,8 +29,9 @@ class PackedTexts:
     """Texts in compressed blocks, read by index.
 
     Attributes:
-        data: The blocks, one after the other.
-        block_offsets: Where each block begins in `data`, and at the end where the last one ends.
+        data: The blocks, one after the other, or the UTF-8 bytes of all texts if they are not compressed.
+        block_offsets: Where each block begins in `data`, and at the end where the last one ends; empty if the texts are
+            not compressed.
         offsets: Where each text begins among the UTF-8 bytes of all texts, and at the end where the last one ends.
     """
 
@@ -36,10 +39,18 @@ class PackedTexts:
     block_offsets: Ints
     offsets: NDArray[Any]
 
+    @property
+    def is_compressed(self) -> bool:
+        """Whether the texts are compressed."""
+        return len(self.block_offsets) > 0
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
     def __getitem__(self, index: int) -> str:
+        if not self.is_compressed:
+            return TextPool(self.data, self.offsets)[index]
+
         block = index // TEXTS_PER_BLOCK
         block_start, _ = self._borders(block)
         start, end = int(self.offsets[index]) - block_start, int(self.offsets[index + 1]) - block_start
@@ -51,6 +62,9 @@ class PackedTexts:
         Raises:
             OSError: the folder cannot be written to.
         """
+        if not self.is_compressed:
+            return TextPool(self.data, self.offsets)
+
         data = empty_array(int(self.offsets[-1]), np.uint8, folder)
         for block in range(len(self.block_offsets) - 1):
             start, end = self._borders(block)

@@ -114,6 +114,44 @@ class TextSpool:
         return SpooledTexts(self._texts.data.read(), self._texts.offsets.read(), self._is_known.read())
 
 
+@dataclass(frozen=True, slots=True)
+class RepeatedTexts:
+    """The texts of all records, many of which are the same.
+
+    Attributes:
+        texts: The distinct texts of each batch of records, one batch after the other.
+        codes: For each record the index of its text among these, counted from 1; 0 stands for "not known".
+    """
+
+    texts: SpooledTexts
+    codes: NDArray[np.uint32]
+
+
+class RepeatedTextSpool:
+    """The texts of a growing number of records, each of which is stored once for each batch in which it occurs."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._texts = TextSpool(folder)
+        self._codes = SpooledColumn(np.uint32, folder)
+        self._text_count = 0
+
+    def append(self, texts: pa.Array) -> None:
+        """Append texts, an Arrow array of the type `large_string`; null means "not known"."""
+        encoded_texts = texts.dictionary_encode()
+        indices = encoded_texts.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        self.append_coded(indices + 1, encoded_texts.dictionary)
+
+    def append_coded(self, codes: NDArray[np.int32], distinct_texts: pa.Array) -> None:
+        """Append texts, given as indices among some distinct texts, which are counted from 1; 0 means "not known"."""
+        self._codes.append(np.where(codes == 0, 0, codes + self._text_count))
+        self._texts.append(distinct_texts)
+        self._text_count += len(distinct_texts)
+
+    def read(self) -> RepeatedTexts:
+        """Return the texts of all records; nothing can be appended afterwards."""
+        return RepeatedTexts(self._texts.read(), self._codes.read())
+
+
 class AccentSpool:
     """The folded form of those of a growing number of texts that are not plain ASCII.
 

@@ -59,13 +59,14 @@ def build_columns(
     store: ArrayStore,
     words: DecodedWords | None = None,
     *,
-    defers_ranks: bool = False,
+    defers_texts: bool = False,
 ) -> IndexColumns:
     """Return the columns of an index over some records; the arrays are kept in a store.
 
     The records are brought into an order in which similar ones lie together, and divided into leaves: blocks of
     `64 * leaf_words` records. `words` are those of the records in the order in which these were collected, if they are
-    known already. With `defers_ranks`, the ranks of many texts are left to `TextIndexing`.
+    known already. With `defers_texts`, the ranks of many texts and the compression of long ones are left to
+    `TextIndexing`.
     """
     # Most of the work is done where Python lets other threads run, so two threads build columns beside this one.
     with ThreadPoolExecutor(2, "index-column") as pool:
@@ -74,9 +75,12 @@ def build_columns(
             """Build a part of the index in another thread, and keep its arrays in the store."""
             return pool.submit(lambda: keep_arrays(store, build(*arguments)))
 
-        numbered = {name: pool.submit(number_texts, collected.texts[name], store) for name in (*POOLED_COLUMNS, TAGS)}
+        numbered = {name: pool.submit(number_texts, texts, store) for name, texts in collected.repeated_texts.items()}
         numbered_long = {
-            name: pool.submit(number_long_texts, collected.texts[name], store, collected.folder) for name in LONG_TEXTS
+            name: pool.submit(
+                number_long_texts, collected.texts[name], store, collected.folder, defers_packing=defers_texts
+            )
+            for name in LONG_TEXTS
         }
 
         name_order = _sort_names(collected)
@@ -106,11 +110,11 @@ def build_columns(
             numbers=numbers,
             integers={name: column.result() for name, column in integers.items()},
             texts={
-                name: build_text(numbered[name].result(), records, store, defers_ranks=defers_ranks)
+                name: build_text(numbered[name].result(), records, store, defers_ranks=defers_texts)
                 for name in POOLED_COLUMNS
             },
             long_texts={
-                name: build_text(numbered_long[name].result(), records, store, defers_ranks=defers_ranks)
+                name: build_text(numbered_long[name].result(), records, store, defers_ranks=defers_texts)
                 for name in LONG_TEXTS
             },
             words={

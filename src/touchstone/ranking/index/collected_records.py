@@ -4,7 +4,7 @@ Their columns are in unnamed files or in memory (`spool`). Words of which there 
 tags, of which almost every record may have its own, are kept as they are.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -18,9 +18,17 @@ from touchstone.core.attributes import FLAGS, NUMBERS
 from touchstone.core.evidence import Assurance
 from touchstone.ranking.array_types import Facts, Floats
 from touchstone.ranking.columns.evidence_columns import CLAIM_TYPES, EvidenceColumns, EvidenceWriter
-from touchstone.ranking.columns.record_batch import CodedColumn, RecordBatch
+from touchstone.ranking.columns.record_batch import CodedColumn, RecordBatch, Words
 from touchstone.ranking.columns.segment import INTEGER_COLUMNS, KNOWN_ETHICAL, WORD_COLUMNS, count_known_ethical
-from touchstone.ranking.columns.spool import AccentedTexts, AccentSpool, SpooledColumn, SpooledTexts, TextSpool
+from touchstone.ranking.columns.spool import (
+    AccentedTexts,
+    AccentSpool,
+    RepeatedTexts,
+    RepeatedTextSpool,
+    SpooledColumn,
+    SpooledTexts,
+    TextSpool,
+)
 from touchstone.ranking.criteria import CRITERIA
 from touchstone.ranking.kernels.constants import GRADE_SCALE, GRADED_CRITERIA
 
@@ -44,7 +52,8 @@ class CollectedRecords:
             as booleans, KNOWN_ETHICAL as counts, and CODED_WORDS and `owner` as codes.
         criteria: The values of GRADED_CRITERIA by name.
         grades: One row for each of GRADED_CRITERIA: the criterion of each record in one byte.
-        texts: The names, the texts of POOLED_COLUMNS and LONG_TEXTS, and the tags as JSON.
+        texts: The names, and the texts of LONG_TEXTS.
+        repeated_texts: The texts of POOLED_COLUMNS, and the tags as JSON.
         accented_names: The names that are not plain ASCII, folded.
         values: By column, the word list or the owner of each code; the first, of code 0, is None.
         evidence: What is known at the assurances above `declared`.
@@ -56,6 +65,7 @@ class CollectedRecords:
     criteria: Mapping[str, Floats]
     grades: NDArray[np.uint8]
     texts: Mapping[str, SpooledTexts]
+    repeated_texts: Mapping[str, RepeatedTexts]
     accented_names: AccentedTexts
     values: Mapping[str, Sequence[Any]]
     evidence: EvidenceColumns
@@ -80,7 +90,8 @@ class RecordCollector:
         self._columns = {name: SpooledColumn(dtype, folder) for name, dtype in _column_types().items()}
         self._criteria = {name: SpooledColumn(np.float64, folder) for name in GRADED_CRITERIA}
         self._grades = {name: SpooledColumn(np.uint8, folder) for name in GRADED_CRITERIA}
-        self._texts = {name: TextSpool(folder) for name in ("dataset_name", *POOLED_COLUMNS, *LONG_TEXTS, TAGS)}
+        self._texts = {name: TextSpool(folder) for name in ("dataset_name", *LONG_TEXTS)}
+        self._repeated_texts = {name: RepeatedTextSpool(folder) for name in (*POOLED_COLUMNS, TAGS)}
         self._accented_names = AccentSpool(folder)
         self._codes: dict[str, dict[Hashable, int]] = {name: {None: 0} for name in (*CODED_WORDS, "owner")}
         self._evidence = EvidenceWriter()
@@ -99,10 +110,13 @@ class RecordCollector:
         for name, values in compute_graded_criteria(batch.columns).items():
             self._criteria[name].append(values)
             self._grades[name].append(_grade(values))
-        for name in ("dataset_name", *POOLED_COLUMNS, *LONG_TEXTS):
-            self._texts[name].append(batch.texts[name])
+        for name, texts in self._texts.items():
+            texts.append(batch.texts[name])
         self._accented_names.append(batch.texts["dataset_name"])
-        self._texts[TAGS].append(_to_json_texts(batch.words[TAGS]))
+        for name in POOLED_COLUMNS:
+            self._repeated_texts[name].append(batch.texts[name])
+        tags = batch.words[TAGS]
+        self._repeated_texts[TAGS].append_coded(tags.codes, _to_json_texts(tags.values[1:]))
 
         self._evidence.extend(batch.evidence, first_position=self.size)
         self.size += batch.size
@@ -121,6 +135,7 @@ class RecordCollector:
             criteria={name: column.read() for name, column in self._criteria.items()},
             grades=np.stack([column.read() for column in self._grades.values()]),
             texts={name: spool.read() for name, spool in self._texts.items()},
+            repeated_texts={name: spool.read() for name, spool in self._repeated_texts.items()},
             accented_names=self._accented_names.read(),
             values={name: list(codes) for name, codes in self._codes.items()},
             evidence=self._evidence.snapshot(),
@@ -143,10 +158,9 @@ def _is_visible(visibilities: pa.Array) -> NDArray[Any]:
     return np.asarray(pa.compute.equal(visibilities, "public").to_numpy(zero_copy_only=False))
 
 
-def _to_json_texts(column: CodedColumn) -> pa.Array:
-    """Return word lists as JSON texts, one for each record."""
-    encoded_lists = [None if words is None else msgspec.json.encode(words).decode() for words in column.values]
-    return pa.array(encoded_lists, pa.large_string()).take(pa.array(column.codes))
+def _to_json_texts(word_lists: Iterable[Words]) -> pa.Array:
+    """Return word lists as JSON texts."""
+    return pa.array([msgspec.json.encode(words).decode() for words in word_lists], pa.large_string())
 
 
 def _column_types() -> dict[str, Any]:

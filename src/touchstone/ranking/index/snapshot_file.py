@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.index.index_columns import IndexColumns
 
-_MAGIC: Final = b"touchstone index 6\n"
+_MAGIC: Final = b"touchstone index 7\n"
 _LENGTH_BYTES: Final = 8
 _CHECKSUM_BYTES: Final = 4
 _PREFIX_BYTES: Final = len(_MAGIC) + _LENGTH_BYTES + _CHECKSUM_BYTES

@@ -8,7 +8,7 @@ not stored in this way, because most of them are different: the pool of names is
 import math
 import secrets
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Generic
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from touchstone.ranking.array_types import Ints
 from touchstone.ranking.columns.bitmaps import to_smallest_unsigned
 from touchstone.ranking.columns.packed_texts import PackedTexts, pack_texts
-from touchstone.ranking.columns.spool import AccentedTexts, SpooledTexts
+from touchstone.ranking.columns.spool import AccentedTexts, RepeatedTexts, SpooledTexts
 from touchstone.ranking.columns.text_pool import Bytes, TextPool
 from touchstone.ranking.columns.trigram_signatures import LOWER_CASE
 from touchstone.ranking.index.array_store import ArrayStore, keep_arrays
@@ -61,20 +61,63 @@ class _DistinctTexts:
     codes: NDArray[np.uint32]
 
 
-def number_texts(texts: SpooledTexts, store: ArrayStore) -> NumberedTexts[TextPool]:
+def number_texts(texts: RepeatedTexts, store: ArrayStore) -> NumberedTexts[TextPool]:
     """Return the distinct texts of a column, and for each record the code of its text."""
-    distinct_texts = _find_distinct(texts)
-    lengths = _lengths_by_code(texts, distinct_texts)
-    pool = _keep_pool(_copy_texts(texts, distinct_texts.first_records), lengths, store)
-    return NumberedTexts(pool, to_smallest_unsigned(distinct_texts.codes))
+    distinct_texts = _find_distinct(texts.texts)
+    lengths = _lengths_by_code(texts.texts, distinct_texts)
+    pool = _keep_pool(_copy_texts(texts.texts, distinct_texts.first_records), lengths, store)
+
+    # Batches have texts in common, which get the same code here.
+    new_codes = np.concatenate([np.zeros(1, np.uint32), distinct_texts.codes])
+    return NumberedTexts(pool, to_smallest_unsigned(new_codes)[texts.codes])
 
 
-def number_long_texts(texts: SpooledTexts, store: ArrayStore, folder: Path | None) -> NumberedTexts[PackedTexts]:
-    """Return the same as `number_texts`, with the texts compressed; a file in `folder` holds them meanwhile."""
+def number_long_texts(
+    texts: SpooledTexts, store: ArrayStore, folder: Path | None, *, defers_packing: bool
+) -> NumberedTexts[PackedTexts]:
+    """Return the same as `number_texts`, with the texts compressed; a file in `folder` holds them meanwhile.
+
+    With `defers_packing`, the texts are left as they are, because finding the distinct ones and compressing them takes
+    long; `pack_column` does it later.
+    """
+    numbered = _list_long_texts(texts) if defers_packing else _pack_long_texts(texts, folder)
+    return replace(numbered, pool=keep_arrays(store, numbered.pool))
+
+
+def _pack_long_texts(texts: SpooledTexts, folder: Path | None) -> NumberedTexts[PackedTexts]:
+    """Return the distinct texts, compressed, and for each record the code of its text."""
     distinct_texts = _find_distinct(texts)
     offsets = _to_smallest_offsets(_lengths_by_code(texts, distinct_texts))
     pool = pack_texts(_copy_texts(texts, distinct_texts.first_records), offsets, folder)
-    return NumberedTexts(keep_arrays(store, pool), to_smallest_unsigned(distinct_texts.codes))
+    return NumberedTexts(pool, to_smallest_unsigned(distinct_texts.codes))
+
+
+def _list_long_texts(texts: SpooledTexts) -> NumberedTexts[PackedTexts]:
+    """Return all known texts as they are; equal ones have different codes."""
+    known_texts = np.flatnonzero(texts.is_known)
+    offsets = _to_smallest_offsets(np.concatenate([[0], texts.lengths()[known_texts]]))
+    pool = PackedTexts(texts.data, np.empty(0, np.int64), offsets)
+    codes = np.where(texts.is_known, np.cumsum(texts.is_known, dtype=np.uint32), np.uint32(0))
+    return NumberedTexts(pool, codes)
+
+
+def pack_column(column: TextColumn[PackedTexts], folder: Path | None) -> TextColumn[PackedTexts]:
+    """Return a column of long texts in which each distinct one is stored once, and compressed; it may be so already.
+
+    An unnamed file in `folder` holds the texts, unless it is None.
+
+    Raises:
+        OSError: the folder cannot be written to.
+    """
+    if column.pool.is_compressed:
+        return column
+
+    # The first text of a pool, of code 0, stands for "not known".
+    text_offsets: Ints = column.pool.offsets[1:].astype(np.int64)
+    texts = SpooledTexts(column.pool.data, text_offsets, np.ones(len(column.pool) - 1, np.bool_))
+    numbered = _pack_long_texts(texts, folder)
+    new_codes = np.concatenate([np.zeros(1, numbered.codes.dtype), numbered.codes])
+    return TextColumn(numbered.pool, new_codes[column.codes], NO_RANKS)
 
 
 def build_text(

@@ -5,13 +5,16 @@ from pathlib import Path
 
 from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.index.index_columns import IndexColumns
+from touchstone.ranking.index.text_builder import pack_column
 from touchstone.ranking.index.text_columns import Pool, TextColumn
 from touchstone.ranking.index.text_ranks import rank_texts
 from touchstone.ranking.index.word_indexing import WordIndexing
 
 
 class TextIndexing:
-    """The indexing of the texts of the records behind an index: their words, and the ranks of those without any.
+    """The indexing of the texts of the records behind an index.
+
+    It lists their words, compresses long texts, and sorts the texts that have no ranks yet.
 
     Attributes:
         index: The index.
@@ -30,12 +33,14 @@ class TextIndexing:
         Raises:
             OSError: a file in the folder cannot be written.
         """
-        columns = self.index.columns
-        texts = {name: self._with_ranks(column) for name, column in columns.texts.items()}
-        long_texts = {name: self._with_ranks(column) for name, column in columns.long_texts.items()}
-
         words = WordIndexing(self.index, self._folder)
         words.run()
+
+        columns = self.index.columns
+        texts = {name: self._with_ranks(column) for name, column in columns.texts.items()}
+        long_texts = {
+            name: self._with_ranks(pack_column(column, self._folder)) for name, column in columns.long_texts.items()
+        }
         self.columns = replace(columns, texts=texts, long_texts=long_texts, word_index=words.word_index)
 
     def _with_ranks(self, column: TextColumn[Pool]) -> TextColumn[Pool]:
