@@ -1,8 +1,22 @@
 """Licences become SPDX expressions where their words are certain, and keep their words in any case."""
 
+import subprocess
+import sys
+
 import pytest
 
 from touchstone.metadata.licences import combine_licences, is_unknown_licence, normalise_licence
+
+FIRST_USE_BY_SEVERAL_THREADS = """
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from touchstone.metadata.licences import licence_alternatives
+
+sys.setswitchinterval(1e-5)
+expressions = ["MIT AND Apache-2.0", "Apache-2.0 AND MIT"] * 200
+with ThreadPoolExecutor(4) as threads:
+    print(*set(threads.map(licence_alternatives, expressions)))
+"""
 
 
 @pytest.mark.parametrize(
@@ -58,3 +72,10 @@ def test_no_licence_at_all() -> None:
 def test_openness_is_about_who_gets_the_data() -> None:
     assert normalise_licence("cc-by-nc-nd-4.0").is_open
     assert not normalise_licence("other").is_open
+
+
+def test_threads_that_read_licences_at_the_same_time_agree() -> None:
+    """The list of licences is loaded when a process first needs it, and no thread uses a part of it."""
+    command = [sys.executable, "-c", FIRST_USE_BY_SEVERAL_THREADS]
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert output == "('Apache-2.0 AND MIT',)\n"

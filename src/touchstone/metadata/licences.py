@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from threading import Lock
 from typing import Final
 
 from license_expression import ExpressionError, Licensing, get_spdx_licensing
@@ -112,6 +113,9 @@ _OPEN_ACCESS: Final = re.compile(
     r"^(?:CC0|CC-BY|MIT|Apache|BSD|GPL|AGPL|LGPL|GFDL|ODbL|ODC-By|PDDL|CDLA|OGL|C-UDA|Unlicense|ISC|AFL|MPL|EPL|Artistic"
     r"|MS-PL|LicenseRef-.*PublicDomain)"
 )
+
+
+_licensing_lock: Final = Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +275,16 @@ def _spdx_expression(text: str) -> str | None:
     return None if parsed is None else str(parsed.render("{symbol.key}"))
 
 
-@cache
 def _licensing() -> Licensing:
     """Return the parser of SPDX expressions with the list of licences, which the library carries with it."""
-    return get_spdx_licensing()
+    with _licensing_lock:
+        return _load_licensing()
+
+
+@cache
+def _load_licensing() -> Licensing:
+    """Load the list of licences. The caller holds the lock, so that no thread uses a parser that is not complete."""
+    licensing = get_spdx_licensing()
+    # The library would make this part of the parser when it is first used, and show it to other threads meanwhile.
+    licensing.get_advanced_tokenizer()
+    return licensing
