@@ -7,6 +7,7 @@ from random import Random
 import msgspec
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +18,7 @@ from touchstone.ranking.catalog.index_builder import IndexBuilder
 from touchstone.ranking.columns.row_batches import to_record_batch
 from touchstone.ranking.columns.spool import RepeatedTextSpool
 from touchstone.ranking.columns.text_pool import TextPool
+from touchstone.ranking.index import text_order
 from touchstone.ranking.index.array_store import MemoryStore
 from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.index.snapshot_file import map_snapshot
@@ -108,6 +110,19 @@ def test_a_rebuild_in_a_file_gives_the_same_index_as_in_memory(tmp_path: Path) -
 @given(st.lists(TEXTS, min_size=1, max_size=60))
 def test_texts_are_sorted_like_strings(texts: list[str]) -> None:
     """Texts have the ranks of their folded forms, and those that are not known rank before all others."""
+    ranks = rank_texts(TextPool.from_texts(["", *texts]), folder=None)
+    distinct_folded = sorted({fold(text) for text in texts})
+    assert ranks.tolist() == [0, *(distinct_folded.index(fold(text)) + 1 for text in texts)]
+
+
+@pytest.mark.parametrize("max_copied_bytes", [1 << 26, 20])
+def test_texts_are_sorted_part_by_part_like_strings(monkeypatch: pytest.MonkeyPatch, max_copied_bytes: int) -> None:
+    """Many texts are divided into parts, whose texts are copied unless they have too many bytes."""
+    monkeypatch.setattr(text_order, "_TEXTS_PER_PART", 50)
+    monkeypatch.setattr(text_order, "_MAX_COPIED_BYTES", max_copied_bytes)
+    random = Random(4)
+    beginnings = ["", "A", "Éléments de", "Elements of", "elements of", "data set", "Data set of "]
+    texts = [random.choice(beginnings) + str(random.randrange(300)) * random.randrange(4) for _ in range(1000)]
     ranks = rank_texts(TextPool.from_texts(["", *texts]), folder=None)
     distinct_folded = sorted({fold(text) for text in texts})
     assert ranks.tolist() == [0, *(distinct_folded.index(fold(text)) + 1 for text in texts)]

@@ -134,7 +134,7 @@ def build_columns(
 def _sort_names(collected: CollectedRecords) -> TextOrder:
     """Return the records in alphabetical order: by folded name, then by id."""
     names = collected.texts["dataset_name"]
-    by_name = sort_folded(names.data, names.offsets, collected.accented_names)
+    by_name = sort_folded(names.data, names.offsets, collected.accented_names, thread_count=2)
     order, is_first = by_name.order, by_name.is_first
 
     # Most names are the only ones of their kind.

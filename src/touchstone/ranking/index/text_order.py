@@ -3,19 +3,29 @@
 Texts that are equal so far form a group; at first there is only one. Each round measures the beginning that all texts
 of a group have in common, sorts the group by the seven bytes after it, and divides it where these bytes differ. So long
 texts that begin alike are not read again and again.
+
+Many texts are first divided into parts by their first seven bytes. The texts of a part are copied, so that they lie
+together in the cache of the processor while they are sorted.
 """
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.ranking.array_types import Bools, Ints
+from touchstone.ranking.columns.bitmaps import to_smallest_unsigned
 from touchstone.ranking.columns.spool import AccentedTexts
 from touchstone.ranking.columns.text_pool import Bytes
 from touchstone.ranking.columns.trigram_signatures import LOWER_CASE
 from touchstone.ranking.kernels import text_sort_kernels
 from touchstone.ranking.kernels.text_sort_kernels import SAME_TEXT, ComparedTexts, TextChunks
+
+_TEXTS_PER_PART: Final = 1 << 16
+_SAMPLES_PER_PART: Final = 16
+_MAX_COPIED_BYTES: Final = 1 << 26  # texts of a part with more bytes than this, which begin alike, are not copied
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +47,12 @@ class TextOrder:
         return ranks
 
 
-def sort_folded(data: Bytes, offsets: Ints, accented: AccentedTexts) -> TextOrder:
+def sort_folded(data: Bytes, offsets: Ints, accented: AccentedTexts, *, thread_count: int = 1) -> TextOrder:
     """Return the order of texts without case and accents; equal texts keep their order.
 
     `data` and `offsets` are the bytes of all texts, and where each begins; `accented` are those that are not ASCII.
     """
     text_count = len(offsets) - 1
-    is_first = np.zeros(text_count, np.bool_)
-    is_first[:1] = True
-    single_group = TextOrder(np.arange(text_count, dtype=np.uint32), is_first)
-
     substitutes = np.zeros(text_count, np.uint32)
     substitutes[accented.indices] = np.arange(1, len(accented.indices) + 1)
     texts = ComparedTexts(
@@ -57,7 +63,47 @@ def sort_folded(data: Bytes, offsets: Ints, accented: AccentedTexts) -> TextOrde
         substitute_data=accented.data,
         substitute_offsets=np.concatenate([[0], accented.offsets]),
     )
-    return _sort_groups(texts, single_group)
+    with ThreadPoolExecutor(thread_count, "sort-texts") as threads:
+        parts = [*threads.map(lambda indices: _sort_part(texts, indices), _divide(texts))]
+    return TextOrder(np.concatenate([part.order for part in parts]), np.concatenate([part.is_first for part in parts]))
+
+
+def _divide(texts: ComparedTexts) -> list[NDArray[np.uint32]]:
+    """Return the indices of all texts in parts: the texts of each part sort before those of the next one.
+
+    In a part, the indices are in ascending order, and equal texts are in the same part.
+    """
+    indices = np.arange(len(texts.substitutes), dtype=np.uint32)
+    part_count = len(indices) // _TEXTS_PER_PART
+    if part_count <= 1:
+        return [indices]
+
+    chunks = np.empty(len(indices), np.uint64)
+    text_sort_kernels.read_chunks(texts, indices, np.zeros(len(indices), np.int32), chunks)
+    sample = np.sort(chunks[:: max(1, len(chunks) // (part_count * _SAMPLES_PER_PART))])
+    first_chunks = np.unique(sample[_SAMPLES_PER_PART::_SAMPLES_PER_PART])  # of all parts but the first
+
+    parts = to_smallest_unsigned(np.searchsorted(first_chunks, chunks, side="right"))
+    by_part = np.argsort(parts, kind="stable").astype(np.uint32)
+    return np.split(by_part, np.cumsum(np.bincount(parts))[:-1])
+
+
+def _sort_part(texts: ComparedTexts, indices: NDArray[np.uint32]) -> TextOrder:
+    """Return the order of the texts with some indices, which are in ascending order."""
+    is_first = np.zeros(len(indices), np.bool_)
+    is_first[:1] = True
+    lengths = texts.offsets[indices + 1] - texts.offsets[indices]
+    if lengths.sum() > _MAX_COPIED_BYTES:
+        return _sort_groups(texts, TextOrder(indices, is_first))
+
+    copied_texts = texts._replace(
+        data=np.empty(int(lengths.sum()), np.uint8),
+        offsets=np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]),
+        substitutes=texts.substitutes[indices],
+    )
+    text_sort_kernels.copy_texts(texts.data, texts.offsets, indices.astype(np.int64), copied_texts.data)
+    groups = _sort_groups(copied_texts, TextOrder(np.arange(len(indices), dtype=np.uint32), is_first))
+    return TextOrder(indices[groups.order], groups.is_first)
 
 
 def _sort_groups(texts: ComparedTexts, groups: TextOrder) -> TextOrder:
