@@ -102,7 +102,7 @@ class BatchWriter:
 
         new_lines = [line for line in lines if line.number not in stored_records]
         outdated_lines = [line for line in lines if _is_outdated(line, stored_records)]
-        return PreparedBatch(lines, self._new_lines(new_lines), outdated_lines)
+        return PreparedBatch(lines, await self._new_lines(new_lines), outdated_lines)
 
     async def write(self, batch: PreparedBatch) -> BatchResult:
         """Create or update the records of a batch in one transaction.
@@ -124,11 +124,11 @@ class BatchWriter:
                 batch = await self.prepare(batch.lines)
         raise Unavailable(retry_after=1)
 
-    def _new_lines(self, lines: Sequence[RecordLine]) -> _NewLines:
+    async def _new_lines(self, lines: Sequence[RecordLine]) -> _NewLines:
         """Prepare to store the new records of some lines."""
         records = [line.record for line in lines]
         source_digests = [line.source_digests[0] if line.source_digests else None for line in lines]
-        new_records = NewRecords.from_declared(
+        new_records = await NewRecords.from_declared(
             self._database, self._owner, records, source_digests, now=datetime.now(UTC)
         )
         return _NewLines(lines, new_records)
@@ -145,7 +145,7 @@ class BatchWriter:
 
         new_lines = batch.new_lines
         if lines_over_quota:
-            new_lines = self._new_lines([line for line in new_lines.lines if line.number not in lines_over_quota])
+            new_lines = await self._new_lines([line for line in new_lines.lines if line.number not in lines_over_quota])
             updates = [update for update in updates if update.line_number not in lines_over_quota]
 
         if new_lines.lines:

@@ -3,14 +3,14 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 import pyarrow as pa
 
 from touchstone.core.errors import FieldError, InvalidValue, RecordQuotaExceeded, ServiceError
 from touchstone.database.engine import Database
-from touchstone.services.selection.bulk.batch_writer import BatchWriter, PreparedBatch, RecordLine
+from touchstone.services.selection.bulk.batch_writer import BatchWriter, RecordLine
 from touchstone.services.selection.bulk.body_lines import BodyLine, split_lines
 from touchstone.services.selection.bulk.bulk_report import BatchCounts, BulkReport, RefusedLine
 from touchstone.services.selection.bulk.record_parser import RecordParser
@@ -22,7 +22,9 @@ LINES_PER_BATCH: Final = 1000
 LINES_PER_BATCH_BESIDE_WRITERS: Final = 75
 BYTES_PER_BATCH: Final = 4 * 1024 * 1024
 # How many lines are parsed before other requests may run.
-_LINES_AT_ONCE: Final = 50
+_LINES_AT_ONCE: Final = 25
+# How many batches are stored at a time: one is written while the next one is prepared, and lines are parsed meanwhile.
+_BATCHES_AT_ONCE: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +115,15 @@ class _Batch:
         self.last_line = refusal.line
 
 
+class _StoredBatch(NamedTuple):
+    """A batch that is being stored, and the task that does so."""
+
+    batch: _Batch
+    task: asyncio.Task[None]
+
+
 class _BulkImport:
-    """The import of one body. One batch is written while the next one is parsed and prepared."""
+    """The import of one body. While one batch is written, the next one is prepared, and further lines are parsed."""
 
     def __init__(
         self, catalog: LiveCatalog, writer: BatchWriter, limits: BulkLimits, report: BulkReport, owner: UUID | None
@@ -126,8 +135,8 @@ class _BulkImport:
         self._parser = RecordParser(limits.line_bytes)
         self._owner = owner
         self._batch = _Batch()
-        self._written_batch: _Batch | None = None
-        self._writing: asyncio.Task[None] | None = None
+        # The batches that are being stored, in the order of their lines.
+        self._stored_batches: list[_StoredBatch] = []
 
     async def run(self, chunks: AsyncIterator[bytes]) -> None:
         """Import all lines of a body, and report what was done.
@@ -138,9 +147,8 @@ class _BulkImport:
         try:
             await self._import_lines(chunks)
         finally:
-            # If the import fails while a batch is being written, the report tells about that batch, too.
-            if self._writing is not None:
-                await asyncio.wait([self._writing])
+            # If the import fails while batches are being stored, the report tells about these, too.
+            await asyncio.gather(*(stored.task for stored in self._stored_batches), return_exceptions=True)
 
     async def _import_lines(self, chunks: AsyncIterator[bytes]) -> None:
         """Add all lines of a body to batches, and store these.
@@ -154,7 +162,7 @@ class _BulkImport:
                 await asyncio.sleep(0)  # Let other requests run.
 
         await self._store_batch()
-        await self._wait_until_written()
+        await self._wait_until_stored(remaining_batches=0)
 
     async def _add_lines(self, lines: Sequence[BodyLine]) -> None:
         """Add lines to the current batch, which is stored whenever it is full."""
@@ -190,42 +198,44 @@ class _BulkImport:
         return LINES_PER_BATCH_BESIDE_WRITERS if self._catalog.has_recent_single_writes else LINES_PER_BATCH
 
     async def _store_batch(self) -> None:
-        """Prepare the current batch, start writing it after the previous one is written, and start a new batch.
+        """Begin to store the current batch, and start a new one.
 
         Raises:
-            ServiceError: the previous batch could not be written, or the database cannot be reached.
+            ServiceError: a previous batch could not be stored.
         """
         batch = self._batch
         self._batch = _Batch()
         if batch.is_empty:
             return
 
-        # What the previous batch writes about a record must be known before this one is compared with the record.
-        if self._written_batch is not None and batch.shares_key_with(self._written_batch):
-            await self._wait_until_written()
+        await self._wait_until_stored(remaining_batches=_BATCHES_AT_ONCE - 1)
+        task = asyncio.ensure_future(self._store(batch, list(self._stored_batches)))
+        self._stored_batches.append(_StoredBatch(batch, task))
+
+    async def _wait_until_stored(self, remaining_batches: int) -> None:
+        """Wait until no more than some batches remain to be stored.
+
+        Raises:
+            ServiceError: a batch could not be stored.
+        """
+        while len(self._stored_batches) > remaining_batches:
+            await self._stored_batches[0].task
+            self._stored_batches.pop(0)
+
+    async def _store(self, batch: _Batch, previous_batches: Sequence[_StoredBatch]) -> None:
+        """Store a batch after the previous ones, and add it to the report.
+
+        Raises:
+            ServiceError: the batch or a previous one could not be stored.
+        """
+        # What a previous batch writes about a record must be known before this one is compared with the record.
+        for previous in previous_batches:
+            if batch.shares_key_with(previous.batch):
+                await previous.task
         prepared_batch = await self._writer.prepare(batch.lines)
 
-        await self._wait_until_written()
-        self._written_batch = batch
-        self._writing = asyncio.ensure_future(self._write(batch, prepared_batch))
-
-    async def _wait_until_written(self) -> None:
-        """Wait for the batch that is being written, if there is one.
-
-        Raises:
-            ServiceError: the batch could not be written.
-        """
-        if self._writing is not None:
-            await self._writing
-            self._writing = None
-            self._written_batch = None
-
-    async def _write(self, batch: _Batch, prepared_batch: PreparedBatch) -> None:
-        """Write a batch, and add it to the report.
-
-        Raises:
-            ServiceError: the database cannot store the batch.
-        """
+        for previous in previous_batches:
+            await previous.task
         result = await self._writer.write(prepared_batch)
         over_quota = RecordQuotaExceeded(limit=self._limits.quota_bytes)
         quota_refusals = [self._report.refusal(number, over_quota) for number in result.lines_over_quota]

@@ -1,5 +1,6 @@
 """New records as columns, in the forms in which the database and the catalog in memory take many of them at once."""
 
+import asyncio
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -47,7 +48,7 @@ class NewRecords:
     _catalog_batch: RecordBatch
 
     @classmethod
-    def from_declared(
+    async def from_declared(
         cls,
         database: Database,
         owner: UUID | None,
@@ -55,7 +56,10 @@ class NewRecords:
         source_digests: Sequence[str | None],
         now: datetime,
     ) -> Self:
-        """Prepare to store what an owner declares about new datasets; `source_digests` has a digest for each record."""
+        """Prepare to store what an owner declares about new datasets; `source_digests` has a digest for each record.
+
+        Other requests may run between the steps, each of which takes some milliseconds.
+        """
         # The text of the metadata serves both for the size of a record and for its row.
         metadata = [record.callers_metadata() for record in records]
         metadata_texts = [None if value is None else msgspec.Raw(msgspec.json.encode(value)) for value in metadata]
@@ -68,15 +72,14 @@ class NewRecords:
             "file_path": [record.file_path for record in records],
             "file_type": [record.file_type for record in records],
         }
-        columns_of_database = {**columns, "metadata": metadata_texts, "source_digest": source_digests, "bytes": sizes}
+        await asyncio.sleep(0)
+        columns_of_table = {**columns, "metadata": metadata_texts, "source_digest": source_digests, "bytes": sizes}
         shared_values = {"owner": owner, "created_at": now, "updated_at": now}
+        converted_columns = database.convert_columns(datasets, columns_of_table, shared_values, len(records))
 
-        return cls(
-            owner,
-            sizes=sizes,
-            columns=database.convert_columns(datasets, columns_of_database, shared_values, len(records)),
-            _catalog_batch=_encode_for_catalog(columns, metadata, owner, now),
-        )
+        await asyncio.sleep(0)
+        catalog_batch = _encode_for_catalog(columns, metadata, owner, now)
+        return cls(owner, sizes, converted_columns, catalog_batch)
 
     def catalog_batch(self, ids: Sequence[int]) -> RecordBatch:
         """Return the records as the catalog in memory takes them; `ids` are those that the database has assigned."""
