@@ -1,7 +1,7 @@
 """Several processes on one database: each sees the writes of the others in any order, and its own at once."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -67,6 +67,31 @@ async def test_own_writes_never_hide_those_of_others(database: Database) -> None
         for catalog in (ours, theirs):
             await catalog.refresh()
             assert catalog.view.size == 2 * (turn + 1)
+
+
+async def test_own_writes_outlive_changes_that_were_read_before(database: Database) -> None:
+    """What another process has written to a record does not replace what this one has written since."""
+    await seed(database, random_rows(1, 3))
+    ours, theirs = LiveCatalog(database), LiveCatalog(database)
+    for catalog in (ours, theirs):
+        await catalog.load()
+
+    async def rename(catalog: LiveCatalog, ids: Sequence[int], name: str) -> None:
+        async with catalog.writing() as change:
+            for id_ in ids:
+                await change.update(id_, _draft(name))
+
+    await rename(theirs, [1, 2, 3], "theirs")
+    changes = await ours._catalog.read_next_changes(database)
+    await rename(ours, [1], "ours")
+    assert ours._catalog.is_outdated(changes)
+
+    for turn in range(10):
+        await rename(theirs, [1, 2, 3], f"theirs {turn}")
+        await asyncio.gather(ours.refresh(), rename(ours, [1], f"ours {turn}"))
+        await ours.refresh()
+        assert ours.view.count((Contains("dataset_name", f"ours {turn}"),)) == 1
+        assert ours.view.count((Contains("dataset_name", f"theirs {turn}"),)) == 2
 
 
 async def test_a_write_is_committed_before_its_answer(settings: Settings, ada: httpx2.AsyncClient) -> None:

@@ -25,6 +25,12 @@ class CatalogWriter:
         """The records that the transaction has inserted one by one or changed, each in its last state."""
         return list(self._upserts.values())
 
+    @property
+    def written_ids(self) -> list[int]:
+        """The ids of all records that the transaction has inserted, changed or deleted."""
+        new_ids = [id_ for batch in self.new_batches for id_ in batch.ids.tolist()]
+        return [*self._upserts, *self.deleted_ids, *new_ids]
+
     async def insert(self, draft: DatasetDraft) -> DatasetRecord:
         """Insert a record, and return it as stored."""
         record = await store.insert_dataset(self.transaction, draft, self.version)

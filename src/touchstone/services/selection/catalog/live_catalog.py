@@ -96,6 +96,8 @@ class LiveCatalog:
 
         # Writers wait for each other, so that changes are applied in the order of their versions.
         self._apply_lock = asyncio.Lock()
+        # The changes of other processes are read by one task at a time, which then takes the lock above.
+        self._reading_lock = asyncio.Lock()
 
     @property
     def view(self) -> View:
@@ -142,8 +144,9 @@ class LiveCatalog:
         """
         self._progress = LoadProgress()
         loaded = await load_catalog(self._database, self._snapshots, self._layout, self._progress)
-        async with self._apply_lock:
-            self._replace_catalog(loaded.catalog)
+        async with self._reading_lock:
+            async with self._apply_lock:
+                self._replace_catalog(loaded.catalog)
             await self._apply_next_changes()
 
         self._progress = None
@@ -198,23 +201,35 @@ class LiveCatalog:
             names_version = await change_counters.read_version(connection, change_counters.NAMES)
         self.records.forget_outdated_names(names_version)
 
+        # A write of this process that is committed has been applied once no writer holds the lock.
+        if version > self.version:
+            async with self._apply_lock:
+                pass
         if version <= self.version:
             self.is_up_to_date = True
             return
 
-        async with self._apply_lock:
+        async with self._reading_lock:
             await self._apply_next_changes()
 
     async def _apply_next_changes(self) -> None:
-        """Apply the next batch of changes, if there are any; the caller holds the lock."""
-        async with self._database.reading() as connection:
-            batch = await self._catalog.apply_next_changes(connection)
+        """Apply the next batch of changes, if there are any; the caller holds the lock for reading them.
 
-            # No other task may run before this, which includes the closing of the connection: it would find the new
-            # columns, but still the old records.
-            self.records.forget_changed(batch.ids)
+        Writers wait while the changes are applied, but not while they are read.
+        """
+        catalog = self._catalog
+        changes = await catalog.read_next_changes(self._database)
+        async with self._apply_lock:
+            if catalog is not self._catalog:
+                return  # Another catalog, which holds newer changes, is in use now.
+            if catalog.is_outdated(changes):
+                changes = await catalog.read_next_changes(self._database)
 
-        self.is_up_to_date = batch.is_last
+            # No other task may run between these: it would find the new columns, but still the old records.
+            catalog.apply(changes)
+            self.records.forget_changed(changes.ids)
+
+        self.is_up_to_date = changes.is_last
         CATALOG_RECORDS.set(self._catalog.columns.view.size)
 
     async def _wait_until_loaded(self) -> None:
@@ -244,13 +259,10 @@ class LiveCatalog:
         await self._catch_up_with(VersionedCatalog(columns, snapshot.version))
 
     async def _catch_up_with(self, catalog: VersionedCatalog) -> None:
-        """Bring another catalog up to date while writers wait, and use it from now on."""
+        """Bring another catalog up to date, and use it from now on; writers wait only for the last changes."""
+        await catalog.catch_up(self._database)
         async with self._apply_lock:
-            is_up_to_date = False
-            while not is_up_to_date:
-                async with self._database.reading() as connection:
-                    batch = await catalog.apply_next_changes(connection)
-                is_up_to_date = batch.is_last
+            await catalog.catch_up(self._database)
             self._replace_catalog(catalog)
 
     def _replace_catalog(self, catalog: VersionedCatalog) -> None:

@@ -64,7 +64,7 @@ async def _build_catalog(
 async def load_from_snapshot(snapshots: CatalogSnapshots, layout: Layout) -> LoadedCatalog | None:
     """Return the catalog as the snapshot has it, or None if there is no snapshot of this database.
 
-    The changes since then are still to be applied, by `VersionedCatalog.apply_next_changes`.
+    The changes since then are still to be applied, by `VersionedCatalog.apply`.
     """
     snapshot = await snapshots.open()
     if snapshot is None:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
 from touchstone.database import change_counters
-from touchstone.database.engine import Reader
+from touchstone.database.engine import Database, Reader
 from touchstone.ranking.catalog.catalog import Catalog
 from touchstone.services.selection.catalog.changes_store import (
     ChangePlace,
@@ -20,11 +20,25 @@ from touchstone.services.selection.datasets.encoded_records import to_catalog_ro
 CHANGE_BATCH: Final = 1000
 
 
-class AppliedBatch(NamedTuple):
-    """A batch of changes that was applied: the ids of the records, and whether it was the last one."""
+class NextChanges(NamedTuple):
+    """The next changes in the database that a catalog has not applied yet.
 
-    ids: list[int]
+    Attributes:
+        version: The version of the database when they were read.
+        removed_ids: The ids of all records that were deleted or made private.
+        records: Changed records in the order of their changes.
+        is_last: Whether no further records had changed.
+    """
+
+    version: int
+    removed_ids: list[int]
+    records: list[DatasetRecord]
     is_last: bool
+
+    @property
+    def ids(self) -> list[int]:
+        """The ids of all records that the changes are about."""
+        return [*(record.id for record in self.records), *self.removed_ids]
 
 
 class VersionedCatalog:
@@ -46,27 +60,52 @@ class VersionedCatalog:
         self._removals_version = version
         # Versions of this process that were applied while an older one, of another process, was still missing.
         self._versions_ahead: set[int] = set()
+        # The records that this process has written since changes were read; None while no changes are to be applied.
+        self._ids_written_since: set[int] | None = None
 
-    async def apply_next_changes(self, connection: Reader) -> AppliedBatch:
-        """Apply the next changes in the database that have not been applied yet.
+    async def read_next_changes(self, database: Database) -> NextChanges:
+        """Read the next changes in the database that have not been applied yet.
+
+        This process may write meanwhile. One caller at a time may read changes, and has to apply them before it reads
+        the next ones.
+        """
+        self._ids_written_since = set()
+        async with database.reading() as connection:
+            current_version = await change_counters.read_version(connection, change_counters.CATALOG)
+            removed_ids = await self._read_removed_ids(connection)
+            place = max(self._place, ChangePlace.end_of(self.version))
+            records = await records_changed_after(connection, place, CHANGE_BATCH)
+        return NextChanges(current_version, removed_ids, records, is_last=len(records) < CHANGE_BATCH)
+
+    async def catch_up(self, database: Database) -> None:
+        """Read and apply all changes in the database, while this process writes nothing to the catalog."""
+        is_up_to_date = False
+        while not is_up_to_date:
+            changes = await self.read_next_changes(database)
+            self.apply(changes)
+            is_up_to_date = changes.is_last
+
+    def is_outdated(self, changes: NextChanges) -> bool:
+        """Return whether this process has written one of the records since the changes were read.
+
+        The catalog then holds a newer state of the record, so that the changes have to be read again.
+        """
+        return self._ids_written_since is not None and not self._ids_written_since.isdisjoint(changes.ids)
+
+    def apply(self, changes: NextChanges) -> None:
+        """Apply changes that were read before, and are not outdated.
 
         Records that nobody or only their owner may see are removed first, however many changes there are: they must
         not be shown until their own change is applied. The others follow in batches.
         """
-        current_version = await change_counters.read_version(connection, change_counters.CATALOG)
-        removed_ids = await self._read_removed_ids(connection)
-        place = max(self._place, ChangePlace.end_of(self.version))
-        records = await records_changed_after(connection, place, CHANGE_BATCH)
-
-        self._apply(records, removed_ids)
-        self._removals_version = current_version
-        is_last = len(records) < CHANGE_BATCH
-        self._place = ChangePlace.end_of(current_version) if is_last else _place_of(records[-1])
+        self._apply(changes.records, changes.removed_ids)
+        self._ids_written_since = None
+        self._removals_version = changes.version
+        self._place = ChangePlace.end_of(changes.version) if changes.is_last else _place_of(changes.records[-1])
 
         # More records of the last version may follow in the next batch.
-        complete_version = current_version if is_last else self._place.version - 1
-        self._advance_to(max(self.version, min(complete_version, current_version)))
-        return AppliedBatch([*(record.id for record in records), *removed_ids], is_last)
+        complete_version = changes.version if changes.is_last else self._place.version - 1
+        self._advance_to(max(self.version, min(complete_version, changes.version)))
 
     async def _read_removed_ids(self, connection: Reader) -> list[int]:
         """Return the ids of the records that were deleted or made private since removals were last applied.
@@ -84,6 +123,8 @@ class VersionedCatalog:
         self._apply(writer.upserts, writer.deleted_ids)
         for batch in writer.new_batches:
             self.columns.append(batch)
+        if self._ids_written_since is not None:
+            self._ids_written_since.update(writer.written_ids)
 
         self._versions_ahead.add(writer.version)
         self._advance_to(self.version)
