@@ -29,7 +29,7 @@ def check_headers(scope: Scope) -> None:
     has_valid_version = http_version in _HTTP_VERSIONS
 
     # HTTP/1.0 does not require a `Host` header, and HTTP/1.1 requires exactly one.
-    host_count = sum(name == b"host" for name, _value in headers)
+    host_count = [name for name, _value in headers].count(b"host")
     has_valid_host = host_count == 1 or (host_count == 0 and http_version == "1.0")
 
     # No application decodes another transfer coding than `chunked`.

@@ -1,6 +1,5 @@
 """The outermost middleware of every listener: request ids, limits, admission and error responses."""
 
-import math
 import sys
 import time
 from collections.abc import Callable, Collection, Hashable
@@ -21,7 +20,7 @@ from touchstone.http.access_log import AccessLog
 from touchstone.http.admission import Admission
 from touchstone.http.error_responses import error_response
 from touchstone.http.header_checks import check_headers
-from touchstone.http.request_bodies import BodyMemory, LimitedBody, UploadSlots
+from touchstone.http.request_bodies import BodyLimits, BodyMemory, BufferedBody, LimitedBody, UploadSlots
 from touchstone.http.request_costs import RequestCosts, RequestKind, kind_of
 from touchstone.http.request_tracking import (
     NOSNIFF,
@@ -96,6 +95,10 @@ class EdgeMiddleware:
         self._admission = Admission(limit=settings.max_concurrency, wait_seconds=settings.queue_seconds)
         self._upload_slots = UploadSlots(settings)
         self._body_memory = BodyMemory(settings.max_concurrency * settings.body_max_bytes)
+        self._limits_by_path = _limits_by_path(settings, body_paths)
+        self._default_limits = BodyLimits(
+            settings.body_max_bytes, settings.minimum_rate_bytes, settings.receive_timeout_seconds
+        )
         self._access_log = AccessLog()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -157,24 +160,28 @@ class EdgeMiddleware:
             await self.app(request.scope, receive, request.send)
             return
 
-        body = self._limit_body(request, receive)
+        limits = self._limits_by_path.get(request.scope["path"].rstrip("/"), self._default_limits)
+        body = LimitedBody(request.watch_disconnect(receive), limits)
         body.check_declared_length(request.headers.get(b"content-length"))
-
-        # The application reads an upload while it arrives, because it may be too large for the memory.
-        if self._is_upload(request) or self._is_stream(request):
-            with self._upload_slots.slot(request.scope):
-                await self.app(request.scope, body, request.send)
-            return
 
         if not request.has_body:
             await self._admit(request, body, kind)
-            return
+        elif limits.is_buffered:
+            await self._receive_and_admit(request, body, kind)
+        else:
+            # The application reads the body while it arrives, because it may be too large for the memory.
+            with self._upload_slots.slot(request.scope):
+                await self.app(request.scope, body, request.send)
 
-        # Any other body is received before the request may run, so that a slow client does not hold up others.
-        with self._body_memory.buffer(body) as buffered_body:
+    async def _receive_and_admit(self, request: TrackedRequest, body: LimitedBody, kind: RequestKind) -> None:
+        """Receive a body before its request may run, so that a slow client does not hold up others."""
+        buffered_body = BufferedBody(body, self._body_memory)
+        try:
             await buffered_body.receive_all()
             if not request.is_abandoned:
                 await self._admit(request, buffered_body, kind)
+        finally:
+            buffered_body.release()
 
     async def _admit(self, request: TrackedRequest, receive: Receive, kind: RequestKind) -> None:
         """Call the application once it is the request's turn, and remember how much time such requests take.
@@ -222,34 +229,15 @@ class EdgeMiddleware:
         await response(scope, receive_disconnect, send_with_refusal_headers)
         self._access_log.record_refusal(scope, started_at, running_count=self._admission.running)
 
-    def _is_upload(self, request: TrackedRequest) -> bool:
-        """Return whether a request has a body that is handled as an upload."""
-        return request.has_body and request.scope["path"].rstrip("/") in self.body_paths.uploads
 
-    def _is_stream(self, request: TrackedRequest) -> bool:
-        """Return whether a request has a body that is processed while it arrives."""
-        return request.has_body and request.scope["path"].rstrip("/") in self.body_paths.streams
+def _limits_by_path(settings: Settings, body_paths: BodyPaths) -> dict[str, BodyLimits]:
+    """Return the limits on the bodies that applications read while they arrive, by their paths.
 
-    def _limit_body(self, request: TrackedRequest, receive: Receive) -> LimitedBody:
-        """Return a `receive` function that enforces the limits on the body of this request."""
-        settings = self.settings
-        max_bytes = settings.body_max_bytes
-        deadline_seconds = settings.receive_timeout_seconds
-
-        # A large upload over a slow line may take long, as long as it makes progress.
-        if self._is_upload(request):
-            max_bytes = settings.upload_max_bytes
-            deadline_seconds = math.inf
-        elif self._is_stream(request):
-            max_bytes = sys.maxsize
-            deadline_seconds = math.inf
-
-        return LimitedBody(
-            request.watch_disconnect(receive),
-            max_bytes=max_bytes,
-            minimum_rate=settings.minimum_rate_bytes,
-            deadline_seconds=deadline_seconds,
-        )
+    A large body over a slow line may take long, as long as it makes progress.
+    """
+    upload_limits = BodyLimits(settings.upload_max_bytes, settings.minimum_rate_bytes, is_buffered=False)
+    stream_limits = BodyLimits(sys.maxsize, settings.minimum_rate_bytes, is_buffered=False)
+    return {**dict.fromkeys(body_paths.streams, stream_limits), **dict.fromkeys(body_paths.uploads, upload_limits)}
 
 
 def _is_health_check(scope: Scope) -> bool:

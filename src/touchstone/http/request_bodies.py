@@ -5,9 +5,9 @@ import math
 import random
 import time
 from collections import Counter
-from collections.abc import Awaitable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final, TypeVar
+from typing import Final, NamedTuple
 
 from starlette.types import Message, Receive, Scope
 
@@ -24,25 +24,38 @@ FIRST_WINDOW_SPREAD_SECONDS: Final = 1.0
 SMALL_BYTES: Final = 64 * 1024
 _MAX_LENGTH_DIGITS: Final = 20
 _CLOSE: Final = {"Connection": "close"}
-T = TypeVar("T")
+
+
+class BodyLimits(NamedTuple):
+    """The limits on the bodies of some requests.
+
+    Attributes:
+        max_bytes: the largest size of a body.
+        minimum_rate: the slowest rate at which a client may send it, in bytes per second.
+        deadline_seconds: the longest time for which the server waits for parts of one body, in all.
+        is_buffered: whether the body is received completely before the application is called.
+    """
+
+    max_bytes: int
+    minimum_rate: int
+    deadline_seconds: float = math.inf
+    is_buffered: bool = True
 
 
 class LimitedBody:
-    """An ASGI `receive` function with a size limit, a minimum rate and, optionally, a deadline for the whole body.
+    """An ASGI `receive` function with limits on the size and the pace of a body.
 
     Only the time spent waiting for the client counts, so the application may read as slowly as it likes.
     """
 
-    def __init__(
-        self, receive: Receive, *, max_bytes: int, minimum_rate: int, deadline_seconds: float = math.inf
-    ) -> None:
-        """Limit the body that `receive` returns to `max_bytes` and to `minimum_rate`, in bytes per second."""
+    def __init__(self, receive: Receive, limits: BodyLimits) -> None:
+        """Limit the body that `receive` returns."""
         self.receive = receive
-        self.max_bytes = max_bytes
-        self.minimum_rate = minimum_rate
+        self.max_bytes = limits.max_bytes
+        self.minimum_rate = limits.minimum_rate
         self.received_bytes = 0
         self.is_complete = False
-        self._remaining_seconds = deadline_seconds
+        self._remaining_seconds = limits.deadline_seconds
         self._window_seconds = RATE_SECONDS + random.uniform(0, FIRST_WINDOW_SPREAD_SECONDS)  # noqa: S311
         self._window_bytes = 0
 
@@ -75,7 +88,9 @@ class LimitedBody:
         if self.is_complete:
             return await self.receive()
 
-        message = await self._receive_in_time()
+        # Most bodies have arrived already, and a timer would cost as much as the response to a frequent request.
+        receiving = StartedAwaitable(self.receive())
+        message = receiving.result if receiving.is_done else await self._wait_in_time(receiving)
         if message["type"] != "http.request":
             return message
 
@@ -88,30 +103,29 @@ class LimitedBody:
             raise TooLarge(limit=self.max_bytes)
         return message
 
-    async def _receive_in_time(self) -> Message:
-        """Return the next message, waiting for as long as the client keeps up the minimum rate.
+    async def _wait_in_time(self, receiving: StartedAwaitable[Message]) -> Message:
+        """Return the message that is being received, waiting for as long as the client keeps up the minimum rate.
 
         The rate is measured over windows of four seconds of waiting.
 
         Raises:
             ReceiveTimeout: the client sends too slowly, or the deadline for the whole body has passed.
         """
-        message: Message | None = None
-
-        while message is None:
+        while True:
             max_wait_seconds = min(self._window_seconds, self._remaining_seconds)
             started_at = time.monotonic()
             try:
-                message = await wait_within(max_wait_seconds, self.receive())
+                async with asyncio.timeout(max_wait_seconds):
+                    message = await receiving.wait()
             except TimeoutError:
                 self._remaining_seconds -= time.monotonic() - started_at
                 self._begin_next_window()
+                receiving = StartedAwaitable(self.receive())
             else:
                 waited_seconds = time.monotonic() - started_at
                 self._remaining_seconds -= waited_seconds
                 self._window_seconds -= waited_seconds
-
-        return message
+                return message
 
     def _begin_next_window(self) -> None:
         """Begin to measure the rate anew, if the client was fast enough so far.
@@ -135,18 +149,12 @@ class BodyMemory:
         self.limit = limit
         self.used = 0
 
-    @contextmanager
-    def buffer(self, body: LimitedBody) -> Iterator["BufferedBody"]:
-        """Provide a buffer for one body, whose memory is counted until the `with` block ends."""
-        buffered_body = BufferedBody(body, self)
-        try:
-            yield buffered_body
-        finally:
-            self.used -= buffered_body.allocated_bytes
-
 
 class BufferedBody:
-    """An ASGI `receive` function that returns a body, once received completely, in a single message."""
+    """An ASGI `receive` function that returns a body, once received completely, in a single message.
+
+    Its memory is counted until `release` is called.
+    """
 
     def __init__(self, body: LimitedBody, memory: BodyMemory) -> None:
         self.allocated_bytes = 0
@@ -183,6 +191,11 @@ class BufferedBody:
         message = self._message
         self._message = None
         return message or await self._body.receive()
+
+    def release(self) -> None:
+        """Stop counting the memory of the body; this must be called once the request has ended."""
+        self._memory.used -= self.allocated_bytes
+        self.allocated_bytes = 0
 
     def _allocate(self, size_bytes: int) -> None:
         """Count the memory of another chunk of the body.
@@ -233,19 +246,3 @@ class UploadSlots:
             self._used[client_key] -= 1
             if not self._used[client_key]:
                 del self._used[client_key]  # addresses without uploads are forgotten
-
-
-async def wait_within(max_seconds: float, awaitable: Awaitable[T]) -> T:
-    """Return the result of an awaitable, as `asyncio.wait_for` does, but without a timer if there is no need to wait.
-
-    A timer costs as much as the response to a frequent request, and most parts of a body have already arrived.
-
-    Raises:
-        TimeoutError: there is no result after `max_seconds`.
-    """
-    started = StartedAwaitable(awaitable)
-    if started.is_done:
-        return started.result
-
-    async with asyncio.timeout(max_seconds):
-        return await started.wait()

@@ -35,7 +35,10 @@ class StartedAwaitable(Generic[T]):
 
     @types.coroutine
     def wait(self) -> Generator[Any, Any, T]:
-        """Wait until an awaitable that is not done has ended, and return its result."""
+        """Return the result of the awaitable, once it has ended."""
+        if self.is_done:
+            return self.result
+
         try:
             yield self._first_future
             return (yield from self._steps)
