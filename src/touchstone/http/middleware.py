@@ -70,7 +70,6 @@ class EdgeMiddleware:
     traceback.
 
     Attributes:
-        body_paths: paths at which a body has limits of its own and is not kept in memory.
         respond_to_error: returns the response that reports an error.
         caller_of: returns the user or address that a request is attributed to.
     """
@@ -84,9 +83,8 @@ class EdgeMiddleware:
         respond_to_error: ErrorResponder = error_response,
         caller_of: CallerOf = client_address,
     ) -> None:
+        """Prepare to handle the requests to `app`; bodies at `body_paths` have limits of their own."""
         self.app = app
-        self.settings = settings
-        self.body_paths = body_paths
         self.respond_to_error = respond_to_error
         self.caller_of = caller_of
         self.proxies = settings.proxies
