@@ -89,7 +89,7 @@ async def insert(database: Database, *claims: ClaimDraft, metadata: dict[str, An
 
 
 async def audit(database: Database, documents: Path | None = None) -> EvidenceAudit:
-    async with database.reading() as connection:
+    async with database.streaming() as connection:
         return await audit_catalog(connection, documents)
 
 
@@ -162,13 +162,13 @@ async def test_claims_that_do_not_count_are_left_out(database: Database) -> None
 async def test_a_forged_quote_from_a_packaged_source_is_found(database: Database) -> None:
     """A quote that claims to come from a document of the demo catalog is held against its packaged passages."""
     await load_demo(database)
-    async with database.reading() as connection:
+    async with database.streaming() as connection:
         clean = await audit_catalog(connection, None)
     assert clean.records >= 2000
     assert clean.verified == clean.claims[EvidenceLevel.DOCUMENTED] > 9_000
     assert (clean.unverified, clean.faulty) == (0, [])
 
-    async with database.reading() as connection:
+    async with database.streaming() as connection:
         claims = [claim async for chunk in store.stream_active_claims(connection, 10) for claim in chunk][:1]
     forged = documented(attribute="informed_consent", quote="Everybody signed a form.", source=claims[0].source)
     await insert(database, forged)

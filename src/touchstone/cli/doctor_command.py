@@ -63,7 +63,7 @@ async def examine(
         if not with_catalog:
             return revision, None
 
-        async with database.reading() as connection:
+        async with database.streaming() as connection:
             return revision, await audit_catalog(connection, documents)
 
 

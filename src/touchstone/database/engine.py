@@ -66,6 +66,10 @@ class Reader:
         """Return the first column of the first row of the query, or None if it has no rows."""
         return await self._connection.scalar(query)
 
+
+class StreamingReader(Reader):
+    """A read-only connection that can also read the rows of a query in chunks."""
+
     async def stream(self, query: sa.Select[Any], size: int = 1000) -> AsyncIterator[Sequence[sa.RowMapping]]:
         """Yield the rows of the query in chunks of `size`, without loading all of them into memory."""
         async with self._connection.stream(query) as result:
@@ -132,10 +136,13 @@ class Database:
         self.path = sqlite_path(url)
         self.measured_records = postgresql.MEASURED_RECORDS if self.path is None else sqlite.MEASURED_RECORDS
         self._disk_reserve: DiskReserve | None = None
-        self._reading_engine = _create_engine(url, POOL_SIZE)
+        self._reading_engine = self._streaming_engine = _create_engine(url, POOL_SIZE)
 
         if self.path is None:
-            self._writing_engine = self._reading_engine
+            self._writing_engine = self._streaming_engine
+            # Each query sees what is committed when it begins, in a transaction or not. Without one, the server need
+            # not be asked to begin it and to end it.
+            self._reading_engine = self._writing_engine.execution_options(isolation_level="AUTOCOMMIT")
         else:
             with translate_failures():
                 check_can_open(self.path)
@@ -160,6 +167,17 @@ class Database:
         with self._handle_failures():
             async with self._reading_engine.connect() as connection:
                 yield Reader(connection)
+
+    @asynccontextmanager
+    async def streaming(self) -> AsyncIterator[StreamingReader]:
+        """Open a connection like `reading`, from which the rows of a query can be read in chunks.
+
+        Raises:
+            Unavailable: the database cannot be reached.
+        """
+        with self._handle_failures():
+            async with self._streaming_engine.connect() as connection:
+                yield StreamingReader(connection)
 
     @asynccontextmanager
     async def writing(self, *, even_if_disk_full: bool = False) -> AsyncIterator[Writer]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from touchstone.core.evidence import EvidenceLevel
-from touchstone.database.engine import Reader
+from touchstone.database.engine import StreamingReader
 from touchstone.demo.packaged_records import read_excerpts
 from touchstone.metadata.readers.source_document import SourceDocument
 from touchstone.metadata.verbatim_quotes import contains_quote, document_texts, texts_in
@@ -83,7 +83,7 @@ def paths_by_digest(folder: Path) -> dict[str, Path]:
     return {hashlib.sha256(path.read_bytes()).hexdigest(): path for path in paths}
 
 
-async def audit_catalog(connection: Reader, documents: Path | None) -> EvidenceAudit:
+async def audit_catalog(connection: StreamingReader, documents: Path | None) -> EvidenceAudit:
     """Check all claims that count.
 
     A quote is looked for in what the record keeps of an imported document, in the files below the folder `documents`,

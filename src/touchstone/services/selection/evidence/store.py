@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from touchstone.core.evidence import EvidenceLevel
 from touchstone.core.identity import Caller
-from touchstone.database.engine import Reader, Writer
+from touchstone.database.engine import Reader, StreamingReader, Writer
 from touchstone.database.tables import claims, datasets
 from touchstone.services.selection.datasets.store import is_visible_to
 from touchstone.services.selection.evidence.claim_records import (
@@ -65,7 +65,7 @@ async def read_claims_by_dataset(connection: Reader, dataset_ids: Sequence[int])
     return claims_by_dataset
 
 
-async def stream_active_claims(connection: Reader, chunk_size: int) -> AsyncIterator[list[ClaimRecord]]:
+async def stream_active_claims(connection: StreamingReader, chunk_size: int) -> AsyncIterator[list[ClaimRecord]]:
     """Yield the active claims about all records in chunks, those about one record one after the other."""
     is_active = claims.c.status == ClaimStatus.ACTIVE.value
     query = sa.select(claims).where(is_active).order_by(claims.c.dataset_id, claims.c.attribute, claims.c.id)
