@@ -11,6 +11,7 @@ from touchstone.core.delimited_text import has_header
 from touchstone.learning.column_types import ColumnKind, parse_cell, schema_from_dict, schema_to_dict
 from touchstone.learning.identifiers import is_named_like_identifier
 from touchstone.learning.learning_errors import LearningError
+from touchstone.learning.table_files.delimited import BLOCK_BYTES
 from touchstone.learning.table_profile import profile_table
 from touchstone.learning.table_reader import read_table
 from touchstone.learning.table_warnings import table_warnings
@@ -97,6 +98,17 @@ def test_encodings_are_guessed_from_the_letters(encoding: str) -> None:
 def test_a_header_is_told_from_data(rows: list[list[str]], expected: bool) -> None:
     """Words above numbers, years and numbered columns are names; whatever is like the rows below is data."""
     assert has_header(rows) is expected
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_line_breaks_in_quoted_cells_of_long_files(encoding: str) -> None:
+    """A quoted cell may break the line anywhere in a file that is read in several blocks."""
+    rows = 2 * BLOCK_BYTES // 40
+    plain = "".join(f"{row},a cell that needs no quotes\n" for row in range(rows // 2))
+    broken = "".join(f'{row},"a cell\nof several\nlines"\n' for row in range(rows // 2, rows))
+    table = read_table(raw(f"n,text\n{plain}{broken}".encode(encoding)))
+    assert table.frame["n"].tolist() == list(range(rows))
+    assert table.frame["text"].iloc[[0, -1]].tolist() == ["a cell that needs no quotes", "a cell\nof several\nlines"]
 
 
 def test_a_file_without_a_header_loses_no_row() -> None:

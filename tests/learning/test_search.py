@@ -32,7 +32,13 @@ from touchstone.learning.successive_halving import (
 from touchstone.learning.table_reader import read_table
 from touchstone.learning.task_interface import Json
 from touchstone.learning.time_budget import FINISHING_SECONDS, TimeBudget, expected_finishing_seconds
-from touchstone.learning.trial_fitting import fit_trial, predict_fold, predict_matrix, suppress_numeric_warnings
+from touchstone.learning.trial_fitting import (
+    encode_fold,
+    fit_trial,
+    predict_fold,
+    predict_matrix,
+    suppress_numeric_warnings,
+)
 from touchstone.learning.trial_score import selection_score
 
 
@@ -226,6 +232,31 @@ def test_boosting_learns_longer_from_many_rows(monkeypatch: pytest.MonkeyPatch) 
     predictions = predict_fold(experiment.data, fitted.model, fitted.encoded)
     np.testing.assert_array_equal(predictions.truth, experiment.target.values[fold.test])
     np.testing.assert_allclose(predictions.predicted, predict_fold(experiment.data, again, fitted.encoded).predicted)
+
+
+def test_many_rows_are_learned_with_leaves_of_one_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is tried for long tables differs in what matters there, unlike the least number of rows in a leaf."""
+    sizes = set()
+    for many_rows in (500, 5_000):
+        monkeypatch.setattr("touchstone.learning.algorithms.MANY_ROWS", many_rows)
+        trials = plan(curved(1_000), "y", algorithms=["lightgbm"], budget={"max_trials": 20}).trials
+        sizes.add((many_rows, len({trial.settings["min_child_samples"] for trial in trials})))
+        assert {trial.settings["num_leaves"] for trial in trials} >= {31, 63}
+    assert sizes == {(500, 1), (5_000, 3)}
+
+
+def test_columns_of_many_rows_are_encoded_at_the_same_time() -> None:
+    """Threads that encode kinds of columns at the same time do not change the matrix, nor what is stored of it."""
+    frame = messy(400)
+    experiment = plan(frame, "outcome")
+    fold = experiment.folds[0]
+    with suppress_numeric_warnings():
+        alone = encode_fold(experiment.data, fold)
+        with open_fitting_pool(2) as pool, pool.shared_with_joblib():
+            together = encode_fold(experiment.data, fold)
+    np.testing.assert_array_equal(alone.train, together.train)
+    np.testing.assert_array_equal(alone.test, together.test)
+    assert alone.preparation.get_params()["n_jobs"] == together.preparation.get_params()["n_jobs"]
 
 
 def test_missing_numbers_become_the_median() -> None:

@@ -270,8 +270,14 @@ MODEL_FAMILIES: Final[dict[str, ModelFamily]] = {
         amount_presets=({**SLOW_BOOSTING, "objective": "tweedie"},),
         fit_early=fit_lightgbm_early,
         keeps_best_rounds=True,
-        # Few rounds have to suffice, so each of them learns much. On a sample, models that learn less would win.
-        for_many_rows={"learning_rate": (0.2,), "num_leaves": (31, 63), "colsample_bytree": (1.0,)},
+        # Few rounds have to suffice, so each of them learns much. On a sample, models that learn less would win, and
+        # leaves of few rows would be compared, which hardly occur in the whole table.
+        for_many_rows={
+            "learning_rate": (0.2,),
+            "num_leaves": (31, 63),
+            "min_child_samples": (20,),
+            "colsample_bytree": (1.0,),
+        },
         presets_for_many_rows=({}, {"num_leaves": 63}),
     ),
     "random_forest": ModelFamily(

@@ -60,7 +60,8 @@ def _fit_while_better(
     All threads work on the one fit.
     """
     learned_rows = _rows_apart_from(experiment, fold.train, compared_rows)
-    encoded = encode_fold(experiment.data, Fold(learned_rows, np.concatenate([compared_rows, fold.test])))
+    with pool.shared_with_joblib():
+        encoded = encode_fold(experiment.data, Fold(learned_rows, np.concatenate([compared_rows, fold.test])))
     compared_part = _test_on(encoded, slice(len(compared_rows)))
     tested_part = _test_on(encoded, slice(len(compared_rows), None))
 

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TypeVar
 
+from joblib import parallel_config
 from threadpoolctl import threadpool_limits
 
 Item = TypeVar("Item")
@@ -26,6 +27,15 @@ class FittingPool:
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Call a function with every item, and yield the results in the order of the items."""
         return self._executor.map(function, items)
+
+    @contextmanager
+    def shared_with_joblib(self) -> Iterator[None]:
+        """Let scikit-learn use as many threads as this pool has, for example to encode kinds of columns at once.
+
+        This is for work on the calling thread, while the pool has nothing to do.
+        """
+        with parallel_config("threading", n_jobs=self.thread_count):
+            yield
 
 
 @contextmanager

@@ -178,6 +178,7 @@ def fit_stored_model(experiment: Experiment, search: SearchResult, pool: Fitting
     every_row = np.arange(len(experiment.target.values))
     first_row = every_row[:1]  # Nothing is tested here, but the encoder does not accept an empty fold.
     data = training_data(experiment, every_row)
-    encoded = encode_fold(data, Fold(train=every_row, test=first_row))
+    with pool.shared_with_joblib():
+        encoded = encode_fold(data, Fold(train=every_row, test=first_row))
     model = fit_ensemble(data, search.ensemble, encoded, pool)
     return Pipeline([("prepare", encoded.preparation), ("model", search.decisions.calibrate_model(model))])

@@ -6,6 +6,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from touchstone.core.prefetch import map_ahead
+from touchstone.learning.fitting_pool import usable_core_count
+
 Hashes = npt.NDArray[np.uint64]
 
 COLUMN_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio, which spreads bits well.
@@ -16,9 +19,11 @@ def row_hashes(frame: pd.DataFrame) -> Hashes:
 
     Two missing values count as equal, and so do 0 and -0.
     """
+    columns = (frame[name] for name in frame.columns)
     hashes = np.zeros(len(frame), dtype=np.uint64)
-    for name in frame.columns:
-        hashes = hashes * COLUMN_FACTOR ^ _cell_hashes(frame[name])
+    for cell_hashes in map_ahead(_cell_hashes, columns, thread_count=usable_core_count()):
+        hashes *= COLUMN_FACTOR
+        hashes ^= cell_hashes
     return hashes
 
 

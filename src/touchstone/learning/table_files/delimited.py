@@ -24,6 +24,8 @@ from touchstone.learning.table_files.text_file import CHUNK, detect_encoding
 
 SAMPLE_LINES: Final = 200
 SAMPLE_NONEMPTY_LINES: Final = 50
+BLOCK_BYTES: Final = 2 * MAX_LINE_BYTES  # Of a file that is read in blocks, none of which may be shorter than a row.
+QUOTE: Final = b'"'  # Also a part of a quotation mark in UTF-16.
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,19 +139,31 @@ def _read_regular_cells(stream: BinaryIO, layout: TextLayout) -> list[pa.Chunked
     Raises an error of pyarrow for any other file.
     """
     positions = [str(position) for position in range(layout.width)]
+    may_break_lines = _contains_quotes(stream)
     table = arrow_csv.read_csv(
         pa.PythonFile(stream, mode="r"),
         read_options=arrow_csv.ReadOptions(
             column_names=positions,
             skip_rows_after_names=1 if layout.has_header else 0,
             encoding=layout.encoding.name,
-            block_size=2 * MAX_LINE_BYTES,
+            block_size=BLOCK_BYTES,
             use_threads=usable_core_count() > 1,
         ),
-        parse_options=arrow_csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True),
+        parse_options=arrow_csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=may_break_lines),
         convert_options=arrow_csv.ConvertOptions(column_types=dict.fromkeys(positions, pa.large_string())),
     )
     return list(table.columns)
+
+
+def _contains_quotes(stream: BinaryIO) -> bool:
+    """Return whether a quotation mark occurs in a file, and rewind the file.
+
+    Only quoted cells contain line breaks. Without them Arrow need not look for the ends of the rows one after another,
+    which takes as long as reading the cells.
+    """
+    contains_quotes = any(QUOTE in chunk for chunk in iter(lambda: stream.read(CHUNK), b""))
+    stream.seek(0)
+    return contains_quotes
 
 
 def _read_irregular_cells(stream: BinaryIO, layout: TextLayout) -> list[pa.ChunkedArray]:
