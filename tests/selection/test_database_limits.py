@@ -4,6 +4,7 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
+import sqlalchemy as sa
 from msgspec.structs import replace
 from structlog.testing import capture_logs
 
@@ -47,3 +48,21 @@ async def test_the_operator_of_a_catalog_that_is_too_large_is_warned(database: D
         warn_if_larger_than_measured(database, database.measured_records + 1)
 
     assert [entry["event"] for entry in logs] == ["catalog larger than measured"]
+
+
+async def test_the_log_of_sqlite_is_bounded_and_seldom_copied(tmp_path: Path) -> None:
+    """The log grows to 16 MB before its pages are copied to the database file, and is then written anew."""
+    path = tmp_path / "blobs.db"
+    log_file = tmp_path / "blobs.db-wal"
+    database = Database(f"sqlite:///{path}")
+    async with database.writing() as transaction:
+        await transaction.execute(sa.text("CREATE TABLE blobs (content BLOB)"))
+
+    for megabytes in range(1, 41):
+        async with database.writing() as transaction:
+            await transaction.execute(sa.text("INSERT INTO blobs VALUES (zeroblob(1000000))"))
+        if megabytes == 12:
+            assert path.stat().st_size < 1_000_000
+    assert 16_000_000 < log_file.stat().st_size < 20_000_000
+    assert path.stat().st_size > 20_000_000
+    await database.close()

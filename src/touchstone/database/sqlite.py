@@ -3,6 +3,7 @@
 import contextlib
 import sqlite3
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,6 +20,12 @@ _PRAGMAS: Final = (
     "synchronous=FULL",
     "foreign_keys=ON",
     "temp_store=MEMORY",
+)
+# Every new record touches random pages of some indexes, which would not stay in the default cache of 2 MB, and which a
+# checkpoint after each 4 MB would copy to the database file again and again. The log may take 16 MB of the disk.
+_PRAGMAS_OF_WRITER: Final = (
+    "cache_size=-65536",  # 64 MiB, taken as far as it is used
+    "wal_autocheckpoint=4000",  # pages of 4 KiB
 )
 # A list of the texts of a JSON array.
 TEXT_LIST: Final = "(SELECT value FROM json_each({array}))"
@@ -73,18 +80,19 @@ def create_sqlite_engine(url: str, *, is_writer: bool, **options: Any) -> AsyncE
     def begin_transaction(connection: sa.Connection) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writer else "BEGIN")
 
-    event.listen(engine.sync_engine, "connect", _configure_connection)
+    pragmas = (*_PRAGMAS, *_PRAGMAS_OF_WRITER) if is_writer else _PRAGMAS
+    event.listen(engine.sync_engine, "connect", partial(_configure_connection, pragmas))
     event.listen(engine.sync_engine, "begin", begin_transaction)
     return engine
 
 
-def _configure_connection(connection: Any, _pool_record: Any) -> None:
+def _configure_connection(pragmas: Sequence[str], connection: Any, _pool_record: Any) -> None:
     """Apply our settings to a new connection of the driver, before SQLAlchemy uses it."""
     # The driver's implicit BEGIN is deferred and would fail at the first write; the "begin" event replaces it.
     connection.isolation_level = None
 
     with contextlib.closing(connection.cursor()) as cursor:
-        for pragma in _PRAGMAS:
+        for pragma in pragmas:
             cursor.execute(f"PRAGMA {pragma}")
 
 
