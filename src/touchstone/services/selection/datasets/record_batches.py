@@ -14,12 +14,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from touchstone.core.attributes import FLAGS, NUMBERS, WORDS
+from touchstone.core.attributes import NUMBERS, WORDS
 from touchstone.core.evidence import AttributeEvidence
 from touchstone.ranking.columns.evidence_columns import EvidenceColumns, EvidenceWriter, encode_evidence
 from touchstone.ranking.columns.record_batch import CodedColumn, RecordBatch, Words, code_distinct, encode_values
 from touchstone.ranking.columns.segment import INTEGER_COLUMNS, TEXT_COLUMNS
 from touchstone.services.selection.datasets.label_words import licence_words, optional_words, trainable_words
+from touchstone.services.selection.datasets.packed_flags import unpack_flags
 
 # Users write `metadata`, so a member may be of any JSON type. Of the number of rows, it only matters whether it is one.
 _SELECT_LABELS: Final = """
@@ -97,12 +98,11 @@ def _to_columns(rows: pa.RecordBatch) -> dict[str, NDArray[Any]]:
     for name in NUMBERS:
         numbers = rows[name].cast(pa.float64(), safe=False)
         columns[name] = numbers.fill_null(np.nan).to_numpy(zero_copy_only=False)
-    for name in FLAGS:
-        columns[name] = rows[name].cast(pa.int8()).fill_null(-1).to_numpy(zero_copy_only=False)
     for name in INTEGER_COLUMNS:
         columns[name] = rows[name].cast(pa.int64()).to_numpy()
 
     columns["uuid_high"], columns["uuid_low"] = _split_uuids(rows["dataset_id"])
+    columns |= unpack_flags(rows["flags"].to_numpy())
     return columns
 
 

@@ -7,6 +7,7 @@ from uuid import UUID
 import msgspec
 import sqlalchemy as sa
 
+from touchstone.core.attributes import FLAGS
 from touchstone.database.engine import Reader, Writer
 from touchstone.database.tables import dataset_deletions, datasets, users
 from touchstone.database.text_list import is_one_of
@@ -21,18 +22,33 @@ from touchstone.services.selection.datasets.dataset_record import (
     to_written_record,
 )
 from touchstone.services.selection.datasets.new_records import NewRecords
+from touchstone.services.selection.datasets.packed_flags import PLACE_VALUES, UNKNOWN_DIGIT
 
 # Both databases accept several thousand values in one IN list.
 _IDS_PER_QUERY: Final = 1000
-# All rows, with the columns from which the catalog in memory is filled.
 _COLUMNS_OUTSIDE_CATALOG: Final = (
+    *FLAGS,
     "measured_attributes",
     "hidden_reason",
     "source_digest",
     "changed_at_version",
     "bytes",
 )
-CATALOG_QUERY: Final = sa.select(*(column for column in datasets.c if column.name not in _COLUMNS_OUTSIDE_CATALOG))
+
+
+def _pack_flags() -> sa.ColumnElement[int]:
+    """Return an expression for all flags of a row, for `unpack_flags`."""
+    packed_flags: sa.ColumnElement[int] = sa.literal(0, sa.BigInteger)
+    for name, place_value in PLACE_VALUES.items():
+        digit = sa.func.coalesce(sa.cast(datasets.c[name], sa.Integer), UNKNOWN_DIGIT)
+        packed_flags = packed_flags + sa.cast(digit, sa.BigInteger) * place_value
+    return packed_flags
+
+
+# All rows, with the columns from which the catalog in memory is filled, and the flags in one column.
+CATALOG_QUERY: Final = sa.select(
+    *(column for column in datasets.c if column.name not in _COLUMNS_OUTSIDE_CATALOG), _pack_flags().label("flags")
+)
 # Readers see who declares a record by the name that this user has chosen.
 _OWNER_PSEUDO: Final = users.c.pseudo.label("owner_pseudo")
 _WITH_OWNERS: Final = datasets.outerjoin(users, users.c.id == datasets.c.owner)
