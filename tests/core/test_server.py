@@ -27,7 +27,7 @@ from touchstone.http.listener import listener_address
 from touchstone.http.server import serve
 
 APP = PlainTextResponse("ok")
-SLACK_SECONDS = 5.0  # added to deadlines, because the machine may be busy
+SLACK_SECONDS = 15.0  # added to deadlines, because the machine may be busy
 
 
 async def send_and_read_all(address: str, raw: bytes) -> bytes:
