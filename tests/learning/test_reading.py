@@ -111,6 +111,11 @@ def test_line_breaks_in_quoted_cells_of_long_files(encoding: str) -> None:
     assert table.frame["text"].iloc[[0, -1]].tolist() == ["a cell that needs no quotes", "a cell\nof several\nlines"]
 
 
+def test_a_number_too_long_for_python_names_no_column() -> None:
+    """Python refuses to convert texts of more than 4,300 digits to integers."""
+    assert has_header([["1" * 5000, "2"], ["3", "4"]]) is False
+
+
 def test_a_file_without_a_header_loses_no_row() -> None:
     """The first row is kept, the columns are numbered, and a warning says so."""
     table = read_table(raw("5.1,3.5,setosa\n4.9,3.0,setosa\n6.3,3.3,virginica\n"))

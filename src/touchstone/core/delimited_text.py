@@ -9,6 +9,8 @@ from typing import Final
 
 DELIMITERS: Final = (",", ";", "\t", "|")
 _YEARS: Final = range(1800, 2101)
+# Longer numbers name no column, and Python refuses to convert those with more than 4,300 digits.
+_MAX_DIGITS: Final = 18
 # Numbers, amounts, shares, dates and times: whatever begins with a digit and consists of little else.
 _VALUE: Final = re.compile(r"[-+\N{MINUS SIGN}(]?\s?[$€£¥]?\s?[.,]?\d[\d.,:/+ T%eE)-]*")
 _MISSING: Final = frozenset({"", "?", "na", "n/a", "nan", "null", "none", "-", "."})
@@ -24,10 +26,14 @@ def detect_delimiter(lines: Sequence[str]) -> str:
     def agreement(delimiter: str) -> tuple[float, int]:
         """Return the share of the lines that have the most common number of fields, and that number."""
         field_counts = Counter(len(row) for row in csv.reader(lines, delimiter=delimiter))
-        fields, line_count = field_counts.most_common(1)[0]
-        if fields < 2:
-            return 0.0, fields  # A character that splits no line is not the delimiter, although all lines agree.
-        return line_count / field_counts.total(), fields
+        field_count, line_count = field_counts.most_common(1)[0]
+
+        # A character that splits no line is not the delimiter, although all lines agree.
+        if field_count < 2:
+            return 0.0, field_count
+
+        share_of_lines = line_count / field_counts.total()
+        return share_of_lines, field_count
 
     return max(DELIMITERS, key=agreement)
 
@@ -41,17 +47,24 @@ class _Evidence(Enum):
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether the first of some rows names the columns, instead of being data like the others.
+    """Return whether the first row of a table contains the names of the columns, and not data like the other rows.
 
-    The first row is taken for data only if no cell of it is a word above values such as numbers, and at least half of
-    its cells are like those below: a value above values, or a word that occurs again in its column. A series of numbers
-    or of years above other values consists of names.
+    Each cell of the first row is compared with the cells below it. The row is data if no cell is a word above values
+    such as numbers, and at least half of the cells resemble those below: a value above values, or a word that occurs
+    again in its column. Consecutive numbers, or years above other values, are names nevertheless.
     """
     first_row, *other_rows = rows
-    columns = [[row[position] for row in other_rows if position < len(row)] for position in range(len(first_row))]
+
+    # The cells below each cell of the first row; a row may be too short to have one.
+    columns = []
+    for position in range(len(first_row)):
+        cells_below = [row[position] for row in other_rows if position < len(row)]
+        columns.append(cells_below)
 
     evidence = [_evidence(cell.strip(), cells) for cell, cells in zip(first_row, columns, strict=True)]
-    if _Evidence.NAME in evidence or evidence.count(_Evidence.VALUE) < len(first_row) / 2:
+    has_name = _Evidence.NAME in evidence
+    resembles_data = evidence.count(_Evidence.VALUE) >= len(first_row) / 2
+    if has_name or not resembles_data:
         return True
     return _are_numbered_names(first_row, columns)
 
@@ -74,12 +87,15 @@ def _is_value(cell: str) -> bool:
 
 
 def _are_numbered_names(first_row: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
-    """Return whether the numbers in a first row are names: consecutive numbers, or years above what are no years."""
-    numbers_by_position = {
-        position: int(cell) for position, cell in enumerate(first_row) if cell.strip().isdecimal() and cell.isascii()
-    }
-    value_positions = [position for position, cell in enumerate(first_row) if _is_value(cell.strip())]
-    if not value_positions or len(numbers_by_position) < len(value_positions):
+    """Return whether the values in a first row are whole numbers that name their columns.
+
+    They are names if they are consecutive, such as `1, 2, 3`, or if they are different years, such as `2010, 2020`,
+    above values that are not years.
+    """
+    numbers_by_position = {position: int(cell) for position, cell in enumerate(first_row) if _is_whole_number(cell)}
+    value_count = sum(_is_value(cell.strip()) for cell in first_row)
+    has_other_values = len(numbers_by_position) < value_count
+    if value_count == 0 or has_other_values:
         return False
 
     numbers = list(numbers_by_position.values())
@@ -88,11 +104,18 @@ def _are_numbered_names(first_row: Sequence[str], columns: Sequence[Sequence[str
         return True
 
     are_years = all(number in _YEARS for number in numbers)
+    are_different = len(set(numbers)) == len(numbers)
     has_years_below = any(_are_mostly_years(columns[position]) for position in numbers_by_position)
-    return are_years and len(set(numbers)) == len(numbers) and not has_years_below
+    return are_years and are_different and not has_years_below
+
+
+def _is_whole_number(cell: str) -> bool:
+    """Return whether a cell is a whole number in ASCII digits, and short enough for Python to convert it."""
+    digits = cell.strip()
+    return digits.isascii() and digits.isdecimal() and len(digits) <= _MAX_DIGITS
 
 
 def _are_mostly_years(cells: Sequence[str]) -> bool:
     """Return whether more than half of some cells are years."""
-    years = sum(cell.strip().isdecimal() and int(cell) in _YEARS for cell in cells)
+    years = sum(_is_whole_number(cell) and int(cell) in _YEARS for cell in cells)
     return years > len(cells) / 2
