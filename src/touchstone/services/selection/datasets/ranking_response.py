@@ -35,9 +35,9 @@ from touchstone.services.selection.weights import CriterionWeight
 
 # Rankings with more items than these are streamed.
 MAX_ITEMS_AT_ONCE: Final = 1000
-# Items in a chunk. Encoding one takes two or three milliseconds; other requests get their turn between chunks.
+# Items in a chunk. Encoding one takes one to three milliseconds; other requests get their turn between chunks.
 CHUNK: Final = 4000
-EXPLAINED_CHUNK: Final = 100
+EXPLAINED_CHUNK: Final = 50
 
 
 def _ethical_intervals() -> dict[tuple[float, int], tuple[float, float]]:
