@@ -29,12 +29,15 @@ def check_headers(scope: Scope) -> None:
     has_valid_version = http_version in _HTTP_VERSIONS
 
     # HTTP/1.0 does not require a `Host` header, and HTTP/1.1 requires exactly one.
-    host_count = [name for name, _value in headers].count(b"host")
+    names = [name for name, _value in headers]
+    host_count = names.count(b"host")
     has_valid_host = host_count == 1 or (host_count == 0 and http_version == "1.0")
 
     # No application decodes another transfer coding than `chunked`.
-    transfer_codings = [value.strip().lower() for name, value in headers if name == b"transfer-encoding"]
-    has_valid_coding = transfer_codings in ([], [b"chunked"])
+    has_valid_coding = True
+    if b"transfer-encoding" in names:
+        transfer_codings = [value.strip().lower() for name, value in headers if name == b"transfer-encoding"]
+        has_valid_coding = transfer_codings == [b"chunked"]
 
     if not (has_valid_version and has_valid_host and has_valid_coding):
         raise BadRequest(headers={"Connection": "close"})

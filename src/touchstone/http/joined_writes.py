@@ -17,6 +17,8 @@ class JoiningTransport:
         self._transport = transport
         self._loop = loop
         self._held_piece: bytes | memoryview = b""
+        # Each response asks several times, and finding a method by `__getattr__` takes longer than calling it.
+        self.is_closing = transport.is_closing
 
     def write(self, piece: bytes | memoryview) -> None:
         """Send a piece together with the one that is held, or hold it if none is and it is small."""

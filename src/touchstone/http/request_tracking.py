@@ -87,14 +87,19 @@ class TrackedRequest:
 
         if message["type"] == "http.response.start":
             message = self._begin_response(message)
-        await self._deliver(message)
+
+        sending = StartedAwaitable(self._send(message))
+        if not sending.is_done:
+            # While this response waits until its client reads, another request may run.
+            self._let_others_run()
+            await sending.wait()
 
         if self.method == "HEAD":
             self.is_complete = True
             await self._send({"type": "http.response.body", "body": b""})
 
     def _begin_response(self, message: Message) -> Message:
-        """Note the status of the response, and return its first message with our headers added."""
+        """Record the status of the response, and return its first message with the headers that every response has."""
         self.status = message["status"]
         headers = list(message.get("headers", ()))
         values_by_name = dict(headers)
@@ -111,15 +116,6 @@ class TrackedRequest:
         if NOSNIFF_NAME not in values_by_name:
             headers.append(NOSNIFF)
         return {**message, "headers": headers}
-
-    async def _deliver(self, message: Message) -> None:
-        """Send a message, and stop counting the request as running if it has to wait until its client reads."""
-        sending = StartedAwaitable(self._send(message))
-        if sending.is_done:
-            return
-
-        self._let_others_run()
-        await sending.wait()
 
     def _let_others_run(self) -> None:
         """Stop counting this request among those that run at once, so that another one may start."""
