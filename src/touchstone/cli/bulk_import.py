@@ -47,7 +47,11 @@ class BulkSummary:
         return self.completed_lines + 1
 
     def add(self, batch: BulkBatch) -> None:
-        """Add the results of a batch, in which lines are counted without the skipped ones."""
+        """Add the results of a batch of imported lines to the summary.
+
+        The batch counts lines from the first imported one, but the summary reports refused lines by their number in the
+        file. It keeps the first `MAX_REPORTED_LINES` of them.
+        """
         self.imported_lines = batch.last_line
         self.created += batch.created
         self.updated += batch.updated
@@ -90,7 +94,8 @@ def _import_records(bulk_file: BulkFile, summary: BulkSummary, context: CommandC
                 summary.add(batch)
                 progress.update(task_id, completed=summary.completed_lines)
         except TouchstoneError as error:
-            exit_with_error(error_message(error) + _resume_advice(summary), exit_status_of(error))
+            message = error_message(error) + _resume_advice(summary)
+            exit_with_error(message, exit_status_of(error))
 
 
 def _resume_advice(summary: BulkSummary) -> str:
@@ -111,7 +116,8 @@ def _show_summary(summary: BulkSummary, context: CommandContext) -> None:
     }
     count_lines = [f"{status}: {count}" for status, count in counts.items()]
 
-    refusal_lines = [f"  line {refused.line}: {refused.detail}" for refused in summary.refusals[:MAX_SHOWN_LINES]]
+    shown_refusals = summary.refusals[:MAX_SHOWN_LINES]
+    refusal_lines = [f"  line {refused.line}: {refused.detail}" for refused in shown_refusals]
     if summary.refused > MAX_SHOWN_LINES:
         refusal_lines.append(f"  … and {summary.refused - MAX_SHOWN_LINES} more")
 

@@ -129,7 +129,7 @@ def _dataset_table(dataset: Dataset) -> Table:
 
     Unknown attributes are shown as unknown, because leaving them out would suggest that they do not exist.
     """
-    facts: dict[str, Any] = {
+    table_rows: dict[str, Any] = {
         "Id": digits_of(dataset.id),
         "UUID": dataset.dataset_id,
         "File": dataset.file_path,
@@ -142,11 +142,13 @@ def _dataset_table(dataset: Dataset) -> Table:
     }
     for attribute in ATTRIBUTES:
         if attribute.name != "dataset_name":
-            facts[attribute.label_en] = format_value(getattr(dataset, attribute.name))
-    facts["Year"] = format_value(digits_of(dataset.year))
+            table_rows[attribute.label_en] = format_value(getattr(dataset, attribute.name))
 
-    all_facts = {**facts, **_metadata_facts(dataset.metadata or {})}
-    return build_facts_table(all_facts, title=dataset.name)
+    # A year is written without a blank between its thousands.
+    table_rows["Year"] = format_value(digits_of(dataset.year))
+
+    metadata_rows = _metadata_facts(dataset.metadata or {})
+    return build_facts_table({**table_rows, **metadata_rows}, title=dataset.name)
 
 
 def _declarer_name(dataset: Dataset) -> str | None:
@@ -158,11 +160,11 @@ def _declarer_name(dataset: Dataset) -> str | None:
 
 
 def _metadata_facts(metadata: Mapping[str, Any]) -> dict[str, str]:
-    """Return what the metadata of a dataset say about its licence and source, and the evidence for its attributes.
+    """Return the licence and the source of a dataset, and the quotations that support its attributes.
 
-    The facts are returned by their names in a table for people. The evidence for an attribute is a quotation.
+    They are the rows of a table for people, as a mapping of titles to texts.
     """
-    facts = {
+    table_rows = {
         "Licence": format_value(metadata.get("licence")),
         "Source": format_value(_source_name(metadata)),
     }
@@ -172,8 +174,8 @@ def _metadata_facts(metadata: Mapping[str, Any]) -> dict[str, str]:
         labels = {attribute.name: attribute.label_en for attribute in ATTRIBUTES}
         for attribute_name, quotation in evidence.items():
             label = labels.get(attribute_name, attribute_name)
-            facts[f"Evidence: {label}"] = format_value(quotation)
-    return facts
+            table_rows[f"Evidence: {label}"] = format_value(quotation)
+    return table_rows
 
 
 def _source_name(metadata: Mapping[str, Any]) -> Any:
@@ -352,7 +354,7 @@ def _open_for_writing(file: Path) -> Iterator[TextIO]:
 
 
 def _file_format(file: Path, format_name: str | None, formats: Sequence[str]) -> str:
-    """Return the format that the option names, or else the one that the suffix of the file stands for.
+    """Return the format of a file: the one that the user has named, or else the one that its suffix stands for.
 
     A suffix .gz is ignored, so that `records.csv.gz` is a CSV file.
 
@@ -360,9 +362,11 @@ def _file_format(file: Path, format_name: str | None, formats: Sequence[str]) ->
         typer.BadParameter: The format is not in `formats`.
     """
     uncompressed_file = file.with_suffix("") if file.suffix == GZIP_SUFFIX else file
-    file_format = format_name or uncompressed_file.suffix.removeprefix(".").lower()
+    suffix = uncompressed_file.suffix.removeprefix(".").lower()
+    file_format = format_name or suffix
     if file_format not in formats:
-        raise typer.BadParameter(f"the format is one of {', '.join(formats)}: name the file so, or give --format")
+        known_formats = ", ".join(formats)
+        raise typer.BadParameter(f"the format is one of {known_formats}: name the file so, or give --format")
     return file_format
 
 

@@ -87,8 +87,10 @@ def exit_on_errors(function: CommandFunction, error_reports: ErrorReports) -> Co
         try:
             function(**arguments)
         except expected_errors as error:
-            report = next(report for error_type, report in error_reports.items() if isinstance(error, error_type))
-            message, exit_status = report(error)
+            # The error may be of a subclass, so its report cannot be looked up by its exact type.
+            reports = (report for error_type, report in error_reports.items() if isinstance(error, error_type))
+            report_error = next(reports)
+            message, exit_status = report_error(error)
             exit_with_error(message, exit_status)
 
     return command
@@ -123,7 +125,8 @@ def exit_status_of(error: TouchstoneError) -> ExitStatus:
 def error_message(error: TouchstoneError) -> str:
     """Return the line that tells the user why the service refused a call, and what to do about it.
 
-    The sentence of the error comes first, then why single values are invalid, unless the sentence says so already.
+    The line begins with the general message of the error. After that come the reasons why single values are invalid,
+    unless the general message contains them already.
     """
     statements = [error.detail]
     for field_error in error.errors:

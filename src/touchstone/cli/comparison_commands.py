@@ -53,13 +53,14 @@ LEFT_OUT_COLUMNS: Final = (
 
 
 def _comparison_request(given_options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of a comparison for the client.
+    """Return the options of a comparison of trainings as the client expects them.
 
     Raises:
-        typer.BadParameter: Both one target for all datasets and targets of single datasets are given, or one of the
-            latter is not written as `dataset=column`.
+        typer.BadParameter: Both `--target` and `--target-of` are given, or an option for a single dataset is not
+            written as `dataset=value`.
     """
     options = dict(given_options)
+
     targets = options.pop("target_of", None)
     if targets is not None:
         if "target" in options:
@@ -68,11 +69,17 @@ def _comparison_request(given_options: dict[str, Any]) -> dict[str, Any]:
 
     texts_by_option = {option: options.pop(_name_for_one_dataset(option), []) for option in _OPTIONS_OF_DATASETS}
     by_dataset = _read_dataset_options(texts_by_option)
-    return training_request(options) | ({"by_dataset": by_dataset} if by_dataset else {})
+
+    request = training_request(options)
+    if by_dataset:
+        return request | {"by_dataset": by_dataset}
+    return request
 
 
 def _read_dataset_options(texts_by_option: Mapping[Option, Sequence[str]]) -> dict[str, dict[str, Any]]:
-    """Return the options of single datasets as a request has them in `by_dataset`: by the id of the dataset.
+    """Return the options of single datasets, by the id of the dataset, as the member `by_dataset` of a request.
+
+    For example, the text `12=country` for the group column becomes `{"12": {"group_column": "country"}}`.
 
     Raises:
         typer.BadParameter: A text is not written as `dataset=value`.
@@ -80,11 +87,15 @@ def _read_dataset_options(texts_by_option: Mapping[Option, Sequence[str]]) -> di
     by_dataset: dict[str, dict[str, Any]] = {}
     for option, texts in texts_by_option.items():
         *parent_keys, last_key = _path_for_one_dataset(option)
+
         for text in texts:
+            # A list of one text gives a mapping of one dataset to its value.
             [(dataset, value)] = parse_assignments([text], "dataset").items()
+
             parent = by_dataset.setdefault(dataset, {})
             for key in parent_keys:
                 parent = parent.setdefault(key, {})
+
             if option.is_repeatable:
                 parent.setdefault(last_key, []).append(value)
             else:

@@ -68,18 +68,21 @@ async def examine(
 
 
 def audit_lines(audit: EvidenceAudit, limit: int) -> list[str]:
-    """Return the result of an audit for a person: the counts, and the first of the faulty claims."""
+    """Return the lines that show the result of an audit to a person: counts, and at most `limit` faulty claims."""
     levels = ", ".join(f"{audit.claims[level]} {level.value}" for level in EvidenceLevel)
-    counts = [
+    count_lines = [
         f"Records: {audit.records}.",
         f"Claims that count: {audit.claims.total()} ({levels}).",
         f"Quotes found verbatim in their source: {audit.verified}; source not at hand: {audit.unverified}.",
     ]
-    faults = [f"{audit.count_of(fault)} {title}" for fault, title in FAULT_TITLES.items()]
-    claims = [claim_line(claim) for claim in audit.faulty[:limit]]
-    if len(audit.faulty) > limit:
-        claims.append(f"… and {len(audit.faulty) - limit} more.")
-    return [*counts, *faults, *claims]
+    fault_lines = [f"{audit.count_of(fault)} {title}" for fault, title in FAULT_TITLES.items()]
+
+    claim_lines = [claim_line(claim) for claim in audit.faulty[:limit]]
+    unlisted_count = len(audit.faulty) - limit
+    if unlisted_count > 0:
+        claim_lines.append(f"… and {unlisted_count} more.")
+
+    return [*count_lines, *fault_lines, *claim_lines]
 
 
 def claim_line(claim: FaultyClaim) -> str:

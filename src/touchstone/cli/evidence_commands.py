@@ -66,8 +66,12 @@ PROPOSAL_COLUMNS: Final = (
 
 
 def _build_claim_details(given_options: dict[str, Any]) -> dict[str, Any]:
-    """Return the evidence for a claim as the client expects it; the options about its source become one value."""
+    """Return the evidence for a claim as the client expects it.
+
+    The options `source_name`, `source_url` and `source_kind` become the members of one object, `source`.
+    """
     details = dict(given_options)
+
     source = {}
     for key in ("name", "url", "kind"):
         value = details.pop(f"source_{key}", None)
@@ -155,9 +159,10 @@ def _parse_value(attribute: str, text: str) -> ClaimValue:
         return None
 
     if attribute in FLAGS:
-        if text.lower() not in FLAG_VALUES:
+        flag_text = text.lower()
+        if flag_text not in FLAG_VALUES:
             raise typer.BadParameter(f"the value of {attribute} is true, false or {NOT_APPLICABLE}")
-        return FLAG_VALUES[text.lower()]
+        return FLAG_VALUES[flag_text]
 
     try:
         number = float(text)
@@ -185,13 +190,14 @@ def review(
 
 
 def _find_claim(context: CommandContext, dataset: str, id_beginning: str) -> UUID:
-    """Return the id of the claim about a dataset that begins with a text.
+    """Return the full id of a claim about a dataset, of which the user has given only the beginning.
 
     Raises:
         typer.BadParameter: No claim has such an id, or several have.
     """
     claims = context.client.get_evidence(dataset).claims
-    matching_ids = [claim.id for claim in claims if str(claim.id).startswith(id_beginning.lower())]
+    lower_case_beginning = id_beginning.lower()
+    matching_ids = [claim.id for claim in claims if str(claim.id).startswith(lower_case_beginning)]
     if len(matching_ids) != 1:
         raise typer.BadParameter(f"{len(matching_ids)} claims about dataset {dataset} have an id like {id_beginning!r}")
     return matching_ids[0]

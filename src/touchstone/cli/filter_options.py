@@ -172,22 +172,22 @@ class RankingOptions:
 
 
 def _parse_ranking_options(given_options: dict[str, Any]) -> RankingOptions:
-    """Return the description of a ranking that the user has given by options.
+    """Convert the options of a command into the filters, weights and requirements of a ranking.
 
     Raises:
         typer.BadParameter: Both weights and a profile were given, a weight is not a number, or a gate has no value.
     """
     filter_names = {option.name for option in FILTERS.options}
     filters = {name: value for name, value in given_options.items() if name in filter_names}
-    return RankingOptions(
-        filters=cast(Filters, filters),
-        weights=_parse_weights(given_options),
-        requirements=RankingRequirements(
-            assurance=_parse_assurance(given_options),
-            gates=cast(Gates, parse_gates(given_options)),
-            gate="pass" if given_options.get(ONLY_PASSING_OPTION.name) else "all",
-        ),
+
+    only_passing = bool(given_options.get(ONLY_PASSING_OPTION.name))
+    requirements = RankingRequirements(
+        assurance=_parse_assurance(given_options),
+        gates=cast(Gates, parse_gates(given_options)),
+        gate="pass" if only_passing else "all",
     )
+
+    return RankingOptions(cast(Filters, filters), _parse_weights(given_options), requirements)
 
 
 RANKING: Final = OptionGroup(

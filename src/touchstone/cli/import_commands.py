@@ -121,28 +121,36 @@ def _import_batch(client: Touchstone, batch: list[Document], options: dict[str, 
     Raises:
         TouchstoneError: The service refused the request for another reason than the documents, or did not respond.
     """
-    finished: dict[tuple[str, str | None], DocumentResult] = {}
+    documents = [(document.name, document.content) for document in batch]
+    results_by_dataset: dict[tuple[str, str | None], DocumentResult] = {}
+
     while True:
         try:
-            report = client.import_documents([(document.name, document.content) for document in batch], **options)
+            report = client.import_documents(documents, **options)
         except TouchstoneError as error:
-            if error.code != _UNUSABLE_DOCUMENTS:
-                raise
-            return [_rejection(batch, field_error) for field_error in error.errors]
+            if error.code == _UNUSABLE_DOCUMENTS:
+                return [_rejection(batch, field_error) for field_error in error.errors]
+            raise
 
-        remaining = 0
-        has_progressed = False
-        for result in report.results:
-            if result.error is not None and result.error.code == _NOT_WRITTEN_IN_TIME:
-                remaining += 1
-            elif (result.document, result.key) not in finished or result.status is ImportStatus.REJECTED:
-                has_progressed = True
-                finished[result.document, result.key] = result
+        # Datasets that an earlier request has written are reported as unchanged by this one.
+        written_results = [result for result in report.results if not _is_late(result)]
+        new_results = [
+            result
+            for result in written_results
+            if (result.document, result.key) not in results_by_dataset or result.status is ImportStatus.REJECTED
+        ]
+        results_by_dataset.update({(result.document, result.key): result for result in new_results})
 
-        if not remaining:
-            return list(finished.values())
-        if not has_progressed:
+        is_complete = len(written_results) == len(report.results)
+        if is_complete:
+            return list(results_by_dataset.values())
+        if not new_results:
             raise TouchstoneError(503, _NOT_WRITTEN_IN_TIME, "The service has no time to write the records.")
+
+
+def _is_late(result: DocumentResult) -> bool:
+    """Return whether the service had no time to write a dataset, so that another request should import it."""
+    return result.error is not None and result.error.code == _NOT_WRITTEN_IN_TIME
 
 
 def _rejection(batch: list[Document], field_error: dict[str, Any]) -> DocumentResult:

@@ -120,14 +120,14 @@ def _print_job(context: CommandContext, job: Job) -> None:
 
 
 def _state_table(job: Job) -> Table:
-    """Return a table of what a job is and how far it has come, with the reason if it has failed."""
-    failure = f"{job.error.message} ({job.error.code})" if job.error else None
+    """Return a table with the status of a job, and with its error if it has failed."""
+    error = f"{job.error.message} ({job.error.code})" if job.error else None
     facts = {
         "Id": job.id,
-        "Status": job.status,
         "Name": job.name,
+        "Status": job.status,
+        "Error": error,
         "Started": job.started_at,
-        "Why": failure,
         "Finished": job.finished_at,
     }
     return build_facts_table(facts, title=f"{job.kind} job")

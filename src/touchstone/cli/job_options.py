@@ -74,8 +74,9 @@ def _explanation_request(given_options: dict[str, Any]) -> dict[str, Any]:
     """
     options = dict(given_options)
     if "values" in options:
+        json_texts = options["values"]
         try:
-            options["values"] = [msgspec.json.decode(text, type=dict[str, Any]) for text in options["values"]]
+            options["values"] = [msgspec.json.decode(text, type=dict[str, Any]) for text in json_texts]
         except msgspec.DecodeError as error:
             raise typer.BadParameter(f"--values takes a JSON object: {error}") from error
     return _build_request_body(options, EXPLAIN_PATHS)

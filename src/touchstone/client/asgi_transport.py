@@ -87,9 +87,10 @@ class _RunningApp(httpx2.AsyncByteStream):
             await self._send(None)
 
     async def _receive(self) -> Message:
-        """Return the next part of the request's body to the application.
+        """Return the next ASGI message about the request to the application: the next chunk of its body.
 
-        After the end of the body this waits, as a server does, until the client leaves.
+        After the end of the body, wait until the client closes the response, and return `http.disconnect`, as a server
+        does.
         """
         if self._request_has_ended:
             await self._client_has_left.wait()

@@ -141,7 +141,11 @@ def _import_lines(lines: list[bytes], preceding_lines: int) -> Call[BulkResult]:
 
 
 def _read_result(preceding_lines: int) -> Callable[[httpx2.Response], BulkResult]:
-    """Return a function that reads the response to a request with `preceding_lines` lines of the import before it.
+    """Return a function that reads the response to one of the requests of a bulk import.
+
+    The response has a JSON line for each batch of records, and a last line that says whether all of them were read. The
+    service counts lines from the beginning of the request. The function adds `preceding_lines`, the number of lines
+    that were imported by earlier requests.
 
     The function raises TouchstoneError with the code `unreadable` if the response has another form.
     """
@@ -151,9 +155,10 @@ def _read_result(preceding_lines: int) -> Callable[[httpx2.Response], BulkResult
         if not response_lines:
             raise unreadable_response(response.status_code, "it is empty")
 
+        *batch_lines, last_response_line = response_lines
         try:
-            batches = [msgspec.json.decode(line, type=_BatchLine) for line in response_lines[:-1]]
-            last_line = msgspec.json.decode(response_lines[-1], type=_LastLine)
+            batches = [msgspec.json.decode(line, type=_BatchLine) for line in batch_lines]
+            last_line = msgspec.json.decode(last_response_line, type=_LastLine)
         except msgspec.DecodeError as error:
             raise unreadable_response(response.status_code, error) from error
 

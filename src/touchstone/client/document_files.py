@@ -52,9 +52,13 @@ def documents_in(path: Path) -> Iterator[Document]:
         return
 
     for file in sorted(root.rglob("*")):
-        is_hidden = any(part.startswith(".") for part in file.relative_to(root).parts)
-        is_document = file.suffix.lower() in (*DOCUMENT_SUFFIXES, JSON_LINES_SUFFIX)
-        if file.is_file() and is_document and not is_hidden and file.stat().st_size <= MAX_DOCUMENT_BYTES:
+        path_in_root = file.relative_to(root)
+        is_hidden = any(name.startswith(".") for name in path_in_root.parts)
+        has_document_suffix = file.suffix.lower() in (*DOCUMENT_SUFFIXES, JSON_LINES_SUFFIX)
+        if is_hidden or not has_document_suffix or not file.is_file():
+            continue
+
+        if file.stat().st_size <= MAX_DOCUMENT_BYTES:
             yield from _read_file(file, root.parent)
 
 
@@ -76,11 +80,12 @@ def _read_file(file: Path, root: Path) -> Iterator[Document]:
 
 
 def batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    """Yield the documents in batches for one request each.
+    """Yield the documents in batches, each of which is small enough for one request.
 
-    Documents in the same folder complete each other, so they stay together as far as a batch can hold them.
+    Documents in the same folder complete each other, so they are in the same batch unless they are too large for one.
     """
     batch: list[Document] = []
+
     for _, members in groupby(documents, key=lambda document: PurePosixPath(document.name).parent):
         folder = list(members)
         if batch and not _fits([*batch, *folder]):
@@ -92,6 +97,7 @@ def batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
                 yield batch
                 batch = []
             batch.append(document)
+
     if batch:
         yield batch
 

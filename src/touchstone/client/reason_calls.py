@@ -31,10 +31,9 @@ def compare_datasets(
     `weights` and `assurance`. The `filters` and the gates affect only the ranks: a dataset that does not match them is
     compared as well, but has no rank.
     """
-    body = {
-        "ids": [str(dataset_id) if isinstance(dataset_id, UUID) else dataset_id for dataset_id in ids],
-        **_describe_ranking(filters, weights, requirements),
-    }
+    # JSON has no UUIDs, so they are sent as texts.
+    json_ids = [str(dataset_id) if isinstance(dataset_id, UUID) else dataset_id for dataset_id in ids]
+    body = {"ids": json_ids, **_describe_ranking(filters, weights, requirements)}
     path = build_path("datasets", "compare")
     query = _query_of(requirements)
     return Call("POST", path, read_json(Comparison), query=query, json=body, read_only=True)
@@ -76,7 +75,8 @@ def get_stability(
     options = {name: value for name, value in parameters.items() if name in StabilityOptions.__annotations__}
     body = {**_describe_ranking(filters, weights, parameters), **options}
     path = build_path("datasets", "stability")
-    return Call("POST", path, read_json(Stability), query=_query_of(parameters), json=body, read_only=True)
+    query = _query_of(parameters)
+    return Call("POST", path, read_json(Stability), query=query, json=body, read_only=True)
 
 
 def _describe_ranking(filters: Filters | None, weights: Weights, requirements: RankingRequirements) -> dict[str, Any]:

@@ -37,12 +37,15 @@ class ProcessLimits(msgspec.Struct, frozen=True, kw_only=True):
 async def start_confined_module(
     module: str, argument: str, *, descriptors: Sequence[int] = (), has_input: bool = False
 ) -> asyncio.subprocess.Process:
-    """Start a Python process that runs a module with one argument and replies on its standard output.
+    """Start a Python process that runs a module with one argument and writes its reply to its standard output.
 
-    Of the open files of the service, it inherits only `descriptors`. With `has_input`, it reads its standard input
-    from a pipe.
+    Args:
+        module: the name of the module.
+        argument: the only argument on its command line.
+        descriptors: the open files of this process that the new one inherits; it inherits no others.
+        has_input: whether it reads its standard input from a pipe; otherwise its input is empty.
     """
-    # In isolated mode, neither PYTHONPATH nor the current folder can supply modules.
+    # In isolated mode (-I), neither PYTHONPATH nor the current folder can supply modules.
     return await asyncio.create_subprocess_exec(
         sys.executable,
         "-I",

@@ -74,7 +74,10 @@ PLAIN_NOTATION: Final = NumberNotation()
 
 
 def split_number(text: str) -> WrittenNumber | None:
-    """Divide a number as it is written into its parts; return None if a text is no number."""
+    """Split a text such as `-$1,234.5` into digits, exponent and unit, or return None if it is not a number.
+
+    The sign stays with the digits, whose marks may separate thousands or decimals. A currency counts as the unit.
+    """
     match = _NUMBER.fullmatch(text.replace("\N{MINUS SIGN}", "-"))
     if match is None:
         return None
@@ -84,7 +87,10 @@ def split_number(text: str) -> WrittenNumber | None:
     has_two_units = currency != "" and unit != ""
     if has_two_signs or has_two_units:
         return None
-    return WrittenNumber(sign + inner_sign + digits, exponent, currency or unit)
+
+    # In amounts, the sign may stand before or after the currency: -$5 or $-5.
+    signed_digits = sign + inner_sign + digits
+    return WrittenNumber(signed_digits, exponent, currency or unit)
 
 
 def infer_notation(texts: Sequence[str], delimiter: str) -> NumberNotation | None:
@@ -100,17 +106,20 @@ def infer_notation(texts: Sequence[str], delimiter: str) -> NumberNotation | Non
 
 
 def _common_unit(numbers: Sequence[WrittenNumber]) -> str:
-    """Return the unit that nearly all numbers of a column have; none if they have several, or if there is one number.
+    """Return the unit that nearly all numbers of a column share, as it is first written, or an empty text.
 
-    A number with another unit, such as one in grams among kilograms, cannot be compared with the others.
+    A column in which units differ has no common unit, because grams cannot be compared with kilograms. Neither has a
+    column with a single number.
     """
     if len(numbers) < 2:
         return ""
 
     unit_counts = Counter(number.unit.casefold() for number in numbers)
     [(most_common_unit, count)] = unit_counts.most_common(1)
-    if count < UNIT_AGREEMENT * len(numbers):
+    has_common_unit = count >= UNIT_AGREEMENT * len(numbers)
+    if not has_common_unit:
         return ""
+
     return next(number.unit for number in numbers if number.unit.casefold() == most_common_unit)
 
 
@@ -124,6 +133,7 @@ def _infer_marks(texts: Sequence[str], delimiter: str) -> NumberNotation:
       and a decimal comma follows one of them.
     """
     texts_with_comma = [text for text in texts if "," in text]
+
     for mark in (" ", "'"):
         texts_with_mark = [text for text in texts if _MARKS[mark].search(text)]
         if texts_with_mark and _have_digit_groups(texts_with_mark, mark=mark):

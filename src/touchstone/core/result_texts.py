@@ -5,14 +5,18 @@ from typing import Any
 
 
 def texts_at(result: Mapping[str, Any], paths: Iterable[Sequence[str]]) -> list[Mapping[str, str]]:
-    """Return the texts of the parts of a result at the given paths, by language, without parts that have none."""
+    """Return the texts that the JSON result of a job has at the given paths, each as a mapping from languages.
+
+    For the path `("split", "strategy")`, this is `result["split"]["strategy"]["text"]`. Paths without a text are
+    skipped.
+    """
     texts: list[Mapping[str, str]] = []
     for path in paths:
-        part: Any = result
+        json_value: Any = result
         for name in path:
-            part = (part or {}).get(name)
+            json_value = (json_value or {}).get(name)
 
-        text = (part or {}).get("text")
+        text = (json_value or {}).get("text")
         if text:
             texts.append(text)
     return texts

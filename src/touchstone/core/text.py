@@ -27,11 +27,12 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
 
-    # What becomes of a character does not depend on those beside it, and few characters of most texts are not ASCII.
-    parts = _BEYOND_ASCII.split(text)
-    parts[0::2] = map(str.lower, parts[0::2])
-    parts[1::2] = map(_fold_character, parts[1::2])
-    return "".join(parts)
+    # In most texts, few characters are beyond ASCII, and only these need the slow function. The pattern splits the
+    # text into ASCII pieces at even positions and single other characters at odd ones.
+    pieces = _BEYOND_ASCII.split(text)
+    pieces[0::2] = map(str.lower, pieces[0::2])
+    pieces[1::2] = map(_fold_character, pieces[1::2])
+    return "".join(pieces)
 
 
 @lru_cache(maxsize=20_000)

@@ -133,41 +133,50 @@ class EncodingDetector:
 
 
 def _detect_utf16(beginning: bytes) -> str | None:
-    """Return the variant of UTF-16 that a file begins in, or None if it begins in another encoding.
+    """Return the variant of UTF-16 in which a file is written, judging by its first bytes, or None if it is not UTF-16.
 
-    Without a byte order mark, UTF-16 shows by null bytes in every second place, since most characters of tables, such
-    as digits and delimiters, are ASCII.
+    A file without a byte order mark is recognized by null bytes: most characters of a table are ASCII, such as digits
+    and delimiters, and UTF-16 writes each of these as a null byte and another one.
     """
     if beginning.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
 
-    characters = len(beginning) // 2
-    if characters < _MIN_UTF16_CHARACTERS:
+    character_count = len(beginning) // 2
+    if character_count < _MIN_UTF16_CHARACTERS:
         return None
 
-    null_bytes_first = beginning[0 : 2 * characters : 2].count(0)
-    null_bytes_second = beginning[1 : 2 * characters : 2].count(0)
-    if null_bytes_first == 0 and null_bytes_second > characters / 2:
+    end = 2 * character_count
+    nulls_at_even_positions = beginning[0:end:2].count(0)
+    nulls_at_odd_positions = beginning[1:end:2].count(0)
+
+    # The null byte comes second in little-endian order, and first in big-endian order.
+    most_characters = character_count / 2
+    if nulls_at_even_positions == 0 and nulls_at_odd_positions > most_characters:
         return "utf-16-le"
-    if null_bytes_second == 0 and null_bytes_first > characters / 2:
+    if nulls_at_odd_positions == 0 and nulls_at_even_positions > most_characters:
         return "utf-16-be"
     return None
 
 
 def _lines_beyond_ascii(chunk: bytes, *, starts_within_line: bool) -> bytes:
-    """Return the first complete lines of a chunk that contain other characters than ASCII."""
+    """Return the lines of a chunk that contain other characters than ASCII, until they are enough for a sample.
+
+    The first and the last line of the chunk are left out if they continue in its neighbours.
+    """
     lines = chunk.splitlines(keepends=True)
     if starts_within_line:
         lines = lines[1:]
-    if len(lines) > 1 and not lines[-1].endswith((b"\n", b"\r")):
+
+    ends_within_line = not chunk.endswith((b"\n", b"\r"))
+    if ends_within_line and len(lines) > 1:
         lines = lines[:-1]
 
     sample = b""
     for line in lines:
-        if not line.isascii():
-            sample += line
         if len(sample) > _SAMPLE_BYTES:
             break
+        if not line.isascii():
+            sample += line
     return sample
 
 
@@ -178,25 +187,28 @@ def _guess_legacy_encoding(sample: bytes) -> str:
 
 
 def _plausibility(encoding: _LegacyEncoding, sample: bytes) -> float:
-    """Return how much sense a text makes in an encoding, from 0 to 1, as far as it goes beyond ASCII.
+    """Return how plausible it is that some bytes are text in an encoding, from 0 to 1.
 
-    This is the share of the words that are possible, times the share of the characters that are letters. Bytes that
-    mean nothing rule an encoding out, except for the one that is taken when nothing speaks for another one.
+    Only the characters beyond ASCII, and the words that contain them, are judged: the result is the share of these
+    words that are possible, times the share of these characters that are letters.
+
+    An encoding in which the bytes are invalid has plausibility 0. Only the Western encoding, which is the default,
+    accepts all bytes.
     """
+    is_default = encoding.name == WESTERN
     try:
-        errors = "replace" if encoding.name == WESTERN else "strict"
-        text = sample.decode(encoding.strict_name or encoding.name, errors)
+        text = sample.decode(encoding.strict_name or encoding.name, errors="replace" if is_default else "strict")
     except UnicodeDecodeError:
         return 0.0
 
     characters = [character for character in text if not character.isascii() and character not in _PUNCTUATION]
     words = {word for word in _WORD.findall(text) if not word.isascii()}
     if not characters or not words:
-        return 1.0 if encoding.name == WESTERN else 0.0
+        return 1.0 if is_default else 0.0
 
-    possible_words = sum(_has_usual_case(word) and encoding.is_word(word) for word in words)
-    letters = sum(character.isalpha() for character in characters)
-    return possible_words / len(words) * letters / len(characters)
+    possible_word_count = sum(_has_usual_case(word) and encoding.is_word(word) for word in words)
+    letter_count = sum(character.isalpha() for character in characters)
+    return possible_word_count / len(words) * letter_count / len(characters)
 
 
 def _has_usual_case(word: str) -> bool:

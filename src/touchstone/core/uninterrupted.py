@@ -8,10 +8,10 @@ Result = TypeVar("Result")
 
 
 async def run_uninterrupted(step: Coroutine[Any, Any, Result]) -> Result:
-    """Run a step to its end and return its result; a cancellation that comes meanwhile is raised only after that.
+    """Await a step, such as a database query, without letting a cancellation of the caller interrupt it.
 
-    A query that is interrupted costs its connection, and the thread or the server that works on it may outlive the
-    event loop.
+    If the caller is cancelled in the meantime, `CancelledError` is raised once the step has ended. An interrupted query
+    would cost its connection, and the thread or server that works on it might outlive the event loop.
     """
     task = asyncio.ensure_future(step)
     try:

@@ -45,13 +45,21 @@ def convert_shared_values(
 
 
 async def insert_columns(connection: AsyncConnection, table: sa.Table, columns: Mapping[str, ConvertedColumn]) -> None:
-    """Insert rows whose values have been converted column by column; the other columns get their defaults."""
+    """Insert rows, given as the converted values of each column, in the transaction of the connection.
+
+    The columns of the table that are not given get their defaults. The driver is called directly, which is faster
+    than SQLAlchemy for many rows.
+    """
     dialect = connection.dialect
+
+    # For example: "datasets" ("id", "name").
     quote = dialect.identifier_preparer.quote
-    target = f"{quote(table.name)} ({', '.join(map(quote, columns))})"
+    quoted_columns = ", ".join(map(quote, columns))
+    target = f"{quote(table.name)} ({quoted_columns})"
 
     raw_connection = await connection.get_raw_connection()
     driver_connection = raw_connection.driver_connection
+
     with _as_sqlalchemy_errors(target, dialect):
         if sqlite.is_sqlite(dialect):
             rows = list(zip(*columns.values(), strict=True))

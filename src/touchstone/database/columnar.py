@@ -133,9 +133,15 @@ def _stream_from_postgresql(url: str, query: sa.Select[Any]) -> Iterator[pa.Reco
 
 
 def _stream_from_sqlite(path: str, query: sa.Select[Any]) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a query on SQLite. Only the values of the current batch exist as Python objects."""
+    """Yield the rows of a query on SQLite in batches of columns.
+
+    Only the values of the current batch exist as Python objects, so that a large table needs little memory.
+    """
     schema = _arrow_schema(query)
+
+    # SQLite stores some types as others; `_convert_batch` then converts the values to the types of the schema.
     stored_types = [_SQLITE_TYPES.get(field.type, field.type) for field in schema]
+
     with (
         translate_failures(),
         closing(sqlite3.connect(path, timeout=BUSY_TIMEOUT_MS / 1000, check_same_thread=False)) as connection,
@@ -148,7 +154,8 @@ def _stream_from_sqlite(path: str, query: sa.Select[Any]) -> Iterator[pa.RecordB
 
             columns = zip(*rows, strict=True)
             arrays = [pa.array(values, stored_type) for values, stored_type in zip(columns, stored_types, strict=True)]
-            yield _convert_batch(pa.RecordBatch.from_arrays(arrays, names=schema.names), schema)
+            stored_batch = pa.RecordBatch.from_arrays(arrays, names=schema.names)
+            yield _convert_batch(stored_batch, schema)
 
 
 def _to_sql(query: sa.Select[Any], dialect: sa.Dialect) -> str:

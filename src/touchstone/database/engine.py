@@ -94,15 +94,17 @@ class Writer(Reader):
         self,
         table: sa.Table,
         converted_columns: Mapping[str, ConvertedColumn],
-        further_columns: Mapping[str, Sequence[Any]],
+        plain_columns: Mapping[str, Sequence[Any]],
     ) -> None:
-        """Insert many rows like `insert_rows`.
+        """Insert many rows, which are given as columns, so that most of the work is done before the transaction.
 
-        Most of their columns come from `Database.convert_columns`, which is called before the transaction.
-        `further_columns` has the values that only the transaction knows, by the name of the column.
+        Args:
+            table: the table.
+            converted_columns: the columns that `Database.convert_columns` has prepared, by name.
+            plain_columns: the values of all other columns, such as the ids that this transaction has assigned.
         """
-        last_columns = convert_columns(table, further_columns, self._connection.dialect)
-        await insert_columns(self._connection, table, {**converted_columns, **last_columns})
+        columns = {**converted_columns, **convert_columns(table, plain_columns, self._connection.dialect)}
+        await insert_columns(self._connection, table, columns)
 
     async def reserve_ids(self, table: sa.Table, count: int) -> list[int]:
         """Return new ids for rows that this transaction inserts next."""
@@ -136,14 +138,17 @@ class Database:
         self.path = sqlite_path(url)
         self.measured_records = postgresql.MEASURED_RECORDS if self.path is None else sqlite.MEASURED_RECORDS
         self._disk_reserve: DiskReserve | None = None
-        self._reading_engine = self._streaming_engine = _create_engine(url, POOL_SIZE)
+
+        engine = _create_engine(url, POOL_SIZE)
+        self._streaming_engine = engine
 
         if self.path is None:
-            self._writing_engine = self._streaming_engine
+            self._writing_engine = engine
             # Each query sees what is committed when it begins, in a transaction or not. Without one, the server need
             # not be asked to begin it and to end it.
-            self._reading_engine = self._writing_engine.execution_options(isolation_level="AUTOCOMMIT")
+            self._reading_engine = engine.execution_options(isolation_level="AUTOCOMMIT")
         else:
+            self._reading_engine = engine
             with translate_failures():
                 check_can_open(self.path)
             self._disk_reserve = _open_disk_reserve(self.path, reserve_bytes)
@@ -262,9 +267,9 @@ class Database:
         return await self.run_sync(work_under_lock)
 
     async def backup(self, target: Path) -> None:
-        """Copy the SQLite database, as it is now, to a new file; after a failure, there is no file.
+        """Copy the SQLite database, as it is now, to a new file, while requests are answered as usual.
 
-        Requests are answered while the copy is made.
+        If copying fails, no incomplete file is left behind.
 
         Raises:
             FileExistsError: the file exists already.

@@ -72,7 +72,13 @@ class DividedTable:
 def divided_table(
     url: str, table: sa.Table, reader_count: int, blocks_per_range: int = BLOCKS_PER_RANGE
 ) -> Iterator[DividedTable]:
-    """Open up to `reader_count` connections to a table of the PostgreSQL database at `url`, until the end of the block.
+    """Open several connections that read a table of PostgreSQL together, and close them at the end of the block.
+
+    Args:
+        url: the URL of the database.
+        table: the table, all of whose rows are seen as they were at one moment.
+        reader_count: the largest number of connections; a small table needs fewer.
+        blocks_per_range: how many blocks of the table are read with one query.
 
     Raises:
         Unavailable: the database cannot be reached.
@@ -82,7 +88,7 @@ def divided_table(
 
     with ExitStack() as connections:
         try:
-            # The snapshot can be taken over as long as the transaction lasts that has exported it.
+            # Other connections can take over a snapshot only while the transaction that has exported it lasts.
             with psycopg.connect(connection_string(url)) as exporter:
                 exporter.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
                 exporter.read_only = True
@@ -90,8 +96,12 @@ def divided_table(
                 assert row is not None
                 snapshot, block_count = row
 
-                can_divide = exporter.info.server_version >= _MIN_SERVER_VERSION
-                ranges = _divide(block_count, blocks_per_range) if can_divide else [BlockRange(0, None)]
+                if exporter.info.server_version >= _MIN_SERVER_VERSION:
+                    ranges = _divide(block_count, blocks_per_range)
+                else:
+                    whole_table = BlockRange(0, None)
+                    ranges = [whole_table]
+
                 readers = []
                 for _ in range(min(reader_count, len(ranges))):
                     connection = connections.enter_context(closing(PostgresqlConnection(url)))

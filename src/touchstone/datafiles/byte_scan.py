@@ -35,17 +35,20 @@ class ByteScan:
 
 
 def scan_bytes(descriptor: int, file_type: str, *, limits: ProfilingLimits) -> ByteScan:
-    """Read a file once to find its size, digest and encoding, and check that a parser can cope with it.
+    """Read a whole file once to find its size, digest and encoding, and to check that a parser can cope with it.
 
-    The file is read in chunks, so that a line of a gigabyte does no harm here. The position in the file does not
-    change.
+    The file is read in chunks, so that not even a line of a gigabyte fills the memory. The position in the file does
+    not change.
 
     Raises:
         ProfilingError: the file is empty, contains binary data although it should be text, or has too long a line.
     """
     digest = hashlib.sha256()
     encoding_detector = EncodingDetector()
-    line_check = LineLengthCheck(limits.max_line_bytes) if file_type in _LINE_FORMATS else None
+    line_check: LineLengthCheck | None = None
+    if file_type in _LINE_FORMATS:
+        line_check = LineLengthCheck(limits.max_line_bytes)
+
     first_chunk = b""
     byte_count = 0
 

@@ -27,9 +27,10 @@ Column = TypeVar("Column", bound=_HasSource)
 
 
 def stacks(columns: Iterable[Column], sql_of_column: Mapping[int, str]) -> Iterator[Sequence[Column]]:
-    """Yield the columns in stacks: those with the same declared type and the same SQL, a limited number at a time.
+    """Divide columns into stacks, which are groups that one query can measure together, and yield each of them.
 
-    `sql_of_column` contains, by the index of each column in the file, the SQL that will be applied to its values.
+    The columns of a stack have the same declared type, the same SQL is applied to their values, and their number is
+    limited. `sql_of_column` contains this SQL by the index of each column in the file.
     """
     columns_by_key: defaultdict[Hashable, list[Column]] = defaultdict(list)
     for column in columns:
@@ -42,16 +43,19 @@ def stacks(columns: Iterable[Column], sql_of_column: Mapping[int, str]) -> Itera
 
 
 def aggregate_stack(table: DuckDbTable, stack: Sequence[_HasSource], aggregates: str) -> dict[int, dict[str, Any]]:
-    """Return a struct of SQL aggregates for each column of a stack, by the index of the column in the file.
+    """Measure all columns of a stack with one query, and return the results of each column by its index in the file.
 
-    The aggregates may use `value`, which is NULL where it is missing, `missing_mark`, and `place`, which is the number
-    of the column in the stack, from 1. A table without rows has no aggregates.
+    `aggregates` is the SQL of a struct, such as `{'lowest': min(value)}`. It may use `value`, which is NULL where the
+    value is missing, `missing_mark`, which is a word such as `N/A` in its place, and `place`, which is the number of
+    the column in the stack, from 1. If the table has no rows, the result is empty.
     """
+    # Put the cells of all columns below each other, each beside the place of its column.
     sources = [column.source for column in stack]
     places = ", ".join(str(place) for place in range(1, len(sources) + 1))
     cells = ", ".join(_cell_sql(source) for source in sources)
     stacked_cells = f"SELECT unnest([{places}]) AS place, unnest([{cells}]) AS cell FROM {table.expression}"  # noqa: S608
 
+    # All columns of a stack are read alike, so the first one decides for all.
     value = _value_sql(sources[0])
     missing_mark = _missing_mark_sql(sources[0])
     stacked_values = f"SELECT place, {value} AS value, {missing_mark} AS missing_mark FROM ({stacked_cells})"  # noqa: S608

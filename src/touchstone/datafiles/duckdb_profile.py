@@ -129,7 +129,10 @@ def _sum_mark_counts(columns: Iterable[MeasuredColumn]) -> dict[str, int]:
 
 
 def _measure_columns(table: DuckDbTable, columns: Sequence[SourceColumn], row_count: int) -> list[MeasuredColumn]:
-    """Profile the columns in three passes over the table, each of which needs the results of the one before."""
+    """Profile all columns of a table, in three passes over its rows.
+
+    Each pass needs the results of the one before.
+    """
     # The first pass counts values, which decides the type of each column.
     counts_sql = {column.index: _counts_sql(column) for column in columns}
     counts: Results = {}
@@ -179,15 +182,17 @@ def _count_bins(table: DuckDbTable, columns: Sequence[InterpretedColumn], extrem
 
 
 def _count_values(table: DuckDbTable, columns: Sequence[InterpretedColumn]) -> Results:
-    """Return how often each value occurs, of columns with few different ones, by their index in the file.
+    """Count how often each value occurs in the columns that have few different values.
 
-    Numbers with decimals are left out, because they rarely repeat.
+    The results are returned by the index of each column in the file. Columns of numbers with decimals are left out,
+    because such numbers rarely repeat.
     """
-    columns_with_few_values = [
-        column
-        for column in columns
-        if 0 < column.distinct_count <= MAX_LISTED_VALUES and column.type is not ColumnType.NUMBER
-    ]
+    columns_with_few_values = []
+    for column in columns:
+        has_few_values = 0 < column.distinct_count <= MAX_LISTED_VALUES
+        if has_few_values and column.type is not ColumnType.NUMBER:
+            columns_with_few_values.append(column)
+
     shown_value = f"left(CAST(value AS VARCHAR), {_SHOWN_CHARACTERS})"
     counts_sql = _struct_sql(value_counts=f"histogram({shown_value})")
     sql_of_column = {column.source.index: counts_sql for column in columns_with_few_values}

@@ -74,11 +74,17 @@ def load_into_memory(table: DuckDbTable) -> DuckDbTable:
 
 
 def flatten_objects(table: DuckDbTable) -> DuckDbTable:
-    """Return a table that has a column for each member of an object, such as `address.city`, instead of the object."""
+    """Replace each column of JSON objects by one column for each member of the objects, such as `address.city`.
+
+    The table itself does not change; the result selects from it.
+    """
     relation = table.connection.sql(f"SELECT * FROM {table.expression} LIMIT 0")  # noqa: S608
+
     members: list[_Member] = []
     for name, column_type in zip(relation.columns, relation.types, strict=True):
-        members += _members_of(_Member(name, _quoted(name)), column_type, levels=MAX_LEVELS)
+        column = _Member(name, sql=_quoted(name))
+        members += _members_of(column, column_type, levels=MAX_LEVELS)
+
     if len(members) == len(relation.columns):
         return table
 
@@ -149,7 +155,9 @@ def _open_json_table(connection: Any, path: str, *, is_one_object_per_line: bool
 def _open_delimited_table(
     connection: Any, path: str, file_type: str, scan: ByteScan, limits: ProfilingLimits
 ) -> DuckDbTable:
-    """Open a CSV or TSV file as a table of texts. Its first row contains the names of the columns, or else data.
+    """Open a CSV or TSV file as a table in which every column is text.
+
+    The first lines of the file show its delimiter, and whether the first row contains the names of the columns.
 
     Raises:
         ProfilingError: the file has too many columns.
@@ -161,8 +169,10 @@ def _open_delimited_table(
     delimiter = "\t" if file_type == "tsv" else detect_delimiter(lines)
     rows = list(csv.reader(lines, delimiter=delimiter))
     names_columns = has_header(rows)
+    numbered_names = [f"column_{number}" for number in range(1, len(rows[0]) + 1)]
+    names = _distinct_names(rows[0]) if names_columns else numbered_names
     warnings = _layout_warnings(scan.encoding, names_columns=names_columns)
-    names = _distinct_names(rows[0]) if names_columns else [f"column_{number}" for number in range(1, len(rows[0]) + 1)]
+
     if scan.encoding.name not in _DUCKDB_ENCODINGS:
         layout = _TextLayout(scan.encoding.name, delimiter, names, names_columns)
         return DuckDbTable(connection, _register_other_encoding(connection, path, layout), warnings, delimiter)
@@ -195,15 +205,16 @@ class _TextLayout(NamedTuple):
 
 
 def _register_other_encoding(connection: Any, path: str, layout: _TextLayout) -> str:
-    """Let Arrow read a delimited text in an encoding that DuckDB does not know, and return the name of the table.
+    """Read a delimited text with Arrow, because DuckDB does not know its encoding; return the name of the table.
 
     Raises:
         ProfilingError: the rows have different lengths, or bytes mean nothing in the encoding.
     """
-    # Several threads would use up the limit on address space.
+    # More threads would use up the limit on the address space of this process.
     pa.set_memory_pool(pa.system_memory_pool())
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)
+
     read_options = arrow_csv.ReadOptions(
         column_names=layout.names,
         skip_rows_after_names=1 if layout.has_header else 0,

@@ -38,10 +38,11 @@ def infer_notation_of_all(texts: Sequence[str], delimiter: str) -> NumberNotatio
 
 
 def conversion_template(notation: NumberNotation) -> str:
-    """Return SQL that reads `{value}` as a number in a notation; the result is NULL for any other text.
+    """Return SQL that converts a text such as `$1,234.00` into a number, or into NULL if it is not in this notation.
 
-    The unit comes from the file, so it is quoted.
+    The SQL contains `{value}` in the place of the text. The unit comes from the file, so it is quoted.
     """
+    # Remove the unit, white space and the marks between thousands step by step, so that SQL can read the rest.
     with_ascii_sign = "replace({value}, '−', '-')"
     without_unit = with_ascii_sign
     if notation.unit:

@@ -42,10 +42,10 @@ class ParquetRows:
     async def open(
         cls, file: BinaryIO, *, ignored_columns: Sequence[str], max_rows: int, limits: ProcessLimits
     ) -> Self:
-        """Begin to read an open file, all of whose columns are read except for `ignored_columns`.
+        """Start a child process that reads an open Parquet file, and wait until it has read the first rows.
 
         Raises:
-            UnreadableRows: not even the first rows of the file can be read, or it says that it has too many.
+            UnreadableRows: not even the first rows of the file can be read, or it has more than `max_rows` rows.
         """
         request = RowsRequest(
             descriptor=file.fileno(), ignored_columns=ignored_columns, max_rows=max_rows, limits=limits
@@ -55,7 +55,9 @@ class ParquetRows:
             msgspec.json.encode(request).decode(),
             descriptors=[request.descriptor],
         )
-        rows = cls(child, asyncio.get_running_loop().time() + limits.wall_seconds)
+        ends_at = asyncio.get_running_loop().time() + limits.wall_seconds
+        rows = cls(child, ends_at)
+
         try:
             await rows._check_readable()
         except BaseException:
@@ -80,17 +82,17 @@ class ParquetRows:
         await kill_if_running(self._child)
 
     async def _check_readable(self) -> None:
-        """Wait until the child has read the first rows.
+        """Wait for the first line of the child, which it writes once it has read the first rows of the file.
 
         Raises:
-            UnreadableRows: it cannot.
+            UnreadableRows: the child ends without this line.
         """
         first_line = b""
         while len(first_line) < len(READABLE):
-            part = await self._read(len(READABLE) - len(first_line))
-            if not part:
+            received_bytes = await self._read(len(READABLE) - len(first_line))
+            if not received_bytes:
                 raise UnreadableRows
-            first_line += part
+            first_line += received_bytes
 
     async def _read(self, max_bytes: int) -> bytes:
         """Return the next bytes of the child, or none if it has ended.

@@ -22,7 +22,7 @@ def main() -> None:
 
 
 def _carry_out(request: ProfilingRequest) -> ProfilingSuccess | ProfilingFailure:
-    """Profile the file that a request names, and return the reply for the parent: the profile, or why there is none."""
+    """Profile the file of a request, and return the reply for the parent process: the profile, or why there is none."""
     try:
         profile = profile_descriptor(request.descriptor, request.file_type, limits=request.limits)
     except ProfilingError as error:

@@ -129,21 +129,26 @@ def list_columns(table: DuckDbTable, limits: ProfilingLimits) -> list[SourceColu
 
 
 def _with_plausible_interpretations(table: DuckDbTable, columns: Sequence[SourceColumn]) -> list[SourceColumn]:
-    """Return the columns, each with the interpretations that its first values allow.
+    """Read the first rows of a table, and return its columns with only those interpretations that fit these rows.
 
-    An interpretation has to fit every value, so that a few values rule out most of them. This saves much of the time
-    for wide tables and for long ones.
+    An interpretation, such as "integer" or "date", has to fit every value of a column. The first values rule out most
+    of them, so that far fewer have to be tried on the whole table.
     """
     texts = [f"CAST({column.identifier} AS VARCHAR)" for column in columns]
     query = f"SELECT {', '.join(texts)} FROM {table.expression} LIMIT {_FIRST_ROWS}"  # noqa: S608
     first_rows = table.connection.execute(query).fetchall()
 
+    if not first_rows:
+        return list(columns)
+
     narrowed_columns = []
-    for column, first_cells in zip(columns, zip(*first_rows, strict=True), strict=False):
-        first_values = {cell.strip(" \t\r\n") for cell in first_cells if cell is not None} - set(MISSING_MARKS)
+    cells_by_column = zip(*first_rows, strict=True)
+    for column, first_cells in zip(columns, cells_by_column, strict=True):
+        first_texts = {cell.strip(" \t\r\n") for cell in first_cells if cell is not None}
+        first_values = first_texts - set(MISSING_MARKS)
         plausible = _plausible_interpretations(first_values, table.delimiter)
         narrowed_columns.append(replace(column, interpretations=plausible))
-    return narrowed_columns or list(columns)
+    return narrowed_columns
 
 
 def _plausible_interpretations(first_values: Collection[str], delimiter: str) -> list[Interpretation]:
@@ -151,11 +156,11 @@ def _plausible_interpretations(first_values: Collection[str], delimiter: str) ->
 
     Values that look neither like plain numbers nor like dates may still be numbers with units or other marks.
     """
-    plausible = [
-        interpretation
-        for interpretation in TEXT_INTERPRETATIONS
-        if all(map(interpretation.shape.fullmatch, first_values))
-    ]
+    plausible = []
+    for interpretation in TEXT_INTERPRETATIONS:
+        fits_all_values = all(map(interpretation.shape.fullmatch, first_values))
+        if fits_all_values:
+            plausible.append(interpretation)
     if plausible:
         return plausible
 

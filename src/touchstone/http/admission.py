@@ -41,6 +41,7 @@ class Admission:
     """
 
     def __init__(self, *, limit: int, wait_seconds: float) -> None:
+        """Let at most `limit` requests run at once, and refuse those that have waited for `wait_seconds`."""
         self.limit = limit
         self.wait_seconds = wait_seconds
         self.running = 0
@@ -80,9 +81,10 @@ class Admission:
         return place
 
     def would_refuse(self, caller: Hashable, cost_seconds: float) -> bool:
-        """Return whether a request of this caller would be refused now, because the queue is full.
+        """Return whether a request of this caller would be refused now, because it can neither run nor wait.
 
-        Even then, a caller may replace the newest request of another one that has more work waiting.
+        If the queue is full, a request is only accepted if it may replace the newest request of another caller, who has
+        more work waiting.
         """
         # Short and long requests wait in lanes of their own.
         lane = self._lane_for(cost_seconds)
@@ -91,10 +93,12 @@ class Admission:
 
         backlog_seconds = lane.backlog_seconds_by_caller()
         if caller in backlog_seconds:
-            return backlog_seconds[caller] + cost_seconds >= max(backlog_seconds.values())
+            new_backlog_seconds = backlog_seconds[caller] + cost_seconds
+            return new_backlog_seconds >= max(backlog_seconds.values())
 
-        # A newcomer replaces nobody if each of the others has only one request waiting.
-        return len(backlog_seconds) == len(lane.waiting)
+        # A caller that has nothing waiting yet replaces nobody if each of the others has only one request waiting.
+        caller_count = len(backlog_seconds)
+        return caller_count == len(lane.waiting)
 
     async def enter(self, caller: Hashable, cost_seconds: float) -> "Place":
         """Wait until a request may run, and return its place, which has to be released when the request ends.
@@ -227,11 +231,12 @@ class _Lane:
         return backlog_seconds
 
     def append(self, place: "Place") -> None:
-        """Add a request to the queue, and decide its turn, so that callers with few requests soon have theirs.
+        """Add a request to the queue and set its start tag, which decides its turn: the lowest tag comes first.
 
-        Start-time fair queueing gives each request a "start tag" in virtual time: the sum of the costs of the requests
-        that the same caller has waiting before it.
+        In start-time fair queueing, the start tag is the virtual time at which the caller's previous request ends, or
+        the current virtual time if that is later. A caller with few requests therefore does not wait for one with many.
         """
+        # Virtual time may start anew at any time, which also forgets callers that have no requests any more.
         if not self.waiting or len(self._finish_tags) >= MAX_CALLERS:
             self._finish_tags.clear()
             self._virtual_time = 0.0
@@ -314,6 +319,7 @@ class Place:
     )
 
     def __init__(self, admission: Admission, lane: _Lane, *, caller: Hashable, cost_seconds: float) -> None:
+        """Create the place of a request that is neither waiting nor running yet."""
         self.admission = admission
         self.lane = lane
         self.caller = caller
@@ -330,11 +336,11 @@ class Place:
     def run(self, work: Awaitable[T]) -> Generator[Any, Any, T]:
         """Await the work of a request, measure for how long it holds the event loop, and return its result.
 
-        The loop of this function plays the part of the event loop, because only there the time of a coroutine can be
-        measured: a coroutine runs in steps, each of which ends with a future that it waits for.
+        A coroutine runs in steps, each of which ends with a future that it waits for. This function runs the steps
+        itself, as an event loop does, because the time of a single step cannot be measured from outside.
 
-        Other requests may start beside this one once it has held the event loop for a whole turn, or waits for more
-        than a moment for something else, such as a database, a job or its client.
+        Other requests may start beside this one once it has held the event loop for a whole turn (`TURN_SECONDS`), or
+        once it waits for more than a moment for something else, such as a database, a job or its client.
         """
         _CURRENT_PLACE.set(self)
         steps = work.__await__()

@@ -178,9 +178,11 @@ class ConnectionProtocol(HttpToolsProtocol):
         refusal_seconds = time.perf_counter() - started_at
         is_within_budget = self._limits.refusals.spend(self.loop.time(), refusal_seconds)
         has_limits = self._client_key is not None
+
         if has_returned_too_early and has_limits and not is_within_budget:
             # The delay is random, so that not all clients are read again at once.
-            self._pause_reading(random.uniform(*RETRY_SECONDS))  # noqa: S311
+            delay_seconds = random.uniform(*RETRY_SECONDS)  # noqa: S311
+            self._pause_reading(delay_seconds)
         return True
 
     def _send_refusal(self, cycle: RequestResponseCycle, response: Response) -> None:
@@ -330,9 +332,10 @@ class ConnectionProtocol(HttpToolsProtocol):
         return self._request_began_at is not None
 
     def _close_reason(self) -> str | None:
-        """Return "headers" or "idle" if the client has not sent these headers, or another request, in time.
+        """Return why a connection on which the server waits for its client must be closed, or None if it may stay open.
 
-        Returns None while the client has time left, or while it is the server's turn.
+        The reason is "headers" if the client has not sent all headers of a request in time, and "idle" if it has not
+        sent another request.
         """
         if not self.is_idle or has_input(self.transport.get_extra_info("socket")):
             return None

@@ -16,9 +16,9 @@ _SCRIPT: Final = 'SwaggerUIBundle({url: "openapi.json", dom_id: "#swagger-ui", d
 
 
 def add_docs_pages(app: FastAPI) -> None:
-    """Add a page at `/docs` on which people can read and try out the API of an application (Swagger UI).
+    """Add a page at `/docs` on which people can read about the API of an application and try it out (Swagger UI).
 
-    Unlike FastAPI's own page, it loads nothing from other servers, and so works without access to the internet.
+    Unlike FastAPI's own page, this one loads nothing from other servers, so it works without access to the internet.
     """
     app.mount("/docs/static", PackagedFiles(Path(swagger_ui_path)), name="docs-static")
 

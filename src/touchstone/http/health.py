@@ -53,7 +53,8 @@ def health_router(resources: tuple[Resource, ...]) -> APIRouter:
         problems = await check_resources(resources)
         states = {name: _describe_state(problem) for name, problem in problems.items()}
 
-        if set(states.values()) <= {"ok"}:
+        are_all_ok = all(state == "ok" for state in states.values())
+        if are_all_ok:
             return JsonResponse({"status": "ready", "resources": states})
         if "down" in states.values():
             return JsonResponse({"status": "not ready", "resources": states}, status_code=503)

@@ -41,7 +41,10 @@ def listener_address(listener: socket.socket) -> str:
 
 
 def _listen_tcp(host: str, port: int) -> socket.socket:
-    """Return a TCP socket that listens on this address, for connections that hold little memory if clients are slow."""
+    """Return a TCP socket that listens on this address.
+
+    Its options limit the memory that connections hold if their clients read slowly or have gone.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
 
@@ -54,7 +57,8 @@ def _listen_tcp(host: str, port: int) -> socket.socket:
 
     # Event loops disable Nagle's algorithm only for sockets that name their protocol. With it, a small response in two
     # writes waits 40 ms for the client's acknowledgement.
-    return socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP, fileno=listener.detach())
+    descriptor = listener.detach()
+    return socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP, fileno=descriptor)
 
 
 def _listen_unix(path: Path) -> socket.socket:

@@ -83,7 +83,15 @@ class EdgeMiddleware:
         respond_to_error: ErrorResponder = error_response,
         caller_of: CallerOf = client_address,
     ) -> None:
-        """Prepare to handle the requests to `app`; bodies at `body_paths` have limits of their own."""
+        """Prepare to handle the requests to an application.
+
+        Args:
+            app: the application.
+            settings: the limits on requests and their bodies, and the trusted proxies.
+            body_paths: the paths whose request bodies have limits of their own.
+            respond_to_error: returns the response that reports an error.
+            caller_of: returns who has sent a request, so that callers get equal shares of a busy server.
+        """
         self.app = app
         self.respond_to_error = respond_to_error
         self.caller_of = caller_of
@@ -152,7 +160,7 @@ class EdgeMiddleware:
         return response
 
     async def _handle(self, request: TrackedRequest, receive: Receive, kind: RequestKind) -> None:
-        """Call the application when the limits allow it: on requests in all, on uploads, and on the size of bodies."""
+        """Call the application once the limits on running requests, uploads and the size of bodies allow it."""
         # Health checks must not wait, or an overloaded server would be taken for a dead one.
         if _is_health_check(request.scope):
             await self.app(request.scope, receive, request.send)

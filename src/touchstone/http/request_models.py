@@ -87,8 +87,8 @@ class RequestModel(BaseModel):
 
         for key in fields:
             if key not in known_keys:
-                facts = suggestion_facts(str(key), known_keys)
-                raise PydanticCustomError("unknown_name", "{name} is unknown; known: {known}", facts)
+                suggestion = suggestion_facts(str(key), known_keys)
+                raise PydanticCustomError("unknown_name", "{name} is unknown; known: {known}", suggestion)
 
         return fields
 

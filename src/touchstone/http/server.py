@@ -87,18 +87,22 @@ def freeze_startup_objects() -> None:
 def server_config(app: ASGIApp, *, drain_seconds: float, limits: ConnectionLimits | None = None) -> uvicorn.Config:
     """Return the uvicorn configuration for serving an application.
 
-    When the server stops, requests have `drain_seconds` to finish. An application that has a method `refusal_at_once`
-    is asked for each request whether the connection should refuse it, which costs less than calling the application.
+    Args:
+        app: the application. If it has a method `refusal_at_once`, each connection asks this method first whether to
+            refuse a request, which costs less than calling the application.
+        drain_seconds: how much time running requests have to finish when the server stops.
+        limits: the limits on connections; by default, those of `ConnectionLimits()`.
     """
     # Each connection is an object of our own class, which enforces the limits.
     refuse: QuickRefusal = getattr(app, "refusal_at_once", _refuse_nothing)
     create_protocol: Any = functools.partial(ConnectionProtocol, limits=limits or ConnectionLimits(), refuse=refuse)
 
+    whole_drain_seconds = max(_MIN_DRAIN_SECONDS, round(drain_seconds))
     return uvicorn.Config(
         app,
         http=create_protocol,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
-        timeout_graceful_shutdown=max(_MIN_DRAIN_SECONDS, round(drain_seconds)),
+        timeout_graceful_shutdown=whole_drain_seconds,
         # What follows is switched off, because the application does it in its own way or not at all.
         ws="none",
         lifespan="off",

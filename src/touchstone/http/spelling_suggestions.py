@@ -23,7 +23,7 @@ def unknown_value_error(value: str, known_values: Iterable[str], *location: str 
 
 
 def suggestion_facts(name: str, known_names: Iterable[str]) -> dict[str, Any]:
-    """Return the values for an error message about an unknown name, such as "did you mean `page_size`?".
+    """Return the values for the placeholders of an error message about an unknown name: "did you mean `page_size`?".
 
     Names are compared without regard to case and punctuation, so `pageSize` is the same as `page_size`.
 

@@ -21,7 +21,7 @@ class StartedAwaitable(Generic[T]):
     __slots__ = ("_first_future", "_steps", "is_done", "result")
 
     def __init__(self, awaitable: Awaitable[T]) -> None:
-        """Run the awaitable until it ends or has to wait; what it raises until then is raised here."""
+        """Run the awaitable until it ends or has to wait for something, and raise any exception that it raises."""
         self.is_done = False
         self.result: T
         self._steps = awaitable.__await__()

@@ -87,7 +87,8 @@ class RemoteBackend:
 
     def _open_session(self) -> aiohttp.ClientSession:
         """Return a new HTTP client for the backend, which forwards headers, cookies and bodies as they are."""
-        unlimited = 0
+        unlimited = 0  # this is how aiohttp is told not to limit the number of connections
+
         connector: aiohttp.BaseConnector
         if self._is_unix_socket:
             socket_path = self.url.removeprefix(UNIX_PREFIX)
@@ -222,12 +223,18 @@ class _RequestBody:
 async def _stream_response(
     response: aiohttp.ClientResponse, request_body: _RequestBody, send: Send, server_stop: asyncio.Event | None
 ) -> None:
-    """Send the backend's response to the client part by part, without the headers of the backend's connection."""
+    """Send the backend's response to the client part by part.
+
+    Headers that only concern the connection to the backend are left out. A response that may be long is ended early if
+    the client disconnects.
+    """
     headers = [(name.lower(), value) for name, value in response.raw_headers if name.lower() not in _HOP_HEADERS]
     await send({"type": "http.response.start", "status": response.status, "headers": headers})
 
     is_event_stream = response.content_type == "text/event-stream"
     has_unknown_length = response.content_length is None
+
+    # Only after the whole request has been received can the next message mean that the client has disconnected.
     if is_event_stream:
         await _stream_while_needed(response, request_body, send, server_stop)
     elif has_unknown_length and request_body.is_complete:

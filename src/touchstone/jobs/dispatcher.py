@@ -162,10 +162,9 @@ class Dispatcher:
             self._claim_wakeup.set()
 
     async def _supervise_attempts(self) -> None:
-        """Look after the running attempts once, and after the jobs of workers that no longer respond.
+        """Record the progress of the running attempts, and stop those that were cancelled or given to another worker.
 
-        Records progress, stops attempts that were cancelled or lost, and now and then returns the jobs of lost workers
-        to the queue.
+        From time to time, this also returns the jobs of workers that no longer respond to the queue.
         """
         # The attempts are copied before the first query. A job that is claimed during the query is missing from its
         # result, and must not be mistaken for a job that this process has lost.

@@ -135,13 +135,17 @@ async def check_against_data(
     source = _job_source(dataset, training)
     table_facts = await _run_check(ctx, ctx.service.kind.preflight_task, new_job.request, source)
     inputs = msgspec.convert({"dataset_id": dataset.dataset_id, **table_facts}, JobInputs)
+
+    # The digest lets the job notice if the data file has changed since this check.
+    checked_source = replace(source, sha256=inputs.sha256, project=project.need if project else {})
+
     project_of_training = training.job.project_id if training else None
     return replace(
         new_job,
         project_id=project.id if project else project_of_training,
         dataset_id=dataset.dataset_id,
         inputs=inputs,
-        source=replace(source, sha256=inputs.sha256, project=project.need if project else {}),
+        source=checked_source,
         parent_job_id=training.job.id if training else None,
     )
 

@@ -96,12 +96,14 @@ async def reap_expired(database: Database, failure: JobFailure, *, running_attem
     job. Such a job is queued again. It is cancelled if its owner has asked for that, and it fails with `failure` if it
     has lost too many workers already.
 
-    The caller knows better about the `running_attempts`, which it is making itself: if it was suspended or delayed for
-    longer than a lease, it renews that lease late, unless another process has taken the job over.
+    The `running_attempts` are those of the calling process itself, and are never taken back: if the process was
+    suspended or delayed for longer than a lease, it renews its leases late, unless another process has taken the jobs
+    over.
     """
     running_keys = [(attempt.job_id, attempt.number) for attempt in running_attempts]
     is_running_here = sa.tuple_(jobs.c.id, jobs.c.attempt).in_(running_keys)
     is_expired = sa.and_(jobs.c.lease_until < utc_now(), sa.not_(is_running_here))
+
     async with database.reading() as connection:
         # Every process asks this every few seconds, so the usual answer must not take a write transaction.
         if not await _exists_held_job(connection, is_expired):

@@ -26,11 +26,13 @@ async def record_success(
     then has to remove the files.
     """
     progress = msgspec.to_builtins(DONE_PROGRESS)
+
     async with database.writing(even_if_disk_full=True) as transaction:
         moved_attempts = await move_jobs(
             transaction, JobState.SUCCEEDED, is_current_attempt(attempt_id), result=result, progress=progress
         )
-        if not moved_attempts:
+        is_still_our_job = len(moved_attempts) > 0
+        if not is_still_our_job:
             return False
 
         if artifacts:

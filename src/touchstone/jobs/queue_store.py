@@ -138,6 +138,7 @@ async def claim_next(
 
         # Taken after the wait: a job must not seem to have started before the one that it waited for had finished.
         now = utc_now()
+        start_of_this_attempt = sa.bindparam("now", now, jobs.c.started_at.type)
         statement = (
             sa.update(jobs)
             .where(jobs.c.id == _next_job_id(kinds, max_running_per_user), jobs.c.status == JobState.QUEUED)
@@ -147,7 +148,7 @@ async def claim_next(
                 worker=worker,
                 lease_until=now + timedelta(seconds=lease_seconds),
                 # A job that is tried again keeps the time at which it first started.
-                started_at=sa.func.coalesce(jobs.c.started_at, sa.bindparam("now", now, jobs.c.started_at.type)),
+                started_at=sa.func.coalesce(jobs.c.started_at, start_of_this_attempt),
                 updated_at=now,
                 progress=msgspec.to_builtins(STARTING_PROGRESS),
             )
@@ -156,8 +157,10 @@ async def claim_next(
         row = await transaction.returning(statement)
         if row is None:
             return None
+
         job = JobRecord.from_row(row)
         await record_new_state(transaction, [job.attempt_id], JobState.RUNNING)
+
     return job
 
 

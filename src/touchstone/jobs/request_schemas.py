@@ -106,13 +106,21 @@ def _are_valid_rows(rows: Any) -> bool:
     for row in rows:
         if not isinstance(row, dict) or len(row) > request_definitions.MAX_NAMES:
             return False
-        new_names = row.keys() - known_names
-        if not all(0 < len(name) <= MAX_COLUMN_NAME_LENGTH and is_clean_text(name) for name in new_names):
-            return False
         if not all(map(_is_valid_cell, row.values())):
             return False
+
+        # Most rows have the same columns, whose names need to be checked only once.
+        new_names = row.keys() - known_names
+        if not all(map(_is_valid_column_name, new_names)):
+            return False
         known_names |= new_names
+
     return True
+
+
+def _is_valid_column_name(name: str) -> bool:
+    """Return whether a column can have this name."""
+    return 0 < len(name) <= MAX_COLUMN_NAME_LENGTH and is_clean_text(name)
 
 
 def _is_valid_cell(cell: Any) -> bool:
@@ -146,9 +154,10 @@ PYDANTIC_COUNTERPARTS: Final[tuple[tuple[Any, Any], ...]] = (
 
 
 def pydantic_type(annotation: Any) -> Any:
-    """Return the pydantic type that validates what a field of a request contains, given the type of the field.
+    """Return the pydantic type that validates the values of a request field, whose own type is `annotation`.
 
-    For the types in `PYDANTIC_COUNTERPARTS` it is written there. For all others it is built from their structure.
+    The table `PYDANTIC_COUNTERPARTS` names the pydantic type for some annotations. For all others it is built from
+    their structure: the members of a union, for example, are converted one by one.
     """
     for definition, counterpart in PYDANTIC_COUNTERPARTS:
         if annotation == definition:
@@ -191,19 +200,19 @@ def _union_type(members: tuple[Any, ...]) -> Any:
 
 
 def _constrained_type(base: Any, meta: Meta) -> Any:
-    """Return the pydantic type for a type with bounds, which msgspec keeps in its `Meta`.
+    """Return the pydantic type for a type whose bounds are given in a `Meta` of msgspec, such as a maximum length.
 
     Numbers are validated strictly, so that a text is not taken for a number. Texts must not contain characters that
     some databases cannot store.
     """
-    constraints: dict[str, Any] = {}
+    field_options: dict[str, Any] = {}
     for name in ("ge", "le", "min_length", "max_length", "description"):
-        value = getattr(meta, name)
-        if value is not None:
-            constraints[name] = value
+        option = getattr(meta, name)
+        if option is not None:
+            field_options[name] = option
 
     is_number = base in (int, float)
-    field = Field(strict=True if is_number else None, json_schema_extra=meta.extra_json_schema, **constraints)
+    field = Field(strict=True if is_number else None, json_schema_extra=meta.extra_json_schema, **field_options)
     if base is str:
         return Annotated[str, field, AfterValidator(require_clean_text)]
     return Annotated[pydantic_type(base), field]

@@ -64,11 +64,17 @@ class DatasetSource(Struct, frozen=True):
 
     @property
     def description(self) -> Json:
-        """What the card of a trained model says about the dataset, as it is known when the job is accepted."""
+        """The description of the dataset in the model card of a trained model.
+
+        It is kept as it is when the job is accepted, even if the record of the dataset changes later.
+        """
         source = self._metadata.get("source")
+
+        # The level says how well a value is supported.
         ethical_record = [
             {"attribute": name, "value": self.record.get(name), "level": self.levels.get(name)} for name in ETHICAL
         ]
+
         return {
             "id": self.dataset_id,
             "uuid": self.record.get("dataset_id"),
@@ -114,7 +120,7 @@ class SelectionClient:
         self._backend = backend
 
     async def load_dataset_source(self, dataset_id: int | str, caller: Caller) -> DatasetSource:
-        """Return the path and the type of the data file of a dataset, with the record that describes the dataset.
+        """Ask the selection service for the data file of a dataset, and for the record that describes the dataset.
 
         Raises:
             DatasetNotFound: the caller may see no such dataset.

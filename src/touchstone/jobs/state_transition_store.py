@@ -90,9 +90,9 @@ async def record_new_state(transaction: Writer, attempt_ids: Sequence[AttemptId]
 async def append_events(
     transaction: Writer, attempt_ids: Sequence[AttemptId], event: str, progress: JobProgress | None = None
 ) -> None:
-    """Append the same event to several jobs, so that the clients who follow these jobs are told.
+    """Append the same event to several jobs, for the clients who follow these jobs.
 
-    `event` is the name of the event. An event that reports progress contains the progress.
+    `event` is the name of the event. `progress` is given if the event reports progress.
     """
     if not attempt_ids:
         return

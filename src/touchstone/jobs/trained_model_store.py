@@ -37,6 +37,7 @@ async def load_trained_model(connection: Reader, training: JobRecord) -> Trained
     for artifact in artifacts_by_job[training.id]:
         if artifact.name == MODEL_FILE_NAME:
             return TrainedModel(artifact.path, artifact.sha256)
+
     raise JobNotSucceeded
 
 
@@ -60,6 +61,8 @@ async def load_owned_model(connection: Reader, job_id: str, owner: UUID) -> Trai
     row = await connection.first(query)
     if row is None:
         raise JobNotFound
-    if row["status"] != JobState.SUCCEEDED or row["path"] is None:
+
+    has_model = row["path"] is not None
+    if row["status"] != JobState.SUCCEEDED or not has_model:
         raise JobNotSucceeded
     return TrainedModel(row["path"], row["sha256"])

@@ -51,17 +51,20 @@ def format_signed(number: float, locale: str) -> str:
 
 
 def format_distinguishably(first: float, second: float, locale: str) -> tuple[str, str]:
-    """Return two numbers that are to be compared, with as many decimals as it takes to tell them apart.
+    """Format two numbers with as many decimals as it takes to see that they differ.
 
-    Both have the same number of decimals, at least three. Equal numbers, and numbers that differ only beyond the
-    fifteenth decimal, look the same.
+    In English, 0.50001 and 0.50002 become `0.50001` and `0.50002`, although three decimals are usual. Both numbers have
+    the same number of decimals, at least three. Equal numbers, and numbers that differ only beyond the fifteenth
+    decimal, look the same.
     """
     decimals = _DECIMALS
     if first != second:
         while decimals < _MAX_DECIMALS and _fixed_point(first, decimals) == _fixed_point(second, decimals):
             decimals += 1
 
-    return _localize(_fixed_point(first, decimals), locale), _localize(_fixed_point(second, decimals), locale)
+    first_text = _localize(_fixed_point(first, decimals), locale)
+    second_text = _localize(_fixed_point(second, decimals), locale)
+    return first_text, second_text
 
 
 def format_lower_bound(bound: float, locale: str) -> str:
@@ -83,7 +86,7 @@ def format_upper_bound(bound: float, locale: str) -> str:
 def format_significant(
     number: float, locale: str, digits: int = _SIGNIFICANT_DIGITS, rounding: str = ROUND_HALF_EVEN
 ) -> str:
-    """Return a number of any size, such as a weight, with at most four significant digits, or as many as are given.
+    """Format a number of any size, such as a weight, with at most `digits` significant digits: 1234.56 as `1,235`.
 
     Very small and very large numbers have an exponent, such as `1.235e+300`. `rounding` is one of the rounding modes
     of the module `decimal`.

@@ -160,10 +160,13 @@ def phrase(key: str, locale: str, **facts: str | int) -> str:
     formatted_facts: dict[str, str] = {}
     for name, fact in facts.items():
         if isinstance(fact, int):
-            formatted_facts[name] = with_count(format_count(fact, locale), fact, locale)
+            number = format_count(fact, locale)
+            formatted_facts[name] = with_count(number, fact, locale)
         else:
             formatted_facts[name] = fact
-    return in_language(REASON_PHRASES[key], locale).format(**formatted_facts)
+
+    template = in_language(REASON_PHRASES[key], locale)
+    return template.format(**formatted_facts)
 
 
 def enumeration(phrases: Sequence[str], locale: str) -> str:

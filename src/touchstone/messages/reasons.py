@@ -168,7 +168,7 @@ def rank_sentence(facts: RankFacts, locale: str) -> str:
     """Return the sentence that explains why a dataset has its rank.
 
     It gives the rank, the score, and the criteria that contribute most to the score. If anything about the dataset is
-    unknown, the sentence goes on with what that is, and with the highest score that it allows.
+    unknown, the sentence goes on with what that is, and with the highest score that the dataset could have.
     """
     clauses = [_rank_clause(facts, locale), _points_clause(facts.points, locale)]
 
@@ -183,7 +183,8 @@ def rank_sentence(facts: RankFacts, locale: str) -> str:
         )
 
     if facts.highest_score is not None and facts.highest_score > facts.score:
-        clauses.append(phrase("highest_score", locale, score=format_decimal(facts.highest_score, locale)))
+        highest_score = format_decimal(facts.highest_score, locale)
+        clauses.append(phrase("highest_score", locale, score=highest_score))
 
     return "".join(clauses) + "."
 
@@ -215,17 +216,19 @@ def _points_clause(points: Sequence[LabeledPoints], locale: str) -> str:
     if not contributions:
         return phrase("no_points", locale)
 
-    named, others = _select_named(contributions)
+    named_criteria, other_criteria = _select_named(contributions)
     phrases: list[str] = []
-    for criterion in named:
+    for criterion in named_criteria:
         # The verb stands only once: "A" adds 0.3, "B" 0.2 and 2 other criteria 0.1.
         key = "later_points" if phrases else "first_points"
+        label = quoted(criterion.label, locale)
         criterion_points = format_decimal(criterion.points, locale)
-        phrases.append(phrase(key, locale, label=quoted(criterion.label, locale), points=criterion_points))
+        phrases.append(phrase(key, locale, label=label, points=criterion_points))
 
-    if others:
-        other_points = format_decimal(sum(criterion.points for criterion in others), locale)
-        phrases.append(phrase("points_of_others", locale, count=len(others), points=other_points))
+    if other_criteria:
+        sum_of_others = sum(criterion.points for criterion in other_criteria)
+        other_points = format_decimal(sum_of_others, locale)
+        phrases.append(phrase("points_of_others", locale, count=len(other_criteria), points=other_points))
 
     return phrase("points", locale, points=enumeration(phrases, locale))
 
@@ -253,7 +256,8 @@ def comparison_sentence(facts: ComparisonFacts, locale: str) -> str:
 
     advantages = [criterion for criterion in facts.differences if criterion.points > _ROUNDING_ERROR]
     if advantages:
-        clauses.append(phrase("advantages", locale, differences=_list_differences(advantages, locale)))
+        differences = _list_differences(advantages, locale)
+        clauses.append(phrase("advantages", locale, differences=differences))
 
     drawbacks = [criterion for criterion in facts.differences if criterion.points < -_ROUNDING_ERROR]
     if drawbacks:
@@ -265,19 +269,21 @@ def comparison_sentence(facts: ComparisonFacts, locale: str) -> str:
 
 
 def _list_differences(differences: Sequence[LabeledPoints], locale: str) -> str:
-    """Return criteria with their signed differences of points as an enumeration, the largest difference first.
+    """Enumerate by how many points two datasets differ in each criterion, the largest difference first.
 
-    If there are many criteria, only the first few are named, and the others are added up.
+    If there are many criteria, only the first few are named, and the differences in the others are added up.
     """
-    named, others = _select_named(differences)
+    named_criteria, other_criteria = _select_named(differences)
     phrases = []
-    for criterion in named:
+    for criterion in named_criteria:
+        label = quoted(criterion.label, locale)
         points = format_signed(criterion.points, locale)
-        phrases.append(phrase("difference", locale, label=quoted(criterion.label, locale), points=points))
+        phrases.append(phrase("difference", locale, label=label, points=points))
 
-    if others:
-        other_points = format_signed(sum(criterion.points for criterion in others), locale)
-        phrases.append(phrase("difference_of_others", locale, count=len(others), points=other_points))
+    if other_criteria:
+        sum_of_others = sum(criterion.points for criterion in other_criteria)
+        other_points = format_signed(sum_of_others, locale)
+        phrases.append(phrase("difference_of_others", locale, count=len(other_criteria), points=other_points))
 
     return enumeration(phrases, locale)
 
@@ -321,34 +327,37 @@ def stability_sentence(facts: StabilityFacts, locale: str) -> str:
 
 
 def _share_clauses(facts: StabilityFacts, locale: str) -> list[str]:
-    """Return the clauses with the verdict, and with how often a dataset is among the first k."""
+    """Return the clauses that say whether a rank is robust or fragile, and how often a dataset is among the first k."""
     spread = "±" + format_percentage(facts.spread, locale)
-    if facts.total_count <= facts.k:
-        return [
-            phrase(
-                "always_among_first",
-                locale,
-                name=facts.name,
-                k=facts.k,
-                total=facts.total_count,
-                samples=facts.samples,
-                spread=spread,
-            )
-        ]
+
+    is_always_among_first = facts.total_count <= facts.k
+    if is_always_among_first:
+        only_clause = phrase(
+            "always_among_first",
+            locale,
+            name=facts.name,
+            k=facts.k,
+            total=facts.total_count,
+            samples=facts.samples,
+            spread=spread,
+        )
+        return [only_clause]
 
     is_robust = facts.share >= _ROBUST_SHARE
     verdict = phrase("robust" if is_robust else "fragile", locale, name=facts.name)
 
-    among_first = phrase(
-        "share_at_first_rank" if facts.k == 1 else "share_among_first",
+    share_key = "share_at_first_rank" if facts.k == 1 else "share_among_first"
+    samples_among_first = round(facts.share * facts.samples)
+    share_clause = phrase(
+        share_key,
         locale,
         k=facts.k,
         total=facts.total_count,
-        kept=round(facts.share * facts.samples),
+        kept=samples_among_first,
         samples=facts.samples,
         spread=spread,
     )
-    return [verdict, among_first]
+    return [verdict, share_clause]
 
 
 def _sampled_ranks_clause(facts: StabilityFacts, locale: str) -> str:
@@ -367,9 +376,10 @@ def _sampled_ranks_clause(facts: StabilityFacts, locale: str) -> str:
 
 
 def target_rank_sentence(facts: TargetRankFacts, locale: str) -> str:
-    """Return the sentence that tells which attributes would have to be established for a dataset to reach a rank.
+    """Return the sentence that says which unknown attributes somebody would have to establish to improve a rank.
 
-    If the dataset has already reached the rank, or no attributes would bring it there, the sentence says that instead.
+    If the dataset has already reached the target rank, or no attributes would bring it there, the sentence says that
+    instead.
     """
     if facts.rank <= facts.target_rank:
         return phrase("target_rank_reached", locale, name=facts.name, rank=facts.rank)

@@ -47,9 +47,10 @@ class ExactValues(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     imported: str | None = None
 
     def documents(self, fields: Mapping[str, Any]) -> tuple[ImportedDocument, ...]:
-        """Return the imported documents; the last one has the kept members again.
+        """Return the imported documents, and put the kept members back into the last one.
 
-        `fields` are the fields of the document that carries these values, by their paths.
+        An export does not store these members twice. They are read from `fields`, which are the fields of the exported
+        document by their paths.
 
         Raises:
             DocumentError: the text of the documents is not JSON, or goes beyond the limits of any document.
@@ -82,13 +83,15 @@ def stated_key(members: Mapping[str, Any]) -> str | None:
 def exact_values(
     dataset: ExportedDataset, original: ImportedDocument | None, kept: Sequence[str], written: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the member `touchstone:dataset` for a document in which some fields stand as they were imported.
+    """Build the member `touchstone:dataset`, which lets a later import restore the dataset exactly.
 
-    `original` is the imported document in whose standard the dataset is exported, `kept` names its fields that the
-    exported document has as they were, and `written` the fields that were made from the record.
+    `original` is the imported document in whose standard the dataset is exported. `kept` names those of its fields
+    that the exported document repeats unchanged; they are not stored a second time. `written` names the fields that
+    were made from the record.
     """
-    others = [document for document in dataset.documents if document is not original]
-    documents = [*others, _without(original, kept)] if original is not None else others
+    documents = [document for document in dataset.documents if document is not original]
+    if original is not None:
+        documents.append(_without(original, kept))
 
     values = ExactValues(
         key=dataset.key,

@@ -147,21 +147,27 @@ def normalise_licence(text: str) -> Licence:
 
 
 def combine_licences(texts: Iterable[str]) -> Licence | None:
-    """Return the licences of one dataset as one: all of them apply, as far as is known, so they are joined by AND.
+    """Combine all licences that a source names for a dataset, or return None if it names none.
 
-    Words that only say that the licence is unknown are left out; without any others the result is None.
+    As far as we know, all of them apply, so their SPDX expressions are joined by AND. If one of them has no expression,
+    the combination has none either. Texts such as "unknown" are left out.
     """
     licences = [normalise_licence(text) for text in dict.fromkeys(texts) if not is_unknown_licence(text)]
     if not licences:
         return None
 
-    expressions = list(dict.fromkeys(licence.spdx for licence in licences))
-    joined_text = "; ".join(licence.text for licence in licences)
-    if any(expression is None for expression in expressions):
-        return Licence(None, joined_text)
+    combined_text = "; ".join(licence.text for licence in licences)
+    expressions = [licence.spdx for licence in licences if licence.spdx is not None]
+    if len(expressions) < len(licences):
+        return Licence(None, combined_text)
 
-    certain = [f"({text})" if " OR " in text else text for text in expressions if text is not None]
-    return Licence(" AND ".join(certain) if len(certain) > 1 else expressions[0], joined_text)
+    distinct_expressions = list(dict.fromkeys(expressions))
+    if len(distinct_expressions) == 1:
+        return Licence(distinct_expressions[0], combined_text)
+
+    # AND binds more strongly than OR.
+    operands = [f"({expression})" if " OR " in expression else expression for expression in distinct_expressions]
+    return Licence(" AND ".join(operands), combined_text)
 
 
 def licence_addresses(expression: str) -> list[str]:
@@ -191,10 +197,10 @@ def licence_alternatives(expression: str) -> tuple[str, ...]:
 
 
 def licence_filter_words(text: str) -> tuple[str, ...] | None:
-    """Return the licences that the value of a filter asks for, or None if the value is not a correct one.
+    """Return the licences that a user asks for with the text of a filter, or None if the text is malformed.
 
-    The value is an SPDX expression, a family such as `CC-BY-*`, `unknown`, or any other text, which then stands for
-    itself, because sources also name licences that SPDX does not list.
+    The text is an SPDX expression, a family such as `CC-BY-*`, or `unknown`. Any other text stands for itself, because
+    sources also name licences that SPDX does not list.
     """
     simple = _simplify(text)
     if simple in _UNKNOWN:
@@ -202,10 +208,13 @@ def licence_filter_words(text: str) -> tuple[str, ...] | None:
     if "*" in text:
         return _licence_family(text)
 
-    expression = _find_expression(simple, " ".join(text.split()))
+    trimmed_text = " ".join(text.split())
+    expression = _find_expression(simple, trimmed_text)
     if expression is not None:
         return licence_alternatives(expression)
-    return None if _OPERATOR.search(text) else (" ".join(text.split()),)
+
+    is_malformed_expression = _OPERATOR.search(text) is not None
+    return None if is_malformed_expression else (trimmed_text,)
 
 
 def _licence_family(pattern: str) -> tuple[str, ...] | None:
@@ -240,17 +249,23 @@ def _find_expression(simple: str, original: str) -> str | None:
 
 
 def _creative_commons(simple: str) -> str | None:
-    """Return the identifier of a Creative Commons licence written as a code, an address or in words."""
+    """Return the SPDX identifier of a Creative Commons licence, or None if a text does not name one.
+
+    The licence may be written as an address, as a code such as `cc by-sa 4.0`, or in words.
+    """
     address = _CC_ADDRESS.fullmatch(simple)
     if address is not None:
         kind, version = address.groups()
-        return f"CC0-{version}" if kind == "zero" else _known_identifier(f"CC-{kind.upper()}-{version}")
+        if kind == "zero":
+            return f"CC0-{version}"
+        return _known_identifier(f"CC-{kind.upper()}-{version}")
 
     code = _CC_CODE.fullmatch(simple)
     if code is not None:
         kind, version = code.groups()
-        version = version if "." in version else f"{version}.0"
-        return _known_identifier(f"CC-{kind.upper().replace(' ', '-')}-{version}")
+        conditions_code = kind.upper().replace(" ", "-")
+        full_version = version if "." in version else f"{version}.0"
+        return _known_identifier(f"CC-{conditions_code}-{full_version}")
 
     words = _CC_WORDS.fullmatch(simple)
     if words is not None:

@@ -40,7 +40,10 @@ def split_front_matter(text: str) -> tuple[str | None, str]:
 
 
 def read_markdown(text: str) -> MarkdownDocument:
-    """Split a Markdown document into its front matter and the sections that say something."""
+    """Split a Markdown document into its front matter and its sections.
+
+    Comments and the placeholders of a template are left out of the sections, and listed as rejected.
+    """
     check_length(text, MAX_MARKDOWN_LENGTH)
     front_matter, body = split_front_matter(text)
     sections: list[Section] = []
@@ -51,14 +54,17 @@ def read_markdown(text: str) -> MarkdownDocument:
         if title is None and path:
             title = path[0]
 
-        if path and path[-1].casefold() == "table of contents":
+        is_table_of_contents = bool(path) and path[-1].casefold() == "table of contents"
+        if is_table_of_contents:
             continue
 
         place = " > ".join(path)
         visible_text = remove_comments(raw_text).strip()
-        if visible_text != raw_text.strip():
+        has_comments = visible_text != raw_text.strip()
+        if has_comments:
             comments = " ".join(find_comments(raw_text))
             rejected.append(RejectedPart(place, "html_comment", {"text": comments[:500]}))
+
         if not visible_text:
             continue
         if is_placeholder(visible_text):
@@ -79,9 +85,12 @@ def split_headings(body: str) -> Iterator[tuple[tuple[str, ...], str]]:
     start = 0
     for level, title, first_line, next_line in find_headings(body):
         yield tuple(name for _, name in path), "".join(lines[start:first_line])
+
+        # A heading ends all sections of its own level and of deeper levels.
         path = [(other_level, name) for other_level, name in path if other_level < level]
         path.append((level, title))
         start = next_line
+
     yield tuple(name for _, name in path), "".join(lines[start:])
 
 

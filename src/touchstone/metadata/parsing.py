@@ -299,8 +299,10 @@ def _add_core_schema(loader: type[_PlainLoader]) -> None:
         ),
     )
     for tag, pattern, first_characters in resolvers:
-        first = ["", *first_characters] if tag.endswith("null") else list(first_characters)
+        matches_empty_text = re.fullmatch(pattern, "") is not None
+        first = ["", *first_characters] if matches_empty_text else list(first_characters)
         loader.add_implicit_resolver(tag, re.compile(pattern), first)
+
     loader.add_constructor("tag:yaml.org,2002:float", loader.construct_finite_float)
     loader.add_constructor("tag:yaml.org,2002:int", loader.construct_short_integer)
 

@@ -44,7 +44,7 @@ def parse_rdf(text: str, syntax: str) -> ParsedData:
 
 
 def _nodes(text: str, syntax: str) -> Iterator[dict[str, Any]]:
-    """Yield the nodes of a graph in the order of the document."""
+    """Yield the nodes of a graph as JSON-LD objects, in the order of the document."""
     graph = _parse_graph(text, syntax)
     terms = _Terms()
     for subject in graph.subjects(unique=True):
@@ -54,7 +54,12 @@ def _nodes(text: str, syntax: str) -> Iterator[dict[str, Any]]:
                 node.setdefault("@type", []).append(_shorten(str(term)))
             else:
                 node.setdefault(_shorten(str(predicate)), []).append(terms.describe(term))
-        yield {name: values[0] if name[0] != "@" and len(values) == 1 else values for name, values in node.items()}
+
+        # A property with a single value needs no list around it; keywords such as `@type` keep theirs.
+        for name, values in node.items():
+            if not name.startswith("@") and len(values) == 1:
+                node[name] = values[0]
+        yield node
 
 
 def _parse_graph(text: str, syntax: str) -> Any:

@@ -53,7 +53,10 @@ def receive_documents(stream: BinaryIO) -> tuple[ReadingRequest, list[UploadedDo
 
 
 def read_all(documents: Sequence[UploadedDocument], standard_key: str | None) -> Iterator[ReadingLine]:
-    """Yield what is read from each document, and an end. Documents in the same folder are companions of each other."""
+    """Read all documents, and yield the lines of the reply: datasets, rejections, and a last line that marks the end.
+
+    Documents in the same folder are companions: one may hold what another refers to, such as the tags of a dataset.
+    """
     sources = [with_companions(document, documents) for document in documents]
     folders_with_datasets: set[PurePosixPath] = set()
     companions: list[tuple[int, Reading]] = []
@@ -67,6 +70,7 @@ def read_all(documents: Sequence[UploadedDocument], standard_key: str | None) ->
         if reading.documents:
             folders_with_datasets.add(source.path.parent)
 
+        # There is a limit to the datasets of all documents together.
         accepted = reading.documents[: MAX_DATASETS - dataset_count]
         dataset_count += len(accepted)
         yield from lines_of(index, replace(reading, documents=accepted))
@@ -74,6 +78,7 @@ def read_all(documents: Sequence[UploadedDocument], standard_key: str | None) ->
             facts = {"limit": MAX_DATASETS, "left_out": len(reading.documents) - len(accepted)}
             yield _rejection(index, reading, RejectedPart("", "too_many_datasets", facts))
 
+    # A companion is rejected only if there is no dataset in its folder to which it could belong.
     for index, reading in companions:
         if sources[index].path.parent in folders_with_datasets:
             yield CompanionRead(file=index)

@@ -28,6 +28,7 @@ async def serve(service_name: str | None, settings: Settings, print_line: Callab
     """
     logs.configure_logging(settings)
 
+    # A backend that serves only other services has no users of its own.
     if is_public(service_name):
         administrator = await _create_first_administrator(settings)
         server_settings = settings

@@ -66,11 +66,10 @@ async def _open_all_backends(settings: Settings, database: Database, services: O
     # The other backends read datasets from the selection backend, and share one pool of worker processes for jobs.
     job_runtime = await services.add(JobRuntime.open(settings, database, JOB_KIND_NAMES))
     for name, backend_class in JOB_BACKENDS.items():
-        backend = await services.add(
-            backend_class.open(
-                settings, database, tokens=None, selection=selection_upstream, shared_runtime=job_runtime
-            )
+        opening = backend_class.open(
+            settings, database, tokens=None, selection=selection_upstream, shared_runtime=job_runtime
         )
+        backend = await services.add(opening)
         backends[name] = InProcessBackend(backend.app)
 
     return backends

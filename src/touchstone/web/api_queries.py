@@ -175,8 +175,9 @@ async def fetch_ranked_dataset(ctx: PageContext, state: RankState, lifts: Lifts)
 async def load_background(ctx: PageContext, state: RankState, ranking: Ranking | Recommendations) -> RankingBackground:
     """Return what a page shows beside a ranking.
 
-    This is the ranking in which declarations count too, who has declared the datasets and, if the state asks for it,
-    how robust the first ranks are. Recommendations for a project are shown with the declarers only.
+    - `declarers`: who has declared each dataset. Recommendations for a project have nothing else.
+    - `declared_ranking`: the ranking that would result if every declaration counted without evidence.
+    - `robustness`: whether the first ranks depend on small changes of the weights, if the state asks for it.
     """
     if not ranking.datasets:
         return RankingBackground()
@@ -228,24 +229,28 @@ async def fetch_lifts(ctx: PageContext, state: RankState, dataset: Dataset) -> L
 async def find_declarers(ctx: PageContext, dataset_ids: Collection[int]) -> dict[int, Person | None]:
     """Return who has declared each dataset, by its id.
 
-    Rankings do not say so, and a page shows many datasets again and again while a reader moves a slider, so the answers
-    are remembered for a short time.
+    The rankings of the API do not contain this. While a reader moves a slider, a page shows the same datasets again and
+    again, so the result of the additional request is kept in a cache for a short time.
     """
-    declarers = ctx.state.declarers.known(dataset_ids)
+    cache = ctx.state.declarers
+    declarers = cache.known(dataset_ids)
     missing_ids = [dataset_id for dataset_id in dataset_ids if dataset_id not in declarers]
+
     for dataset in await find_datasets(ctx, missing_ids):
         declarers[dataset.id] = dataset.declared_by
 
-    ctx.state.declarers.remember({dataset_id: declarers.get(dataset_id) for dataset_id in missing_ids})
+    # A dataset that no longer exists is remembered too, with None.
+    fetched_declarers = {dataset_id: declarers.get(dataset_id) for dataset_id in missing_ids}
+    cache.remember(fetched_declarers)
     return declarers
 
 
 async def fetch_score(ctx: PageContext, state: RankState, dataset: Dataset, evidence: Evidence) -> ScoredDataset | None:
     """Return the score of one dataset with the reader's weights; None if all weights are zero.
 
-    The API cannot score a single dataset, only all datasets that pass some filters. The filters here are the dataset's
-    own name, words, numbers and flags, as far as they count at the level of evidence that the reader requires. Few
-    other datasets pass them, so the first page of the result is usually enough.
+    The API cannot score a single dataset, only all datasets that pass some filters. This function therefore filters by
+    the attributes of the dataset itself. Few other datasets pass these filters, so the first page of the result usually
+    contains the dataset.
     """
     if not state.weights:
         return None
@@ -271,10 +276,10 @@ async def fetch_score(ctx: PageContext, state: RankState, dataset: Dataset, evid
 
 
 def _filters_matching(dataset: Dataset, values: Mapping[str, ClaimValue]) -> dict[str, Any]:
-    """Return filters that a dataset passes and few others do.
+    """Return filters that a dataset passes and few others do: those for its own name, words, numbers and flags.
 
-    Its name, lists of words and visibility are filters at every level of evidence; its numbers and flags are so as far
-    as they have a value at the level that is required.
+    `values` has the numbers and flags that count at the level of evidence that the reader requires. The API takes all
+    others for unknown, so that the dataset would not pass a filter for them.
     """
     filters: dict[str, Any] = {"dataset_name": dataset.dataset_name, "visibility": dataset.visibility}
 

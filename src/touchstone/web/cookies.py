@@ -61,14 +61,15 @@ def delete_session(response: Response) -> None:
 
 
 def authorization_headers(scope: Scope) -> Headers:
-    """Return the access token in a browser's cookies as an `Authorization` header, as a client of the API sends it.
+    """Return an `Authorization` header with the access token from a browser's cookies.
 
-    Code that is written for the API can then tell who has requested a page. The list is empty if the browser sent no
-    token.
+    Clients of the API send this header themselves. With it, code that is written for the API can tell who has
+    requested a page. The list is empty if the browser sent no token.
     """
     for name, value in scope["headers"]:
         if name != b"cookie":
             continue
+
         token_match = _ACCESS_PATTERN.search(value)
         if token_match:
             return [(b"authorization", b"Bearer " + token_match[1])]
@@ -115,6 +116,10 @@ def last_ranking_address(request: Request) -> str:
 
 
 def _set_cookie(response: Response, request: Request, name: str, value: str, *, seconds: int | None) -> None:
+    """Set a cookie that the browser sends with requests for our pages only, and that scripts cannot read.
+
+    It expires after `seconds`, or when the browser is closed if that is None.
+    """
     response.set_cookie(
         name,
         value,

@@ -101,9 +101,13 @@ class PageContext:
         request = self.request
         user_agent = request.headers.get("user-agent", "")[:_MAX_USER_AGENT_LENGTH]
 
+        network_address = None
+        if request.client:
+            network_address = (request.client.host, request.client.port)
+
         identity = Identity(
             locale=self.locale,
-            address=(request.client.host, request.client.port) if request.client else None,
+            address=network_address,
             user_agent=user_agent or None,
             device=cookies.read_device(request),
             on_tokens=self._keep_tokens,

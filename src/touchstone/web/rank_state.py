@@ -182,18 +182,22 @@ class RankState:
         Their order is fixed and defaults are left out, so that equal states have equal addresses.
         """
         pairs = self._filter_pairs() + self._gate_pairs() + self._weight_pairs()
+
         if self.assurance != DEFAULT_ASSURANCE:
             pairs.append(("assurance", self.assurance.value))
         if self.view != _DEFAULT_VIEW:
             pairs.append(("view", self.view))
         if self.page > 1:
             pairs.append(("page", str(self.page)))
+
         for dataset_id in self.pins:
             pairs.append(("pin", str(dataset_id)))
+
         if self.with_robustness:
             pairs.append(_ROBUSTNESS)
         if self.previous_ids:
-            pairs.append((_PREVIOUS_IDS, ".".join(map(str, self.previous_ids))))
+            joined_ids = ".".join(str(dataset_id) for dataset_id in self.previous_ids)
+            pairs.append((_PREVIOUS_IDS, joined_ids))
         return pairs
 
     def _filter_pairs(self) -> list[tuple[str, str]]:

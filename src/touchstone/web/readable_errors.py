@@ -85,15 +85,17 @@ def localize_error(error: TouchstoneError, localizer: Localizer) -> TouchstoneEr
 
 
 def _readable_detail(error: TouchstoneError, localizer: Localizer) -> str:
-    """Return the message of an error with the labels of the fields that it is about.
+    """Return the message of an error in words for readers, with the labels of fields instead of their technical names.
 
     If every invalid field has a message of its own, these messages replace the general one.
     """
-    if error.code in (Invalid.code, InvalidValue.code):
+    is_about_fields = error.code in (Invalid.code, InvalidValue.code)
+    if is_about_fields:
         messages = [_field_message(entry, localizer) for entry in error.errors]
         if messages and all(messages):
             distinct_messages = dict.fromkeys(messages)
-            return f"{localizer.text('semicolon')} ".join(distinct_messages)
+            separator = f"{localizer.text('semicolon')} "
+            return separator.join(distinct_messages)
 
     detail = _label_names(error.detail, localizer)
     if error.errors and error.code == DataFileUnreadable.code:
@@ -117,15 +119,17 @@ def field_messages(error: TouchstoneError, localizer: Localizer) -> dict[str, st
         message = _field_message(entry, localizer)
         if not message:
             continue
-        # The first message about a field is kept.
-        for api_name in reversed(entry.get("loc") or ()):
+
+        path_to_field = entry.get("loc") or ()
+        for api_name in reversed(path_to_field):
             form_name = _FORM_FIELDS.get(api_name, str(api_name))
+            # If a field has several messages, the first one is shown.
             messages.setdefault(form_name, message)
     return messages
 
 
 def _field_message(entry: Mapping[str, Any], localizer: Localizer) -> str:
-    """Return what one entry of an error says about a field, as "label: message".
+    """Return the message of an API error about one field, such as "Year: must be a number".
 
     The text is empty if the entry has no message, or if the page has no label for its field.
     """
@@ -136,6 +140,7 @@ def _field_message(entry: Mapping[str, Any], localizer: Localizer) -> str:
         label = localizer.text("new_file")
     else:
         label = _label(entry.get("loc") or (), localizer)
+
     message = str(entry.get("msg") or "")
     if not label or not message:
         return ""

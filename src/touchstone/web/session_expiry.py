@@ -20,6 +20,7 @@ async def require_sign_in(ctx: PageContext) -> Response:
     it keeps the form in a hidden field, and shows it again on its own page after signing in.
     """
     if ctx.is_post:
+        unsent_form = encode_unsent_form(ctx.request, await ctx.form())
         return ctx.render_template(
             "sign_in.html",
             status=Unauthorized.status,
@@ -28,7 +29,7 @@ async def require_sign_in(ctx: PageContext) -> Response:
             done=FlashMessage.UNSAVED,
             registration=False,
             email="",
-            unsent=encode_unsent_form(ctx.request, await ctx.form()),
+            unsent=unsent_form,
         )
 
     next_page = None if ctx.page_address == HOME else ctx.page_address

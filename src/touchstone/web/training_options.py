@@ -22,6 +22,10 @@ def read_training_options(ctx: PageContext, form: FormData) -> JsonObject:
         TouchstoneError: A field does not hold a number where one is needed, or two fields contradict each other.
     """
     positive_class_text = text_field(form, "positive_class")
+    positive_class = parse_class(positive_class_text) if positive_class_text else None
+    is_refit_requested = bool(text_field(form, "refit"))
+    seed_message = ctx.text("not_whole", name=ctx.text("seed"))
+
     return without_empty(
         {
             "task": text_field(form, "task"),
@@ -31,14 +35,14 @@ def read_training_options(ctx: PageContext, form: FormData) -> JsonObject:
             "metric": text_field(form, "metric"),
             "split": _read_split(ctx, form),
             "budget": _read_budget(ctx, form),
-            "positive_class": parse_class(positive_class_text) if positive_class_text else None,
+            "positive_class": positive_class,
             "threshold": _read_threshold(ctx, form),
             "calibration": text_field(form, "calibration"),
             "sample_weight": text_field(form, "sample_weight"),
             "mitigation": text_field(form, "mitigation"),
             "intended_use": text_field(form, "intended_use"),
-            "refit": True if text_field(form, "refit") else None,
-            "seed": integer_field(form, "seed", ctx.text("not_whole", name=ctx.text("seed"))),
+            "refit": is_refit_requested or None,
+            "seed": integer_field(form, "seed", seed_message),
             "project_id": text_field(form, "project_id"),
             "name": text_field(form, "name"),
         }
@@ -46,18 +50,21 @@ def read_training_options(ctx: PageContext, form: FormData) -> JsonObject:
 
 
 def read_dataset_options(form: FormData) -> dict[str, JsonObject]:
-    """Return the options of single datasets of a comparison, by the id of the dataset.
+    """Return the options that a comparison of trainings applies to single datasets, by the id of the dataset.
 
-    A field is named after the option and the dataset, such as `group_column.12`. Columns to leave out, and sensitive
-    ones, are separated by commas.
+    A field is named after the option and the dataset: `group_column.12` holds the option `group_column` of the dataset
+    with the id 12. Fields that are left empty are ignored.
     """
-    by_dataset: dict[str, JsonObject] = {}
-    for key in form:
-        name, _, dataset_id = key.partition(".")
-        text = text_field(form, key)
-        if name in DATASET_OPTIONS and dataset_id and text:
-            by_dataset.setdefault(dataset_id, {})[name] = _dataset_option(name, text)
-    return by_dataset
+    options_by_dataset: dict[str, JsonObject] = {}
+    for field_name in form:
+        option_name, _, dataset_id = field_name.partition(".")
+        text = text_field(form, field_name)
+
+        is_dataset_option = option_name in DATASET_OPTIONS and dataset_id != ""
+        if is_dataset_option and text:
+            options = options_by_dataset.setdefault(dataset_id, {})
+            options[option_name] = _dataset_option(option_name, text)
+    return options_by_dataset
 
 
 def _dataset_option(name: str, text: str) -> Any:
@@ -70,14 +77,15 @@ def _dataset_option(name: str, text: str) -> Any:
 
 
 def _read_split(ctx: PageContext, form: FormData) -> JsonObject:
-    """Return how the rows are divided for the evaluation."""
+    """Return the options for dividing the rows of a table into those to train on and those to test on."""
+    folds_message = ctx.text("not_whole", name=ctx.text("folds"))
     return without_empty(
         {
             "strategy": text_field(form, "strategy"),
             "time_column": text_field(form, "time_column"),
             "group_column": text_field(form, "group_column"),
             "duplicates": text_field(form, "duplicates"),
-            "folds": integer_field(form, "folds", ctx.text("not_whole", name=ctx.text("folds"))),
+            "folds": integer_field(form, "folds", folds_message),
         }
     )
 
@@ -90,10 +98,12 @@ def _read_budget(ctx: PageContext, form: FormData) -> JsonObject:
 
 
 def _read_threshold(ctx: PageContext, form: FormData) -> JsonObject | None:
-    """Return by what the threshold is chosen: a metric, or the costs of both kinds of errors; None if by neither.
+    """Return the rule by which a training chooses the decision threshold of its model; None if the form has no rule.
+
+    The rule is either a metric to optimize, or the costs of false positives (`fp`) and false negatives (`fn`).
 
     Raises:
-        TouchstoneError: The form has both, or the cost of one kind of error only.
+        TouchstoneError: The form has both a metric and costs, or the cost of only one kind of error.
     """
     metric = text_field(form, "threshold_metric")
     costs = {name: _read_cost(ctx, form, f"cost_{name}") for name in ("fp", "fn")}

@@ -27,7 +27,7 @@ class UnsentForm(msgspec.Struct, frozen=True):
 
 
 def encode_unsent_form(request: Request, form: FormData) -> str:
-    """Return a submitted form as text for a hidden field of the sign-in page.
+    """Return a submitted form as JSON for a hidden field of the sign-in page, which shows it again after signing in.
 
     Passwords are left out because no page may contain them, and files because no page can fill a form with them.
     """

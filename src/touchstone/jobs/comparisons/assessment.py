@@ -54,25 +54,31 @@ class Assessment(Struct, frozen=True, kw_only=True):
 
 
 def assess(comparison: Comparison) -> Assessment:
-    """Return the scores of a comparison so far, and which of them is the best one."""
-    scored = [AssessedDataset(dataset=dataset, score=_score_of(dataset)) for dataset in comparison.trained]
-    scores = [item.score for item in scored if item.score is not None]
+    """Compare the scores that the trainings of a comparison have reached so far, and find the best one.
+
+    There is no best dataset if no training has a score yet, or if the scores have different metrics.
+    """
+    datasets = [AssessedDataset(dataset=dataset, score=_score_of(dataset)) for dataset in comparison.trained]
+    scores = [dataset.score for dataset in datasets if dataset.score is not None]
     metrics = sorted({score.metric for score in scores})
-    if len(metrics) != 1:
-        return Assessment(metrics=metrics, datasets=scored, best=None)
+
+    are_comparable = len(metrics) == 1
+    if not are_comparable:
+        return Assessment(metrics=metrics, datasets=datasets, best=None)
 
     best_score = min(scores, key=_sort_key)
-    placed = [_place(item, scores, best_score) for item in scored]
-    best = next(item for item in placed if item.score is best_score)
-    return Assessment(metrics=metrics, datasets=placed, best=best)
+    placed_datasets = [_place(dataset, scores, best_score) for dataset in datasets]
+    best_dataset = next(dataset for dataset in placed_datasets if dataset.score is best_score)
+    return Assessment(metrics=metrics, datasets=placed_datasets, best=best_dataset)
 
 
 def _score_of(dataset: ComparedDatasetRecord) -> Score | None:
-    """Return the score of a dataset; None if its training has none, or not yet."""
+    """Return the score of the model that was trained on a dataset, or None if there is none, or not yet."""
     metrics = dataset.metrics
     if metrics is None or metrics.get("metric") not in METRIC_BY_NAME:
         return None
 
+    # The model was measured on the folds of a cross-validation or on test rows.
     metric = METRIC_BY_NAME[metrics["metric"]]
     estimates = metrics.get("folds") or metrics.get("holdout") or {}
     estimate = estimates.get(metric.name) or {}
@@ -80,16 +86,17 @@ def _score_of(dataset: ComparedDatasetRecord) -> Score | None:
     if value is None:
         return None
 
-    baseline = _point_estimate((metrics.get("baseline") or {}).get(metric.name) or {})
-    low, high = estimate.get("low"), estimate.get("high")
-    return Score(
-        metric=metric.name,
-        value=value,
-        low=low,
-        high=high,
-        baseline=baseline,
-        beats_baseline=_is_better(metric, low if metric.greater_is_better else high, baseline),
-    )
+    baseline_estimates = metrics.get("baseline") or {}
+    baseline_estimate = baseline_estimates.get(metric.name) or {}
+    baseline = _point_estimate(baseline_estimate)
+
+    # The whole confidence interval is better than the baseline if its worse end is.
+    low = estimate.get("low")
+    high = estimate.get("high")
+    worse_end = low if metric.greater_is_better else high
+    beats_baseline = _is_better(metric, worse_end, baseline)
+
+    return Score(metric=metric.name, value=value, low=low, high=high, baseline=baseline, beats_baseline=beats_baseline)
 
 
 def _point_estimate(estimate: dict[str, Any]) -> float | None:
@@ -111,18 +118,15 @@ def _sort_key(score: Score) -> float:
 
 
 def _place(item: AssessedDataset, scores: Sequence[Score], best_score: Score) -> AssessedDataset:
-    """Return a dataset with its place among the scores."""
+    """Return a dataset with its place among the scores; a dataset without a score is returned unchanged."""
     score = item.score
     if score is None:
         return item
 
     better_count = sum(1 for other in scores if _sort_key(other) < _sort_key(score))
-    return AssessedDataset(
-        dataset=item.dataset,
-        score=score,
-        place=1 + better_count,
-        overlaps_best=score is not best_score and _overlap(score, best_score),
-    )
+    is_best = score is best_score
+    overlaps_best = not is_best and _overlap(score, best_score)
+    return AssessedDataset(dataset=item.dataset, score=score, place=1 + better_count, overlaps_best=overlaps_best)
 
 
 def _overlap(score: Score, other: Score) -> bool:

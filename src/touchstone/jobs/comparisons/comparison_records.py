@@ -96,16 +96,21 @@ class Comparison(Struct, frozen=True, kw_only=True):
 
     @property
     def state(self) -> JobState:
-        """The state of the comparison as a whole.
+        """The state of the comparison as a whole, which follows from the states of its trainings.
 
         It has succeeded once all trainings have ended and one of them has succeeded.
         """
         states = {dataset.status for dataset in self.trained if dataset.status is not None}
+
         for state in (JobState.CANCELLING, JobState.RUNNING):
             if state in states:
                 return state
+
+        # If some trainings are queued and others have ended, the comparison has begun.
         if JobState.QUEUED in states:
             return JobState.QUEUED if states == {JobState.QUEUED} else JobState.RUNNING
+
+        # All trainings have ended.
         if JobState.SUCCEEDED in states:
             return JobState.SUCCEEDED
         return JobState.CANCELLED if states == {JobState.CANCELLED} else JobState.FAILED

@@ -31,7 +31,7 @@ _DATASET_COLUMNS: Final = (
 
 
 async def load_comparison(connection: Reader, comparison_id: str, owner: UUID) -> Comparison:
-    """Return the comparison with this id, if it belongs to the owner, with its datasets.
+    """Load a comparison of the owner with its datasets.
 
     Raises:
         JobNotFound: the owner has no such comparison, or the id is malformed.
@@ -44,7 +44,9 @@ async def load_comparison(connection: Reader, comparison_id: str, owner: UUID) -
     row = await connection.first(query)
     if row is None:
         raise JobNotFound
-    [comparison] = await _with_datasets(connection, [ComparisonRecord.from_row(row)])
+
+    record = ComparisonRecord.from_row(row)
+    [comparison] = await _with_datasets(connection, [record])
     return comparison
 
 
@@ -78,17 +80,21 @@ def _list_conditions(owner: UUID, project_id: UUID | None) -> list[sa.ColumnElem
 
 
 async def _with_datasets(connection: Reader, records: Sequence[ComparisonRecord]) -> list[Comparison]:
-    """Return comparisons with their datasets, in the same order."""
+    """Load the datasets of several comparisons with one query, and return the comparisons in the same order."""
+    comparison_ids = [record.id for record in records]
+    with_jobs = compared_datasets.outerjoin(jobs, jobs.c.id == compared_datasets.c.job_id)
     query = (
         sa.select(*_DATASET_COLUMNS)
-        .select_from(compared_datasets.outerjoin(jobs, jobs.c.id == compared_datasets.c.job_id))
-        .where(compared_datasets.c.comparison_id.in_([record.id for record in records]))
+        .select_from(with_jobs)
+        .where(compared_datasets.c.comparison_id.in_(comparison_ids))
         .order_by(compared_datasets.c.position)
     )
+
     datasets_by_comparison: dict[UUID, list[ComparedDatasetRecord]] = {record.id: [] for record in records}
     for row in await connection.all(query):
         dataset = ComparedDatasetRecord.from_row(row)
         datasets_by_comparison[dataset.comparison_id].append(dataset)
+
     return [Comparison(record=record, datasets=datasets_by_comparison[record.id]) for record in records]
 
 

@@ -17,7 +17,7 @@ def summarize(comparison: Comparison, assessment: Assessment, locale: str) -> st
 
 
 def _sentences(comparison: Comparison, assessment: Assessment, locale: str) -> Iterable[str]:
-    """Yield the sentences of a summary."""
+    """Yield the sentences of the summary: how many trainings have ended, and which dataset is the best one so far."""
     done_count = sum(1 for dataset in comparison.trained if dataset.is_done)
     total_count = len(comparison.trained)
     if done_count < total_count:
@@ -33,21 +33,25 @@ def _sentences(comparison: Comparison, assessment: Assessment, locale: str) -> I
 
 
 def _best_sentences(assessment: Assessment, best: AssessedDataset, locale: str) -> Iterable[str]:
-    """Yield the sentences about the dataset with the best score, and about what makes it doubtful."""
+    """Yield the sentences about the dataset with the best score, and the reasons to doubt that it is the best."""
     assert best.score is not None
-    others = [item for item in assessment.datasets if item.score is not None and item is not best]
-    key = "best" if others else "only_score"
+    other_datasets = [dataset for dataset in assessment.datasets if dataset.score is not None and dataset is not best]
+
+    key = "best" if other_datasets else "only_score"
     yield comparison_text(key, locale, name=best.dataset.dataset_name, **_score_facts(best.score, locale))
 
-    overlapping = [item.dataset.dataset_name for item in others if item.overlaps_best]
-    if overlapping:
-        yield comparison_text("overlapping", locale, names=_enumerate(overlapping, locale))
+    overlapping_names = [other.dataset.dataset_name for other in other_datasets if other.overlaps_best]
+    if overlapping_names:
+        yield comparison_text("overlapping", locale, names=_enumerate(overlapping_names, locale))
+
     if best.score.baseline is not None and not best.score.beats_baseline:
         baseline = format_decimal(best.score.baseline, locale)
         yield comparison_text("not_better_than_baseline", locale, baseline=baseline)
+
     if best.dataset.warnings:
         yield comparison_text("with_warnings", locale, count=len(best.dataset.warnings))
-    if others:
+
+    if other_datasets:
         yield comparison_text("own_rows", locale)
 
 

@@ -140,7 +140,7 @@ class ForkServer:
             await self._process.wait()
 
     async def _listen(self) -> None:
-        """Receive the messages of the fork server, and tell those who wait for them, until the fork server is gone."""
+        """Receive the messages of the fork server and pass them to those who wait for them, until the server ends."""
         try:
             while True:
                 message = await message_channel.receive_async(self._control_socket, ChildForked | ChildExited)
@@ -168,7 +168,7 @@ class ForkServer:
             exit_status.set_result(status)
 
     def _mark_closed(self) -> None:
-        """Let nobody wait any longer for a message from the fork server, which has ended.
+        """Record that the fork server has ended, and end every wait for a message from it.
 
         Its worker processes count as killed, and requests for new ones fail.
         """

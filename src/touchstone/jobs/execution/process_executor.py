@@ -59,7 +59,7 @@ def worker_environment(*, thread_count: int) -> dict[str, str]:
 
 
 def task_thread_count() -> int:
-    """Return the number of threads that a task may use: one for each core but one, though two if there are two cores.
+    """Return the number of threads that a task may use: all cores but one, and both cores of a machine with two.
 
     Tasks run at a low priority, so the API gets a core whenever it needs one, even if tasks use all of them.
     """
@@ -123,20 +123,22 @@ class ProcessExecutor:
         on_progress: ProgressListener,
         timeout_seconds: float,
     ) -> ExecutionOutcome:
-        """Run one task in a process of its own, or in one that was kept, and return how it ended.
+        """Run one task in a process of its own, or in one that an earlier task has left, and return how it ended.
 
-        The process has ended when this returns or raises, even if the caller is cancelled, unless the work item keeps
-        it for further tasks.
+        If the work item does not keep its process for later tasks, the process has ended when this returns or raises,
+        even if the caller is cancelled.
         """
         if not self.limits_memory:
             limits = replace(work_item.limits, memory_bytes=resource.RLIM_INFINITY)
             work_item = replace(work_item, limits=limits)
 
-        task_run = TaskRun(work_item, [file.fileno() for file in files], on_progress, timeout_seconds)
+        descriptors = [file.fileno() for file in files]
+        task_run = TaskRun(work_item, descriptors, on_progress, timeout_seconds)
+
         idle_worker = self._idle_workers.take() if work_item.keeps_process else None
         if idle_worker is not None:
             outcome = await self._run_in_worker(idle_worker, task_run)
-            # What has failed in a process that was used before may succeed in a fresh one.
+            # A task that fails in a process that was used before may succeed in a fresh one.
             if _leaves_process_intact(outcome):
                 return outcome
 
@@ -148,19 +150,24 @@ class ProcessExecutor:
         return await self._run_in_worker(fresh_worker, task_run)
 
     async def _run_in_worker(self, worker: WorkerHandle, task_run: TaskRun) -> ExecutionOutcome:
-        """Run a task in a worker process, and end or keep the process afterwards."""
+        """Run a task in a worker process, and then keep the process for later tasks or end it.
+
+        A process is only kept if the work item asks for it and the task has left the process in a good state.
+        """
         outcome: ExecutionOutcome | None = None
         try:
             async with asyncio.timeout(task_run.timeout_seconds):
                 outcome = await worker.run(task_run.work_item, task_run.descriptors, task_run.on_progress)
                 return outcome
         except TimeoutError:
-            return TaskFailed(code="out_of_time", phase="working", facts={"seconds": int(task_run.timeout_seconds)})
+            limit_seconds = int(task_run.timeout_seconds)
+            return TaskFailed(code="out_of_time", phase="working", facts={"seconds": limit_seconds})
         except asyncio.CancelledError:
             await worker.terminate(self.grace_seconds)
             raise
         finally:
-            if task_run.work_item.keeps_process and outcome is not None and _leaves_process_intact(outcome):
+            is_intact = outcome is not None and _leaves_process_intact(outcome)
+            if task_run.work_item.keeps_process and is_intact:
                 await self._idle_workers.add(worker)
             else:
                 # The shield lets the end be awaited even if the caller is cancelled again.

@@ -63,11 +63,12 @@ class TaskActor:
         """Run the task in a temporary folder, and keep its outcome and its output files for the driver."""
         with tempfile.TemporaryDirectory() as folder_name:
             scratch_folder = Path(folder_name)
+            streams_by_role = {role: BytesIO(content) for role, content in input_files.items()}
             context = TaskContext(
                 name=name,
                 request=request,
                 source=source,
-                files={role: BytesIO(content) for role, content in input_files.items()},
+                files=streams_by_role,
                 scratch_folder=scratch_folder,
                 report=self._report,
             )

@@ -13,9 +13,9 @@ HIGHEST_OOM_SCORE: Final = "1000"
 
 
 def limit_this_process(limits: ResourceLimits) -> None:
-    """Limit the resources of this process for good, and let the API go first wherever resources are short.
+    """Limit the memory, file sizes and processor time of this process for good, and give it a low priority.
 
-    The process gets less processor time than others, and the kernel kills it first when memory runs out.
+    The process gets less processor time than the API, and the kernel kills it first when memory runs out.
     """
     limit_by_resource = {
         resource.RLIMIT_AS: limits.memory_bytes,

@@ -61,8 +61,9 @@ class SynchronousTasks:
             Overloaded: too many tasks are waiting, or the workers are still loading their libraries.
             InternalError: the task has a defect.
         """
+        random_suffix = os.urandom(8).hex()
         work_item = WorkItem(
-            name=f"{task}-{os.urandom(8).hex()}",
+            name=f"{task}-{random_suffix}",
             task=task,
             request=request,
             source=source,
@@ -81,7 +82,7 @@ class SynchronousTasks:
         return outcome.result
 
     async def _run_in_turn(self, work_item: WorkItem, files: Sequence[BinaryIO]) -> ExecutionOutcome:
-        """Wait until a slot is free, then run the task in it.
+        """Run a task as soon as one of the few slots for tasks that run at once is free.
 
         Raises:
             Overloaded: too many tasks are unfinished already, or this one was not finished in time.
@@ -113,7 +114,7 @@ class SynchronousTasks:
 
 
 def _error_for(failure: TaskFailed) -> ServiceError:
-    """Return the error that a request reports if its task has failed.
+    """Return the error with which a request responds after its task has failed.
 
     A defect of the task is logged; the caller only learns that there was an internal error.
     """
@@ -123,8 +124,10 @@ def _error_for(failure: TaskFailed) -> ServiceError:
     if failure.code in ("out_of_time", "out_of_memory"):
         return InvalidJobRequest("file_not_readable_safely")
 
-    facts_without_field = {name: fact for name, fact in failure.facts.items() if name != "field"}
-    return InvalidJobRequest(failure.code, field=failure.facts.get("field", ""), facts=facts_without_field)
+    # All other failures say what is wrong with the input; one of the facts may be the field that is to blame.
+    field = failure.facts.get("field", "")
+    other_facts = {name: fact for name, fact in failure.facts.items() if name != "field"}
+    return InvalidJobRequest(failure.code, field=field, facts=other_facts)
 
 
 def _ignore_progress(_progress: JobProgress) -> None:

@@ -38,11 +38,14 @@ DISK_FULL_ERRORS: Final = (errno.ENOSPC, errno.EFBIG)
 
 
 def run_worker(sock: socket.socket, tasks: TaskSet) -> None:
-    """Receive a work item from the parent, run its task, and send the outcome back.
+    """Receive a work item from the parent process, run its task, and send the outcome back.
 
-    This is everything that most worker processes do. If the work item keeps the process, further ones follow until the
-    parent closes the socket. `sock` connects the process to its parent, and `tasks` are the tasks that a work item may
-    name.
+    Most worker processes end after one work item. If the work item keeps its process, more work items follow until the
+    parent closes the socket.
+
+    Args:
+        sock: the connection to the parent.
+        tasks: the tasks that a work item may name.
     """
     # The process must not outlive its parent.
     die_with_parent()
@@ -144,9 +147,9 @@ class ProgressReporter:
 
 
 def _create_task_context(work_item: WorkItem, descriptors: list[int], report: Report) -> TaskContext:
-    """Return what the task function works with: its request, its opened files by role, and its scratch folder.
+    """Return the context with which a task is called: its request, its opened files by role, and its scratch folder.
 
-    The descriptors of the opened files come in the order of `work_item.file_roles`.
+    `descriptors` are the files that the parent has opened, in the order of `work_item.file_roles`.
     """
     roles_and_descriptors = zip(work_item.file_roles, descriptors, strict=True)
     files = {role: os.fdopen(descriptor, "rb") for role, descriptor in roles_and_descriptors}

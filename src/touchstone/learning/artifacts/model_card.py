@@ -172,9 +172,8 @@ class _MarkdownCard:
         lines = [self.text("metrics_columns"), "|---|---|---|---|"]
         for name, estimate in _measured(metrics).items():
             label = self.choose(METRIC_BY_NAME[name].label)
-            lines.append(
-                _table_line([label, self.value(estimate), self.interval(estimate), self.value(baseline[name])])
-            )
+            cells = [label, self.value(estimate), self.interval(estimate), self.value(baseline[name])]
+            lines.append(_table_line(cells))
         return "\n".join(lines)
 
     def groups(self) -> str:

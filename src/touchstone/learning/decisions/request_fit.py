@@ -7,15 +7,19 @@ from touchstone.learning.target import Target
 
 
 def check_decision_options(options: TrainingOptions, target: Target) -> None:
-    """Raise `LearningError` for options about decisions that have no meaning for the target.
+    """Check that the options about decisions make sense for the target.
 
-    A regression decides nothing, and a threshold divides two classes only.
+    Numbers need no decision, and a threshold can only tell two classes apart.
+
+    Raises:
+        LearningError: an option has no meaning for this target.
     """
     if not target.is_classification:
         reject_options_without_effect(options, DECISION_OPTIONS, subject="task=regression")
         return
 
-    if target.positive_code is not None:
+    has_two_classes = target.positive_code is not None
+    if has_two_classes:
         return
     if options.threshold is not None:
         raise _two_classes_needed("threshold", target)

@@ -167,11 +167,14 @@ def _contains_quotes(stream: BinaryIO) -> bool:
 
 
 def _read_irregular_cells(stream: BinaryIO, layout: TextLayout) -> list[pa.ChunkedArray]:
-    """Return the cells of a file in which rows may end early; the cells that they lack are empty.
+    """Read the columns of a file whose rows may end early; the missing cells are empty.
 
-    Raises `LearningError` if a row has too many fields, or if the file cannot be parsed for another reason.
+    Raises:
+        LearningError: a row has too many fields, or the file cannot be parsed for another reason.
     """
+    encoding = "utf-8-sig" if layout.encoding.name == "utf-8" else layout.encoding.name  # without a byte order mark
     stream.seek(0)
+
     try:
         with warnings.catch_warnings():
             # pandas only warns when it cuts off the surplus fields of a row.
@@ -183,7 +186,7 @@ def _read_irregular_cells(stream: BinaryIO, layout: TextLayout) -> list[pa.Chunk
                 names=range(layout.width),
                 dtype=str,
                 na_filter=False,
-                encoding="utf-8-sig" if layout.encoding.name == "utf-8" else layout.encoding.name,
+                encoding=encoding,
                 encoding_errors="replace",
                 low_memory=False,
                 index_col=False,

@@ -93,13 +93,14 @@ _HUB: Final = re.compile(r"\b(?:the )?hugging ?face(?: team)?\b", re.IGNORECASE)
 
 
 def accountability_claims(sentences: list[Sentence]) -> list[Claim]:
-    """Return the claims that a person or body answers for the dataset, or that nobody does."""
+    """Return a claim for each sentence that names who answers for the dataset, or says that nobody does."""
     claims = []
     for sentence in sentences:
-        is_denial = _NOBODY_ANSWERS.search(sentence.text)
-        if is_denial and Objection.OTHER_DATASET not in objections_to(sentence.text, is_denial):
+        denial = _NOBODY_ANSWERS.search(sentence.text)
+        if denial is not None and Objection.OTHER_DATASET not in objections_to(sentence.text, denial):
             claims.append(_claim(sentence, value=False, note="nobody maintains or answers for the data"))
             continue
+
         note = _naming_note(sentence)
         if note:
             claims.append(_claim(sentence, value=True, note=note))
@@ -107,15 +108,22 @@ def accountability_claims(sentences: list[Sentence]) -> list[Claim]:
 
 
 def _naming_note(sentence: Sentence) -> str:
-    """Return which row of the codebook a sentence meets that names who answers, or an empty text."""
-    if sentence.section.is_structured and any(_RESPONSIBLE_FIELD.match(key) for key in sentence.section.path[-3:]):
+    """Say how a sentence names who answers for the dataset, such as "a named contact"; empty if it names nobody.
+
+    The wording becomes the note of the claim, and follows the codebook by which people annotate datasets.
+    """
+    section = sentence.section
+    if section.is_structured and any(_RESPONSIBLE_FIELD.match(key) for key in section.path[-3:]):
         return "a named publisher, maintainer or contact" if _names_somebody(sentence.text, sentence.quote) else ""
+
+    # Here people are named for other reasons, for example as the authors of a paper.
     if _SILENT_HEADING.search(sentence.headings) or sentence.kind is PassageKind.ABSTRACT:
         return ""
 
     label = _CONTACT_LABEL.match(sentence.text)
     if label:
         return "a named contact" if _names_somebody(label["name"], sentence.quote) else ""
+
     if _RESPONSIBLE_HEADING.search(sentence.heading) and _names_curator(sentence):
         return "a named curator"
     if _EMAIL.search(sentence.quote) and _WRITE_TO.search(sentence.text):

@@ -30,19 +30,22 @@ class Finding:
 
 
 def decide(criterion: str, findings: Iterable[Finding]) -> Claim | None:
-    """Return the value that a document shows for one criterion, or None if it shows none.
+    """Decide between the findings of a document about one criterion; None if they show nothing.
 
-    False beats true, because what limits or harms people wins. The exception is a skew about which something was
-    done.
+    Findings may contradict each other. False then beats true, because what limits or harms people counts more. The
+    exception is a criterion that asks whether something was done about a skew.
     """
     findings = list(findings)
-    negative = [finding for finding in findings if finding.rule.value is False]
-    positive = [finding for finding in findings if finding.rule.value is True and finding.rule.facet is None]
-    facets = [finding for finding in findings if finding.rule.facet is not None]
+    negative_findings = [finding for finding in findings if finding.rule.value is False]
+    positive_findings = [finding for finding in findings if finding.rule.value is True and finding.rule.facet is None]
+    partial_findings = [finding for finding in findings if finding.rule.facet is not None]
 
-    affirmation = _first_claim(criterion, positive) or _faceted_claim(criterion, facets)
-    if negative and not (affirmation and criterion in _ANSWERED_BY_TRUE):
-        return _first_claim(criterion, negative)
+    # One finding may be enough for true, or several that each show a different facet of the criterion.
+    affirmation = _first_claim(criterion, positive_findings) or _faceted_claim(criterion, partial_findings)
+    affirmation_prevails = affirmation is not None and criterion in _ANSWERED_BY_TRUE
+
+    if negative_findings and not affirmation_prevails:
+        return _first_claim(criterion, negative_findings)
     return affirmation
 
 
@@ -55,20 +58,23 @@ def _first_claim(criterion: str, findings: list[Finding]) -> Claim | None:
 
 
 def _faceted_claim(criterion: str, findings: list[Finding]) -> Claim | None:
-    """Return the claim that follows from several parts together, or None if too few are shown.
+    """Claim a criterion of which a document shows enough facets; return None if it shows too few.
 
-    The quote is the sentence that shows most parts; the note names the parts that the document shows.
+    Some criteria only hold if several things were described, which are their facets. The claim quotes the sentence
+    that shows most of them, and its note lists all that the document shows.
     """
-    shown = {str(finding.rule.facet) for finding in findings}
-    if criterion not in REQUIRED_FACETS or len(shown) < REQUIRED_FACETS[criterion]:
+    shown_facets = {str(finding.rule.facet) for finding in findings}
+    if criterion not in REQUIRED_FACETS or len(shown_facets) < REQUIRED_FACETS[criterion]:
         return None
 
     facets_by_sentence: dict[int, set[str]] = {}
     for finding in findings:
-        facets_by_sentence.setdefault(finding.sentence.position, set()).add(str(finding.rule.facet))
-    best = max(findings, key=lambda finding: len(facets_by_sentence[finding.sentence.position]))
+        facets_of_sentence = facets_by_sentence.setdefault(finding.sentence.position, set())
+        facets_of_sentence.add(str(finding.rule.facet))
 
-    return _claim(criterion, True, best.sentence, f"shown: {', '.join(sorted(shown))}")
+    richest = max(findings, key=lambda finding: len(facets_by_sentence[finding.sentence.position]))
+    note = f"shown: {', '.join(sorted(shown_facets))}"
+    return _claim(criterion, True, richest.sentence, note)
 
 
 def _claim(criterion: str, value: bool, sentence: Sentence, note: str) -> Claim:

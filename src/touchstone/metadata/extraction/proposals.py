@@ -20,10 +20,10 @@ RULES: Final = (*PEOPLE_RULES, *STEWARDSHIP_RULES, *ORIGIN_RULES)
 
 
 def propose_claims(sections: Iterable[Section]) -> list[Claim]:
-    """Return at most one proposal for each ethical criterion, in the order of the criteria.
+    """Propose a value for each ethical criterion that a document clearly answers, in the order of the criteria.
 
-    Every quote stands verbatim in the text of its section. A criterion about which the document is silent, or
-    leaves the reader in doubt, has no proposal.
+    There is at most one proposal for each criterion, and none where the document is silent or leaves the reader in
+    doubt. Every quote stands verbatim in the text of its section.
     """
     sentences = read_sentences(sections)
     findings = list(_findings(sentences))
@@ -32,9 +32,12 @@ def propose_claims(sections: Iterable[Section]) -> list[Claim]:
     for criterion in ETHICAL:
         if criterion == ACCOUNTABILITY:
             answers = accountability_claims(sentences)
-            claims += [claim for claim in answers if claim.value is False][:1] or answers[:1]
+            denials = [claim for claim in answers if claim.value is False]
+            claims += denials[:1] or answers[:1]
             continue
-        claim = decide(criterion, (finding for finding in findings if finding.rule.criterion == criterion))
+
+        findings_on_criterion = [finding for finding in findings if finding.rule.criterion == criterion]
+        claim = decide(criterion, findings_on_criterion)
         if claim is not None:
             claims.append(claim)
     return claims
@@ -51,13 +54,22 @@ def _findings(sentences: list[Sentence]) -> Iterator[Finding]:
 
 
 def _asserts(sentence: Sentence, rule: CueRule) -> bool:
-    """Return whether a sentence asserts the words of a rule of this dataset."""
+    """Return whether a sentence really says about this dataset what a rule looks for.
+
+    The words of the rule are not enough: they may stand under a heading where they mean something else, or they may be
+    negated, planned, or about another dataset.
+    """
+    # The headings above a citation say nothing about the abstract inside it.
     if sentence.kind is not PassageKind.ABSTRACT and rule.silent_under.search(sentence.headings):
         return False
     if rule.under is not None and not rule.under.search(sentence.headings):
         return False
 
     cue = rule.pattern.search(sentence.text)
-    if cue is None or (rule.unless is not None and rule.unless.search(sentence.text)):
+    if cue is None:
         return False
-    return not objections_to(sentence.text, cue) & rule.voided_by
+    if rule.unless is not None and rule.unless.search(sentence.text):
+        return False
+
+    voiding_objections = objections_to(sentence.text, cue) & rule.voided_by
+    return not voiding_objections

@@ -32,12 +32,18 @@ def is_error(source: SourceDocument) -> bool:
 
 
 def find_packages(data: Any) -> list[tuple[Mapping[str, Any], str]]:
-    """Return the packages of a reply with their places: one, a list, or the results of a search."""
+    """Find the packages in a reply of CKAN, and return each with its place in the document.
+
+    A package is what CKAN calls a dataset. A reply holds a single one, a list of them, or the results of a search.
+    """
     place = ""
     if isinstance(data, Mapping) and "result" in data:
-        data, place = data["result"], "/result"
+        data = data["result"]
+        place = "/result"
     if isinstance(data, Mapping) and isinstance(data.get("results"), list):
-        data, place = data["results"], f"{place}/results"
+        data = data["results"]
+        place = f"{place}/results"
+
     if isinstance(data, list):
         return [(entry, f"{place}/{index}") for index, entry in enumerate(data) if is_package(entry)]
     return [(data, place)] if is_package(data) else []
@@ -57,19 +63,24 @@ def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
 
 
 def read_package(source: SourceDocument, package: Mapping[str, Any], place: str) -> DatasetDocument:
-    """Return the dataset of a package."""
+    """Read the dataset that a package of CKAN describes; `place` is where the package stands in the document."""
     key = str(package.get("id") or package["name"])
     builder = DocumentBuilder(STANDARD, key=key, rejected=list(source.rejected))
+
     builder.name(package.get("title"), package.get("name"))
     builder.describe(package.get("notes"))
     builder.prose(("notes",), package.get("notes"))
     builder.remember("url", package.get("url"))
     builder.remember("version", package.get("version"))
-    builder.remember("language", package.get("language") if isinstance(package.get("language"), str) else None)
+    language = package.get("language")
+    if isinstance(language, str):
+        builder.remember("language", language)
 
     tags = names_of(package.get("tags"))
+    groups = names_of(package.get("groups"))
     builder.remember("tags", tags)
-    builder.words("domain", fold_domains(names_of(package.get("groups"))) or known_domains(tags))
+    builder.words("domain", fold_domains(groups) or known_domains(tags))
+
     add_licence_and_access(builder, package, place)
     add_year(builder, package, place)
     add_accountability(builder, package, place)
@@ -77,6 +88,8 @@ def read_package(source: SourceDocument, package: Mapping[str, Any], place: str)
     add_extras(builder, package)
     if package.get("state") not in (None, "active"):
         builder.warn(f"CKAN state: {package['state']}")
+
+    # Keep everything else as it is, so that an export can repeat it.
     builder.keep_rest(package, REPRESENTED)
     return builder.build()
 
@@ -122,18 +135,25 @@ def add_year(builder: DocumentBuilder, package: Mapping[str, Any], place: str) -
 
 
 def add_accountability(builder: DocumentBuilder, package: Mapping[str, Any], place: str) -> None:
-    """Claim accountability from a maintainer or the organisation that publishes. An author alone is none."""
+    """Claim that somebody answers for the dataset if a maintainer or a publishing organisation is named.
+
+    An author is not enough, because authors need not look after their data.
+    """
+    publisher = None
     organization = package.get("organization")
-    publisher = organization.get("title") or organization.get("name") if isinstance(organization, Mapping) else None
-    named = (
-        ("maintainer", package.get("maintainer")),
-        ("maintainer_email", package.get("maintainer_email")),
-        ("organization", publisher),
-    )
-    for name, body in named:
-        if isinstance(body, str) and body.strip() and not is_placeholder(body):
-            note = f"a named {name}"
-            builder.claim(Claim("accountability_defined", True, body, f"{place}/{name}", field=name, note=note))
+    if isinstance(organization, Mapping):
+        publisher = organization.get("title") or organization.get("name")
+
+    responsible_by_field = {
+        "maintainer": package.get("maintainer"),
+        "maintainer_email": package.get("maintainer_email"),
+        "organization": publisher,
+    }
+    for field, responsible in responsible_by_field.items():
+        if isinstance(responsible, str) and responsible.strip() and not is_placeholder(responsible):
+            note = f"a named {field}"
+            claim = Claim("accountability_defined", True, responsible, f"{place}/{field}", field=field, note=note)
+            builder.claim(claim)
             return
 
 
@@ -145,12 +165,21 @@ def add_documentation(builder: DocumentBuilder, package: Mapping[str, Any], plac
 
 
 def add_extras(builder: DocumentBuilder, package: Mapping[str, Any]) -> None:
-    """Add the texts in the additional fields of a portal as passages for the extractor."""
+    """Add the prose in a portal's additional fields and in the descriptions of the files.
+
+    Statements about the dataset are searched in it later.
+    """
     extras = package.get("extras")
-    for extra in extras if isinstance(extras, list) else []:
-        if isinstance(extra, Mapping) and isinstance(extra.get("value"), str) and " " in extra["value"].strip():
-            builder.prose(("extras", str(extra.get("key"))), extra["value"])
+    if isinstance(extras, list):
+        for extra in extras:
+            text = extra.get("value") if isinstance(extra, Mapping) else None
+            has_several_words = isinstance(text, str) and " " in text.strip()
+            if has_several_words:
+                builder.prose(("extras", str(extra.get("key"))), text)
+
     resources = package.get("resources")
-    for index, resource in enumerate(resources if isinstance(resources, list) else []):
-        if isinstance(resource, Mapping):
-            builder.prose(("resources", str(resource.get("name") or index)), resource.get("description"))
+    if isinstance(resources, list):
+        for index, resource in enumerate(resources):
+            if isinstance(resource, Mapping):
+                name = str(resource.get("name") or index)
+                builder.prose(("resources", name), resource.get("description"))

@@ -67,12 +67,16 @@ _AUXILIARY_TYPES: Final = ("Split", "Enumeration")
 
 
 def detect(source: SourceDocument) -> bool:
-    """Return whether a document is a Croissant description."""
+    """Return whether a document is a Croissant description, a format of MLCommons that extends schema.org."""
     if not source.members:
         return False
+
     names = Names(context_of(source.data))
-    if not any(names.nodes_of_type(source.data, "Dataset")):
+    describes_dataset = any(names.nodes_of_type(source.data, "Dataset"))
+    if not describes_dataset:
         return False
+
+    # A document of schema.org looks the same, except for the vocabulary and the record sets of Croissant.
     members = names.members(source.members)
     vocabularies = f"{source.members.get('@context')} {members.get('conformsTo')}"
     return "mlcommons.org" in vocabularies or "recordSet" in members
@@ -86,10 +90,11 @@ def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
 
 
 def read_node(source: SourceDocument, names: Names, node: Mapping[str, Any], place: str) -> DatasetDocument:
-    """Return one dataset."""
+    """Read the dataset that a JSON-LD node describes; `place` is where the node stands in the document."""
     members = names.members(node)
     builder = start_document(source, names, node, STANDARD)
     builder.standard_version = find_version(members)
+
     add_common_values(builder, names, node, place)
     add_record_sets(builder, names, members, place)
     add_responsible_ai_sections(builder, node, names)
@@ -108,19 +113,29 @@ def find_version(members: Mapping[str, Any]) -> str:
 
 
 def add_record_sets(builder: DocumentBuilder, names: Names, members: Mapping[str, Any], place: str) -> None:
-    """Add the number of fields, splits and times from the record sets."""
+    """Add what the record sets show: the number of fields, a split, and whether there are times.
+
+    A record set is a table of the dataset, a list of its splits, or another auxiliary list.
+    """
     record_sets = members.get("recordSet")
+    if not isinstance(record_sets, list):
+        record_sets = [record_sets]
+
     tables = []
-    for record_set in record_sets if isinstance(record_sets, list) else [record_sets]:
+    for record_set in record_sets:
         if not isinstance(record_set, Mapping):
             continue
-        parts = names.members(record_set)
-        types = types_of(names, parts)
+
+        record_set_members = names.members(record_set)
+        types = types_of(names, record_set_members)
         if "Split" in types:
-            quote = next(text for text in list_of_texts(parts["dataType"]) if text.endswith("Split"))
+            type_names = list_of_texts(record_set_members["dataType"])
+            quote = next(text for text in type_names if text.endswith("Split"))
             builder.claim(Claim("is_split", True, quote, f"{place}/recordSet", field="recordSet.dataType"))
-        if not set(types) & set(_AUXILIARY_TYPES) and not parts.get("isEnumeration"):
-            tables.append(fields_of(names, parts))
+
+        is_auxiliary = not set(types).isdisjoint(_AUXILIARY_TYPES)
+        if not is_auxiliary and not record_set_members.get("isEnumeration"):
+            tables.append(fields_of(names, record_set_members))
 
     largest_table = max(tables, key=len, default=[])
     if largest_table:
@@ -143,13 +158,18 @@ def fields_of(names: Names, parts: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def add_fields(builder: DocumentBuilder, names: Names, fields: list[dict[str, Any]], place: str) -> None:
-    """Add what the fields of the largest record set show. Croissant names no target, so all fields count."""
+    """Add the number of columns, and whether one of them is a time, from the fields of the largest record set.
+
+    Croissant does not say which column is to be predicted, so all of them count as features.
+    """
     quote = text_of(fields[0].get("name")) or text_of(fields[0].get("@id")) or ""
     note = "fields of the largest record set; no target is named"
     builder.claim(Claim("features_number", len(fields), quote, place, field="recordSet.field", note=note))
     builder.claim(Claim("metadata_provided_with_dataset", True, quote, place, field="recordSet.field"))
+
     for field in fields:
-        if set(types_of(names, field)) & set(_TEMPORAL_TYPES):
+        is_temporal = not set(types_of(names, field)).isdisjoint(_TEMPORAL_TYPES)
+        if is_temporal:
             quote = list_of_texts(field["dataType"])[0]
             builder.claim(Claim("has_temporal_factors", True, quote, place, field="recordSet.field.dataType"))
             return

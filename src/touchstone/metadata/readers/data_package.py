@@ -65,9 +65,10 @@ def key_of(source: SourceDocument) -> str:
 
 
 def read_package(source: SourceDocument, resources: list[Mapping[str, Any]]) -> DatasetDocument:
-    """Return the dataset of a package; rows and columns are known only where there is a single table."""
+    """Read a package as one dataset. Its rows and columns are known only if it has a single resource, or table."""
     package = source.members
     builder = DocumentBuilder(STANDARD, key=key_of(source), rejected=list(source.rejected))
+
     builder.name(package.get("title"), builder.key)
     builder.describe(package.get("description"))
     builder.prose(("description",), package.get("description"))
@@ -80,6 +81,8 @@ def read_package(source: SourceDocument, resources: list[Mapping[str, Any]]) -> 
     if len(resources) == 1:
         add_table(builder, resources[0], "/resources/0")
     add_accountability(builder, package)
+
+    # Keep everything else as it is, so that an export can repeat it.
     builder.keep_rest(package, REPRESENTED)
     return builder.build()
 
@@ -97,15 +100,16 @@ def add_readme(builder: DocumentBuilder, source: SourceDocument) -> None:
 
 
 def read_resource(source: SourceDocument, resource: Mapping[str, Any], index: int) -> DatasetDocument:
-    """Return one dataset of a collection.
+    """Read one resource of a package as a dataset of its own; the package is then a collection of datasets.
 
-    The licence of the collection may cover only its code, so that of the resource alone counts.
+    The licence of a collection may cover only its code, so only a licence of the resource itself counts.
     """
     place = pointer("resources", index)
     name = str(resource.get("name") or resource.get("path") or index)
     builder = DocumentBuilder(STANDARD, key=f"{key_of(source)}/{name}")
     if index == 0:
-        builder.rejected.extend(source.rejected)
+        builder.rejected.extend(source.rejected)  # Faults of the document are listed once, with its first dataset.
+
     builder.name(resource.get("title"), name)
     builder.describe(resource.get("description"))
     builder.prose(resource_path(name), resource.get("description"))
@@ -115,7 +119,9 @@ def read_resource(source: SourceDocument, resource: Mapping[str, Any], index: in
     licence = builder.licence(licence_texts(resource))
     add_shared_values(builder, resource, licence, place)
     add_table(builder, resource, place)
-    builder.keep_rest({name: value for name, value in source.members.items() if name != "resources"})
+
+    members_of_collection = {name: value for name, value in source.members.items() if name != "resources"}
+    builder.keep_rest(members_of_collection)
     builder.keep_rest(resource, place=place)
     return builder.build()
 
@@ -151,22 +157,28 @@ def imported_sections(sections: tuple[Section, ...], unmapped: Mapping[str, Any]
 
 
 def licence_texts(members: Mapping[str, Any]) -> list[Any]:
-    """Return the name of each licence; packages of early versions have a single one, under `license`."""
+    """Return a text for each licence: its name, or else its address.
+
+    Packages of early versions have a single licence, under `license`.
+    """
     entries = members.get("licenses") or members.get("license")
+    if not isinstance(entries, list):
+        entries = [entries]
+
     texts = []
-    for entry in entries if isinstance(entries, list) else [entries]:
+    for entry in entries:
+        text = entry
         if isinstance(entry, Mapping):
-            entry = next(
-                (entry[name] for name in ("name", "id", "type", "title", "path", "url") if entry.get(name)), ""
-            )
-        texts.append(entry)
+            candidates = [entry.get(name) for name in ("name", "id", "type", "title", "path", "url")]
+            text = next((candidate for candidate in candidates if candidate), "")
+        texts.append(text)
     return texts
 
 
 def add_shared_values(
     builder: DocumentBuilder, members: Mapping[str, Any], licence: Licence | None, place: str
 ) -> None:
-    """Add what a package and a resource state in the same fields."""
+    """Add tags, domain, access, year and documentation from the fields that packages and resources have in common."""
     keywords = list_of_texts(members.get("keywords"))
     builder.remember("tags", keywords)
     builder.words("domain", known_domains(keywords))
@@ -178,6 +190,7 @@ def add_shared_values(
     year = year_of(date[:4]) if isinstance(date, str) else None
     if isinstance(date, str) and year is not None:
         builder.claim(Claim("year", year, date, f"{place}/created", field="created"))
+
     for source in objects_of(members.get("sources")):
         address = source.get("path") or source.get("url") or source.get("web")
         if isinstance(address, str) and address.startswith("http"):
@@ -187,32 +200,43 @@ def add_shared_values(
 
 
 def add_table(builder: DocumentBuilder, resource: Mapping[str, Any], place: str) -> None:
-    """Add rows and columns of a table from its schema. A schema names no target, so all fields count."""
+    """Add the numbers of rows and columns of a table, and whether one of the columns is a time.
+
+    A schema does not say which column is to be predicted, so all of them count as features.
+    """
     rows = number_of(resource.get("rows") or resource.get("count_of_rows"))
     if isinstance(rows, int) and rows > 0:
         builder.claim(Claim("instances_number", rows, str(rows), f"{place}/rows", field="rows"))
 
     schema = resource.get("schema")
-    named = objects_of(schema.get("fields")) if isinstance(schema, Mapping) else []
-    if not named:
+    columns = objects_of(schema.get("fields")) if isinstance(schema, Mapping) else []
+    if not columns:
         return
-    quote = str(named[0].get("name"))
+
+    quote = str(columns[0].get("name"))
     place = f"{place}/schema/fields"
     note = "no target is named"
-    builder.claim(Claim("features_number", len(named), quote, place, field="schema.fields", note=note))
+    builder.claim(Claim("features_number", len(columns), quote, place, field="schema.fields", note=note))
     builder.claim(Claim("metadata_provided_with_dataset", True, quote, place, field="schema.fields"))
-    for field in named:
-        if field.get("type") in TEMPORAL_TYPES:
-            builder.claim(Claim("has_temporal_factors", True, str(field["type"]), place, field="schema.fields.type"))
+
+    for column in columns:
+        if column.get("type") in TEMPORAL_TYPES:
+            builder.claim(Claim("has_temporal_factors", True, str(column["type"]), place, field="schema.fields.type"))
             return
 
 
 def add_accountability(builder: DocumentBuilder, package: Mapping[str, Any]) -> None:
-    """Claim accountability from a contributor who maintains or publishes. An author or a creator is none."""
+    """Claim that somebody answers for the dataset if a contributor maintains or publishes it.
+
+    An author or a creator is not enough.
+    """
     for contributor in objects_of(package.get("contributors")):
-        roles = [role.lower() for role in list_of_texts(contributor.get("role") or contributor.get("roles"))]
+        stated_roles = list_of_texts(contributor.get("role") or contributor.get("roles"))
+        roles = [role.lower() for role in stated_roles]
+        is_accountable = not set(roles).isdisjoint(ACCOUNTABLE_ROLES)
+
         name = contributor.get("title") or contributor.get("organization") or contributor.get("email")
-        if isinstance(name, str) and set(roles) & set(ACCOUNTABLE_ROLES):
+        if isinstance(name, str) and is_accountable:
             note = f"a contributor in the role {roles[0]}"
             claim = Claim("accountability_defined", True, name, "/contributors", field="contributors", note=note)
             builder.claim(claim)

@@ -69,14 +69,19 @@ def key_of(source: SourceDocument) -> str:
 
 
 def keep_head(builder: DocumentBuilder, source: SourceDocument) -> None:
-    """Keep the fields of a YAML head, which datasheets rarely have."""
-    if source.markdown.front_matter is None:
+    """Keep the fields of the YAML block at the top of a datasheet, which few have, for a later export.
+
+    A block that cannot be parsed is listed as rejected, and kept as text.
+    """
+    front_matter = source.markdown.front_matter
+    if front_matter is None:
         return
+
     try:
-        head = parse_yaml(source.markdown.front_matter)
+        head = parse_yaml(front_matter)
     except DocumentError as error:
         builder.reject("YAML head", error.code, **error.facts)
-        builder.unmapped["#head"] = source.markdown.front_matter
+        builder.unmapped["#head"] = front_matter
     else:
         builder.rejected.extend(head.rejected)
         if isinstance(head.data, dict):
@@ -84,13 +89,15 @@ def keep_head(builder: DocumentBuilder, source: SourceDocument) -> None:
 
 
 def add_counts(builder: DocumentBuilder, sections: tuple[Section, ...]) -> None:
-    """Add the number of instances and the split from the sentences that state them."""
+    """Add the number of instances and the split; the first section that states one of them decides."""
     for section in sections:
         place = " > ".join(section.path)
-        count = CLIPS.search(section.text)
-        instances = number_of(count.group(1).replace(",", "")) if count is not None else None
-        if count is not None and isinstance(instances, int) and "instances_number" not in builder.record:
-            builder.claim(Claim("instances_number", instances, count.group(0), place))
+
+        count_match = CLIPS.search(section.text)
+        if count_match is not None and "instances_number" not in builder.record:
+            count = number_of(count_match.group(1).replace(",", ""))
+            if isinstance(count, int):
+                builder.claim(Claim("instances_number", count, count_match.group(0), place))
 
         is_split_table = bool(section.path) and vocabulary_key(section.path[-1]) in SPLIT_HEADINGS
         if is_split_table and re.search(r"\btrain\b", section.text, re.IGNORECASE):
@@ -100,11 +107,16 @@ def add_counts(builder: DocumentBuilder, sections: tuple[Section, ...]) -> None:
 
 
 def add_licence_and_access(builder: DocumentBuilder, source: SourceDocument) -> None:
-    """Add the licence from the section about it, and whether everybody gets the data."""
+    """Add the licence from the section about it, and a claim whether everybody gets the data.
+
+    A restriction that is stated anywhere in the datasheet prevails over an open licence.
+    """
     access: Claim | None = None
     for section in source.markdown.sections:
-        if not section.path or vocabulary_key(section.path[-1]) not in LICENCE_HEADINGS:
+        is_about_licence = bool(section.path) and vocabulary_key(section.path[-1]) in LICENCE_HEADINGS
+        if not is_about_licence:
             continue
+
         quote = find_licence(section.text)
         licence = builder.licence([quote or plain_text(section.text)])
         if quote is not None and licence is not None and licence.is_open:

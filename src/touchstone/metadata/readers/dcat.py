@@ -49,15 +49,18 @@ def detect(source: SourceDocument) -> bool:
     """Return whether a document is a catalog or a dataset in the vocabulary of DCAT."""
     if "$schema" in source.members:
         return False
+
     names = Names(context_of(source.data))
     members = names.members(source.members)
-    if isinstance(members.get("dataset"), list | dict) and (
-        "conformsTo" in members or "Catalog" in names.types(members)
-    ):
+    is_called_catalog = "Catalog" in names.types(members)
+    has_datasets = isinstance(members.get("dataset"), list | dict)
+    if has_datasets and (is_called_catalog or "conformsTo" in members):
         return True
-    if "datasetSeries" in members and "Catalog" in names.types(members):
+    if is_called_catalog and "datasetSeries" in members:
         return True
-    return any(is_dcat_dataset(names, node) for node, _ in names.nodes_of_type(source.data, "Dataset"))
+
+    nodes_with_places = names.nodes_of_type(source.data, "Dataset")
+    return any(is_dcat_dataset(names, node) for node, _place in nodes_with_places)
 
 
 def is_dcat_dataset(names: Names, node: Mapping[str, Any]) -> bool:
@@ -94,16 +97,23 @@ def find_datasets(source: SourceDocument, names: Names) -> Iterator[tuple[Mappin
 def catalog_datasets(
     names: Names, catalog: Mapping[str, Any], place: str, depth: int
 ) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """Yield the datasets of a catalog, of its series, and of the catalogs nested in it."""
+    """Yield the datasets of a catalog, of its series, and of the catalogs nested in it, each with its place.
+
+    `place` is that of the catalog in the document, and `depth` says in how many other catalogs it is nested.
+    """
     for name in ("dataset", "datasetSeries", "seriesMember"):
         for index, node in enumerate(as_list(catalog.get(name))):
             if not isinstance(node, Mapping):
                 continue
+
+            # A series is no dataset itself, but contains some.
             node_place = f"{place}/{name}/{index}"
-            members = names.members(node)
             if name != "datasetSeries":
                 yield node, node_place
-            if depth < MAX_NESTED_CATALOGS and ("seriesMember" in members or "dataset" in members):
+
+            members = names.members(node)
+            contains_datasets = "seriesMember" in members or "dataset" in members
+            if contains_datasets and depth < MAX_NESTED_CATALOGS:
                 yield from catalog_datasets(names, members, node_place, depth + 1)
 
     for index, nested in enumerate(as_list(catalog.get("catalog"))):
@@ -186,7 +196,10 @@ def licence_texts(members: Mapping[str, Any]) -> list[str]:
 
 
 def add_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Licence | None, place: str) -> None:
-    """Add whether everybody gets the data: by the level of access, a condition, or an open licence."""
+    """Claim whether everybody gets the data.
+
+    The stated level of access decides, or else a condition for access, or else an open licence.
+    """
     for name in ("accessLevel", "accessRights"):
         for level in texts_of(members.get(name)):
             code = last_step(level).strip().lower()
@@ -199,6 +212,7 @@ def add_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Li
         if restriction is not None:
             builder.claim(Claim("is_public", False, restriction, f"{place}/{name}", field=name))
             return
+
     if licence is not None and licence.is_open and texts_of(members.get("license")):
         quote = texts_of(members["license"])[0]
         builder.claim(Claim("is_public", True, quote, f"{place}/license", field="license", note="an open licence"))

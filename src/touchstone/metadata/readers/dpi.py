@@ -92,10 +92,14 @@ def add_names(builder: DocumentBuilder, summary: Mapping[str, Any]) -> None:
 
     tasks = list_of_texts(summary.get("Task Categories")) or list_of_texts(summary.get("Tasks"))
     builder.words("task", fold_tasks(tasks))
+
     topics = list_of_texts(summary.get("Topics"))
-    builder.words("domain", fold_domains(topics) or known_domains(list_of_texts(summary.get("Source Category"))))
+    source_categories = list_of_texts(summary.get("Source Category"))
+    builder.words("domain", fold_domains(topics) or known_domains(source_categories))
+
     languages = list_of_texts(summary.get("Languages (ISO)")) or list_of_texts(summary.get("Languages"))
     builder.remember("language", languages)
+
     for name in ADDRESSES:
         addresses = [text for text in list_of_texts(summary.get(name)) if text.startswith("http")]
         if addresses:
@@ -123,7 +127,11 @@ def add_licence_and_access(builder: DocumentBuilder, summary: Mapping[str, Any])
 
 
 def add_numbers(builder: DocumentBuilder, summary: Mapping[str, Any]) -> None:
-    """Add rows, year and citations."""
+    """Add the number of rows, the year, and how often the dataset was cited.
+
+    The number of rows is that of the dialogs, and only known for text. A summary may hold several counts of citations;
+    the last one is used.
+    """
     metrics = summary.get("Text Metrics")
     dialogs = number_of(metrics.get("Num Dialogs")) if isinstance(metrics, Mapping) else None
     if isinstance(dialogs, int) and dialogs > 0:
@@ -134,19 +142,22 @@ def add_numbers(builder: DocumentBuilder, summary: Mapping[str, Any]) -> None:
             builder.claim(Claim("instances_number", dialogs, str(dialogs), place, field="Text Metrics.Num Dialogs"))
 
     inferred = summary.get("Inferred Metadata")
-    inferred = inferred if isinstance(inferred, Mapping) else {}
+    if not isinstance(inferred, Mapping):
+        inferred = {}
     add_year(builder, summary, inferred)
-    counts = {name: value for name, value in inferred.items() if str(name).startswith(CITATIONS)}
-    for name, value in reversed(counts.items()):
-        citations = number_of(value)
+
+    citation_counts = {name: count for name, count in inferred.items() if str(name).startswith(CITATIONS)}
+    for name, stated_count in reversed(citation_counts.items()):
+        citations = number_of(stated_count)
         if isinstance(citations, int):
             place = pointer("Inferred Metadata", name)
-            builder.claim(Claim("citations", citations, str(value), place, field=name, note="Semantic Scholar"))
+            quote = str(stated_count)
+            builder.claim(Claim("citations", citations, quote, place, field=name, note="Semantic Scholar"))
             return
 
 
 def add_year(builder: DocumentBuilder, summary: Mapping[str, Any], inferred: Mapping[str, Any]) -> None:
-    """Add the year of release, or else that of the first date that was looked up, or of the citation."""
+    """Add the year of release or, if it is not stated, of the first known date, or else of the citation."""
     released = number_of(summary.get("Year Released"))
     if isinstance(released, int):
         builder.claim(Claim("year", released, str(released), pointer("Year Released"), field="Year Released"))
@@ -158,9 +169,11 @@ def add_year(builder: DocumentBuilder, summary: Mapping[str, Any], inferred: Map
         if year is not None:
             builder.claim(Claim("year", year, str(date), pointer("Inferred Metadata", name), field=name))
             return
-    dated = find_citation_year(str(summary.get("Bibtex") or ""))
-    if dated is not None:
-        builder.claim(Claim("year", dated[0], dated[1], pointer("Bibtex"), field="Bibtex"))
+
+    year_and_quote = find_citation_year(str(summary.get("Bibtex") or ""))
+    if year_and_quote is not None:
+        cited_year, quote = year_and_quote
+        builder.claim(Claim("year", cited_year, quote, pointer("Bibtex"), field="Bibtex"))
 
 
 def add_documentation(builder: DocumentBuilder, summary: Mapping[str, Any]) -> None:

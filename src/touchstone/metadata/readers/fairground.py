@@ -40,7 +40,11 @@ def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
 
 
 def read_annotation(source: SourceDocument, annotation: Mapping[str, Any]) -> DatasetDocument:
-    """Return one annotated dataset."""
+    """Read the dataset that an annotation of FairGround describes.
+
+    Raises:
+        DocumentError: the annotation does not identify its dataset.
+    """
     key = str(annotation[IDENTIFIER] or "")
     if not key:
         raise DocumentError("no_identifier")
@@ -60,8 +64,11 @@ def read_annotation(source: SourceDocument, annotation: Mapping[str, Any]) -> Da
 
     domains = annotation.get("ann_domain_class_multi") or annotation.get("ann_domain_class")
     builder.words("domain", fold_domains(split_list(domains)))
-    if annotation.get("ann_typical_col_target") and annotation.get("ann_target_lvl_good"):
+
+    predicts_classes = annotation.get("ann_typical_col_target") and annotation.get("ann_target_lvl_good")
+    if predicts_classes:
         builder.words("task", ["classification"])
+
     add_access(builder, annotation)
     add_year_and_documentation(builder, annotation)
     add_measurements(builder, annotation)
@@ -84,17 +91,19 @@ def add_access(builder: DocumentBuilder, annotation: Mapping[str, Any]) -> None:
 
 
 def add_year_and_documentation(builder: DocumentBuilder, annotation: Mapping[str, Any]) -> None:
-    """Add the year of the last change, what the annotation describes, and documentation elsewhere."""
+    """Add the year of the last change, and claims that the dataset is described here and on other pages."""
     name = "ann_year_last_updated"
-    date = date_of_variant(str(annotation.get(name) or ""), str(annotation.get("ann_dataset_name")))
+    stated_dates = str(annotation.get(name) or "")
+    date = date_of_variant(stated_dates, str(annotation.get("ann_dataset_name")))
     year = year_of(date[:4])
     if year is not None:
         builder.claim(Claim("year", year, str(year), name, field=name))
 
-    columns = annotation.get("ann_typical_col_target")
-    if isinstance(columns, str) and columns.strip():
-        field = "ann_typical_col_target"
-        builder.claim(Claim("metadata_provided_with_dataset", True, columns, field, field=field))
+    name = "ann_typical_col_target"
+    target_column = annotation.get(name)
+    if isinstance(target_column, str) and target_column.strip():
+        builder.claim(Claim("metadata_provided_with_dataset", True, target_column, name, field=name))
+
     for name in ("ann_related_urls", "ann_main_url"):
         addresses = split_list(annotation.get(name))
         if addresses and addresses[0].startswith("http"):

@@ -103,15 +103,20 @@ def add_names(builder: DocumentBuilder, source: SourceDocument, head: Mapping[st
     """Add name, key, description, languages and tags."""
     title = TITLE_PREFIX.sub("", source.markdown.title or "")
     is_template_title = title.startswith("[") or title in HOME_LINKS
-    builder.name(head.get("pretty_name"), None if is_template_title else title, source.folder)
+    own_title = None if is_template_title else title
+    builder.name(head.get("pretty_name"), own_title, source.folder)
+
     if not builder.key:
-        builder.key = str(head.get("paperswithcode_id") or builder.record.get("dataset_name") or stated_key(head) or "")
+        key = head.get("paperswithcode_id") or builder.record.get("dataset_name") or stated_key(head)
+        builder.key = str(key or "")
     if not builder.key:
         raise DocumentError("no_identifier")
 
     builder.describe(section_text(source, "Dataset Summary"))
     if "description" not in builder.record:
-        builder.describe(next(iter(info_values(source, head, "description")), None))
+        descriptions = info_values(source, head, "description")
+        builder.describe(next(iter(descriptions), None))
+
     builder.remember("language", list_of_texts(head.get("language") or head.get("languages")))
     builder.remember("tags", list_of_texts(head.get("tags")))
     if source.folder:
@@ -252,24 +257,32 @@ def split_sizes(info: Mapping[str, Any]) -> dict[str, int]:
 
 
 def add_splits(builder: DocumentBuilder, sizes: Mapping[str, int], place: str, note: str) -> None:
-    """Add the number of rows and whether there is a split to test on."""
+    """Add the number of rows, and whether a part of them is set aside for tests.
+
+    `sizes` holds the number of rows of each split, such as `train` and `test`.
+    """
     if not sizes or not any(sizes.values()):
         return
 
-    total = sum(sizes.values())
-    parts = " + ".join(f"{size} ({name})" for name, size in sizes.items())
-    sum_note = "; ".join(text for text in (note, parts if len(sizes) > 1 else "") if text)
-    largest = str(max(sizes.values()))
+    names = list(sizes)
+    splits_place = f"{place}/splits"
+
+    # Only the sizes of the splits stand in the card, so the largest is quoted and the note shows the sum.
+    total_rows = sum(sizes.values())
+    quote = str(max(sizes.values()))
+    notes = [note] if note else []
+    if len(names) > 1:
+        notes.append(" + ".join(f"{size} ({name})" for name, size in sizes.items()))
+    sum_note = "; ".join(notes)
     builder.claim(
-        Claim("instances_number", total, largest, f"{place}/splits", field="splits.num_examples", note=sum_note)
+        Claim("instances_number", total_rows, quote, splits_place, field="splits.num_examples", note=sum_note)
     )
 
-    names = list(sizes)
     test_names = [name for name in names if name.lower().startswith(("test", "val", "dev", "eval"))]
     if len(names) > 1 and test_names:
-        builder.claim(Claim("is_split", True, test_names[0], f"{place}/splits", field="splits", note=note))
+        builder.claim(Claim("is_split", True, test_names[0], splits_place, field="splits", note=note))
     elif len(names) == 1:
-        builder.claim(Claim("is_split", False, names[0], f"{place}/splits", field="splits", note="the only split"))
+        builder.claim(Claim("is_split", False, names[0], splits_place, field="splits", note="the only split"))
 
 
 def add_columns(builder: DocumentBuilder, info: Mapping[str, Any], place: str, note: str) -> None:
@@ -279,21 +292,21 @@ def add_columns(builder: DocumentBuilder, info: Mapping[str, Any], place: str, n
         return
 
     target = target_column(info)
-    features = [name for name in types if name != target]
+    feature_count = sum(name != target for name in types)
     target_note = f"without the target {target}" if target in types else "no target is named"
-    column_note = "; ".join(text for text in (note, target_note) if text)
+    column_note = f"{note}; {target_note}" if note else target_note
+
+    quote = next(iter(types))
+    features_place = f"{place}/features"
     builder.claim(
-        Claim(
-            "features_number", len(features), next(iter(types)), f"{place}/features", field="features", note=column_note
-        )
+        Claim("features_number", feature_count, quote, features_place, field="features", note=column_note)
     )
-    builder.claim(
-        Claim("metadata_provided_with_dataset", True, next(iter(types)), f"{place}/features", field="features")
-    )
+    builder.claim(Claim("metadata_provided_with_dataset", True, quote, features_place, field="features"))
+
     for name, column_type in types.items():
         if column_type.startswith(TEMPORAL_TYPES):
-            quote = column_type
-            builder.claim(Claim("has_temporal_factors", True, quote, f"{place}/features", field=f"features.{name}"))
+            field = f"features.{name}"
+            builder.claim(Claim("has_temporal_factors", True, column_type, features_place, field=field))
             return
 
 

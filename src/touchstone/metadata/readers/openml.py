@@ -39,19 +39,28 @@ def detect(source: SourceDocument) -> bool:
 
 
 def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
-    """Yield the datasets of a reply."""
-    if source.columns:
+    """Yield the datasets of a document: one if it describes a single dataset, or all that a listing names.
+
+    Raises:
+        DocumentError: the document has only the features or the qualities of a dataset that it does not name.
+    """
+    if _is_part(source):
+        raise DocumentError("companion_document", of=STANDARD)
+
+    is_csv_listing = bool(source.columns)
+    if is_csv_listing:
         for index, row in enumerate(source.rows()):
             yield attempt(pointer(index), partial(read_listed, row["did"], row, row, source.rejected))
-    elif _is_part(source):
-        raise DocumentError("companion_document", of=STANDARD)
-    elif "data_set_description" in source.members:
+        return
+
+    if "data_set_description" in source.members:
         yield read_description(source)
-    else:
-        for index, dataset in enumerate(listed_datasets(source)):
-            key = str(dataset["did"])
-            qualities = named_values(dataset.get("quality"))
-            yield attempt(pointer(index), partial(read_listed, key, dataset, qualities, source.rejected))
+        return
+
+    for index, dataset in enumerate(listed_datasets(source)):
+        key = str(dataset["did"])
+        qualities = named_values(dataset.get("quality"))
+        yield attempt(pointer(index), partial(read_listed, key, dataset, qualities, source.rejected))
 
 
 def _is_part(source: SourceDocument) -> bool:
@@ -164,19 +173,21 @@ def add_dates_and_addresses(builder: DocumentBuilder, members: Mapping[str, Any]
 
 
 def companion_member(source: SourceDocument, name: str, member: str) -> list[Any]:
-    """Return a list of the features or qualities from the reply beside a description that belongs to it.
+    """Return the features or qualities of a dataset, which stand in another file than its description.
 
-    The replies do not name their dataset, but their file names end in its identifier, as in `api-v1-jdf-61.json`.
+    This file is a reply of OpenML that holds a list, `member`, in an object, `name`. It does not name its dataset, but
+    its file name ends in the identifier, as in `api-v1-jdf-61.json`. The list is empty if there is no such file.
     """
     ending = f"-{source.members['data_set_description'].get('id')}.json"
     for file_name in source.companions:
         if not file_name.endswith(ending):
             continue
-        companion, _ = source.readable_companion(file_name)
-        part = companion.members.get(name) if companion is not None else None
-        values = part.get(member) if isinstance(part, Mapping) else None
-        if isinstance(values, list):
-            return values
+
+        companion, _rejected = source.readable_companion(file_name)
+        reply = companion.members.get(name) if companion is not None else None
+        entries = reply.get(member) if isinstance(reply, Mapping) else None
+        if isinstance(entries, list):
+            return entries
     return []
 
 
@@ -202,16 +213,20 @@ def is_input(column: Mapping[str, Any]) -> bool:
 
 
 def add_qualities(builder: DocumentBuilder, qualities: Mapping[str, Any], *, has_target: bool) -> None:
-    """Add rows, features and missing values from the counts of OpenML."""
+    """Add the numbers of rows and features and the missing values, as OpenML has counted them.
+
+    OpenML calls such counts qualities. It counts the target among the features, so `has_target` reduces their number.
+    """
     rows = number_of(qualities.get("NumberOfInstances"))
     columns = number_of(qualities.get("NumberOfFeatures"))
     missing = number_of(qualities.get("NumberOfMissingValues"))
+
     if isinstance(rows, int) and rows > 0:
         builder.claim(quality_claim("instances_number", rows, qualities, "NumberOfInstances"))
     if isinstance(columns, int) and columns > 0 and "features_number" not in builder.record:
         note = "without the target, which OpenML counts" if has_target else "no target is named"
-        inputs = columns - 1 if has_target else columns
-        builder.claim(quality_claim("features_number", inputs, qualities, "NumberOfFeatures", note))
+        feature_count = columns - 1 if has_target else columns
+        builder.claim(quality_claim("features_number", feature_count, qualities, "NumberOfFeatures", note))
 
     if isinstance(missing, int) and missing >= 0:
         builder.claim(quality_claim("has_missing_values", missing > 0, qualities, "NumberOfMissingValues"))
@@ -226,10 +241,15 @@ def add_qualities(builder: DocumentBuilder, qualities: Mapping[str, Any], *, has
 
 
 def add_stated_share(builder: DocumentBuilder, qualities: Mapping[str, Any]) -> None:
-    """Add the share of missing values where no counts are known: above 1 it can only be a percentage."""
+    """Add the share of missing values that a dataset without counts states.
+
+    Some state a percentage and others a fraction. Above 1 it can only be a percentage; a smaller one is ambiguous, and
+    only shows whether any value is missing.
+    """
     share = number_of(qualities.get("PercentageOfMissingValues"))
     if share is None:
         return
+
     if share > 1:
         claim = quality_claim("missing_values_percentage", float(share), qualities, "PercentageOfMissingValues")
         builder.claim(claim)

@@ -109,17 +109,22 @@ def add_features(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
 
 
 def add_references(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
-    """Add external documentation from an address, and the year from the publication."""
+    """Add external documentation from the first web address, and the year from the publication.
+
+    The year of a publication about the UCI repository as a whole does not count.
+    """
     for name in ("source", "publication"):
         for text in list_of_texts(members.get(name)):
             if is_placeholder(text):
                 builder.reject(pointer(name), "placeholder", text=text.strip()[:200])
                 continue
+
             builder.prose((name,), text)
             address = _ADDRESS.search(text)
             if address is not None and "external_documentation_available" not in builder.record:
                 quote = address.group(0)
                 builder.claim(Claim("external_documentation_available", True, quote, pointer(name), field=name))
+
             names_repository = "UCI Machine Learning Repository" in " ".join(text.split())
             year = _YEAR.search(text) if name == "publication" and not names_repository else None
             if year is not None and "year" not in builder.record:

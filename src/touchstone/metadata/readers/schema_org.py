@@ -58,16 +58,20 @@ def read_node(source: SourceDocument, names: Names, node: Mapping[str, Any], pla
 
 
 def start_document(source: SourceDocument, names: Names, node: Mapping[str, Any], standard: str) -> DocumentBuilder:
-    """Return a builder with the identifier of a dataset; one that is only a loader's name is refused."""
+    """Start to read a dataset: find what identifies it, and return a builder for its record.
+
+    Raises:
+        DocumentError: the dataset has no identifier, or only the name of a loader of files, such as `csv`.
+    """
     members = names.members(node)
     name = text_of(members.get("name"))
     address = text_of(members.get("url"))
     last_step = (address or name or "").rstrip("/").rsplit("/", 1)[-1]
-    if (name in LOADER_NAMES and last_step in LOADER_NAMES) or last_step in LOADER_NAMES:
+    if last_step in LOADER_NAMES:
         raise DocumentError("loader_name", name=last_step)
 
-    identifiers = (address, text_of(members.get("@id")), text_of(members.get("identifier")), name, source.folder)
-    key = next((text for text in identifiers if text and identifies_dataset(text)), None)
+    candidates = (address, text_of(members.get("@id")), text_of(members.get("identifier")), name, source.folder)
+    key = next((text for text in candidates if text and identifies_dataset(text)), None)
     if key is None:
         raise DocumentError("no_identifier")
 
@@ -118,7 +122,11 @@ def keywords_of(value: Any) -> list[str]:
 
 
 def add_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Licence | None, place: str) -> None:
-    """Add whether everybody gets the data: by a condition for access, a flag, or an open licence."""
+    """Claim whether everybody gets the data.
+
+    A stated condition for access decides, or else the flag `isAccessibleForFree`, an open licence or a download
+    address.
+    """
     for name in ("conditionsOfAccess", "usageInfo", "description"):
         restriction = find_access_restriction(text_of(members.get(name)) or "")
         if restriction is not None:
@@ -137,14 +145,18 @@ def add_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Li
 
 
 def download_address(members: Mapping[str, Any]) -> str | None:
-    """Return the first web address among the distributions."""
+    """Return the first address from which the data can be downloaded, or None if there is none."""
     distributions = members.get("distribution")
-    for distribution in distributions if isinstance(distributions, list) else [distributions]:
-        if isinstance(distribution, Mapping):
-            for name in ("contentUrl", "sc:contentUrl", "schema:contentUrl", "url"):
-                address = distribution.get(name)
-                if isinstance(address, str) and address.startswith(("http://", "https://", "ftp://")):
-                    return address
+    if not isinstance(distributions, list):
+        distributions = [distributions]
+
+    for distribution in distributions:
+        if not isinstance(distribution, Mapping):
+            continue
+        for name in ("contentUrl", "sc:contentUrl", "schema:contentUrl", "url"):
+            address = distribution.get(name)
+            if isinstance(address, str) and address.startswith(("http://", "https://", "ftp://")):
+                return address
     return None
 
 
@@ -187,13 +199,17 @@ def add_accountability(builder: DocumentBuilder, members: Mapping[str, Any], pla
 
 
 def accountable_body(value: Any) -> str | None:
-    """Return the name or address of a person or body, or None for nobody, a placeholder or a hub."""
+    """Return the name or address of the first person or body that can answer for a dataset, or None.
+
+    A site that hosts the datasets of others, such as Kaggle, answers for none of them.
+    """
     for member in value if isinstance(value, list) else [value]:
         if isinstance(member, Mapping):
-            names = [member.get(name) for name in ("name", "foaf:name", "fn", "vcard:fn", "email", "hasEmail")]
-            text = next((text for text in map(text_of, names) if text and text.strip()), None)
+            stated_names = [member.get(name) for name in ("name", "foaf:name", "fn", "vcard:fn", "email", "hasEmail")]
+            text = next((text for text in map(text_of, stated_names) if text and text.strip()), None)
         else:
             text = member if isinstance(member, str) else None
+
         if text and text.strip() and text.strip().casefold() not in HUBS:
             return text
     return None

@@ -138,10 +138,12 @@ def detect_standard(source: SourceDocument) -> Standard:
 
 
 def describe_other_document(source: SourceDocument) -> str:
-    """Return the code for a document that follows no standard: a schema, a file that belongs
-    to a dataset's main document, a data file, or something unknown.
+    """Return a code that tells the user what a document is that follows no known standard.
+
+    It may be a JSON schema, an error message, a file that only belongs to another document, or a data file.
     """
-    if "$schema" in source.members and ("properties" in source.members or "definitions" in source.members):
+    has_definitions = "properties" in source.members or "definitions" in source.members
+    if "$schema" in source.members and has_definitions:
         return "schema_document"
     if set(source.members) == {"error"}:
         return "error_reply"

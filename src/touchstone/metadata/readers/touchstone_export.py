@@ -19,12 +19,15 @@ _TEXT_LIMITS: Final = {"dataset_name": 255, "file_path": 4096, "file_type": 255}
 
 
 def restore_exact_values(document: DatasetDocument) -> DatasetDocument:
-    """Return a document with the record, the claims and the imported fields that its exact values state.
+    """Replace what was read from an exported document by the exact values that this service has written into it.
 
-    A document without them is returned as it is. One whose exact values are damaged is read by its standard alone.
+    A standard cannot express everything that a record holds, so an export also contains the record, its claims and the
+    imported fields as they are. A document without such values is returned unchanged. If they are damaged, the
+    document is read by its standard alone.
     """
     if POINTER not in document.unmapped:
         return document
+
     try:
         values = msgspec.convert(document.unmapped[POINTER], ExactValues)
         documents = values.documents(document.unmapped)
@@ -92,15 +95,20 @@ def _restore_metadata(value: Any) -> dict[str, Any] | None:
 
 
 def _is_storable(name: str, value: Any) -> bool:
-    """Return whether a field of a record can have this value."""
+    """Return whether a field of a record can have this value: a number or flag, a list of words, or a text."""
     if name in CLAIMED_ATTRIBUTES:
         return isinstance(value, bool | int | float) and is_possible(name, value)
-    if name in BY_NAME and BY_NAME[name].kind is Kind.WORDS:
-        is_list = isinstance(value, list) and len(value) <= MAX_TERMS
-        return is_list and all(isinstance(word, str) and 0 < len(word.strip()) <= MAX_TERM_LENGTH for word in value)
 
-    is_text = isinstance(value, str) and (name != "dataset_name" or bool(value.strip()))
-    return is_text and len(value) <= _TEXT_LIMITS.get(name, MAX_TEXT_LENGTH)
+    if name in BY_NAME and BY_NAME[name].kind is Kind.WORDS:
+        is_short_list = isinstance(value, list) and len(value) <= MAX_TERMS
+        return is_short_list and all(
+            isinstance(word, str) and 0 < len(word.strip()) <= MAX_TERM_LENGTH for word in value
+        )
+
+    if not isinstance(value, str):
+        return False
+    is_empty_name = name == "dataset_name" and not value.strip()
+    return not is_empty_name and len(value) <= _TEXT_LIMITS.get(name, MAX_TEXT_LENGTH)
 
 
 def _restore_claims(stated: tuple[ExportedClaim, ...], record: dict[str, Any]) -> tuple[Claim, ...]:

@@ -42,27 +42,28 @@ def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
 
 
 def read_row(row: Mapping[str, str]) -> DatasetDocument:
-    """Return a dataset of the listing, in which `N/A` means that a cell is empty.
+    """Read the dataset that one row of the listing describes; `N/A` marks an empty cell.
 
-    The listing has no identifiers, and two datasets of one name: name and date of donation together identify one.
+    The listing has no identifiers, and some datasets share a name. The name and the date of donation together identify
+    a dataset.
     """
     values = {name: value.strip() for name, value in row.items() if value.strip() not in ("", "N/A")}
     name = values.get("Dataset Name", "")
     if not name:
         raise DocumentError("no_identifier")
 
-    builder = DocumentBuilder(
-        STANDARD, key=f"{vocabulary_key(name)}/{values.get('Donated Date', '').replace('/', '-')}"
-    )
+    donation_date = values.get("Donated Date", "")
+    key = f"{vocabulary_key(name)}/{donation_date.replace('/', '-')}"
+    builder = DocumentBuilder(STANDARD, key=key)
     builder.name(name)
     builder.describe(values.get("Description"))
     builder.prose(("Description",), values.get("Description"))
     builder.words("domain", fold_domains([values.get("Subject Area", "")]))
     builder.words("task", fold_tasks(values.get("Associated Tasks", "").split(",")))
 
-    year = year_of(values.get("Donated Date", ""))
+    year = year_of(donation_date)
     if year is not None:
-        builder.claim(Claim("year", year, values["Donated Date"], "Donated Date", field="Donated Date"))
+        builder.claim(Claim("year", year, donation_date, "Donated Date", field="Donated Date"))
     add_size(builder, "instances_number", values, "Instances")
     add_size(builder, "features_number", values, "Features")
     if "Time-Series" in values.get("Dataset Characteristics", ""):

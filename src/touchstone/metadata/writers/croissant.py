@@ -144,7 +144,10 @@ def write(dataset: ExportedDataset) -> bytes:
 
 
 def describe(dataset: ExportedDataset, original: ImportedDocument | None) -> MergedFields:
-    """Return the members of a document that continues an imported one, if there is one."""
+    """Return the members of a Croissant document, with those of the imported document `original` as far as they hold.
+
+    Members are matched by their names without prefix, because an imported document may spell them in its own way.
+    """
     imported_context = original.unmapped.get("/@context") if original else None
     names = Names(imported_context)
 

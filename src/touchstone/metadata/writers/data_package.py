@@ -42,7 +42,10 @@ def sources(dataset: ExportedDataset) -> list[dict[str, str]]:
 
 
 def resources(dataset: ExportedDataset) -> list[dict[str, Any]]:
-    """Return the table of the dataset; without a known file, a resource without rows stands for it."""
+    """Describe the table of the dataset as the only resource of a package.
+
+    A package must have a resource, so an empty one takes the place of a file that is not known.
+    """
     file_type = (dataset.text("file_type") or "").lower()
     path = dataset.text("file_path")
     resource: dict[str, Any] = {"name": file_stem(dataset.name)}
@@ -50,6 +53,7 @@ def resources(dataset: ExportedDataset) -> list[dict[str, Any]]:
         resource["path"] = path
     else:
         resource["data"] = []
+
     if file_type in MEDIA_TYPES:
         resource |= {"format": file_type, "mediatype": MEDIA_TYPES[file_type]}
     if dataset.columns():

@@ -44,9 +44,9 @@ def _is_local(name: str, definition: Any) -> bool:
         return _is_identifier(definition)
     if not isinstance(definition, Mapping) or not set(definition) <= _DEFINITION_KEYWORDS:
         return False
-    return all(isinstance(value, str) for value in definition.values()) and (
-        "@id" not in definition or _is_identifier(definition["@id"])
-    )
+
+    has_valid_identifier = "@id" not in definition or _is_identifier(definition["@id"])
+    return has_valid_identifier and all(isinstance(value, str) for value in definition.values())
 
 
 def _is_identifier(text: str) -> bool:

@@ -210,13 +210,18 @@ class Catalog:
         return catalog
 
     def _start_tail(self, writer: SegmentWriter, alive: Bools | None = None) -> None:
-        """Replace the tail by the records of a writer, and make a view of the result; for None, all are alive."""
+        """Replace the tail, the records that are not indexed yet, by those of a writer, and renew the view.
+
+        `alive` says which of them are not deleted; for None, all are alive.
+        """
         segment = writer.segment()
         self._tail_writer = writer
         self._tail_alive: Bools = np.ones(segment.size, np.bool_) if alive is None else alive
+
         live_positions = np.flatnonzero(self._tail_alive)
         live_ids = segment.columns["id"][live_positions]
         self._tail_positions = dict(zip(live_ids.tolist(), live_positions.tolist(), strict=True))
+
         self.view = View(UnindexedPart(segment, self._tail_alive), self._indexed)
 
     def apply(self, *, upserts: Sequence[CatalogRow], deleted: Collection[int]) -> None:
@@ -247,13 +252,17 @@ class Catalog:
         return UnindexedPart(self._tail_writer.segment(), self._tail_alive)
 
     def _renew_view(self, tolerated_dead_rows: int = _TOLERATED_DEAD_ROWS) -> None:
-        """Make a view of the present records.
+        """Replace the view by one of the present records.
 
-        Once most records of the tail are dead, and more than are tolerated, the others are copied into a new one. They
-        stay where they are if they are too many, which is left to `begin_compaction`, or if the tail is being copied.
+        If most records of the tail are dead, and more than are tolerated, its live records are first copied into a new
+        tail. Many records are not copied here, because requests would have to wait; see `begin_compaction`.
         """
         tail = self._tail()
-        if _is_mostly_dead(tail, tolerated_dead_rows) and tail.size <= _MAX_COPIED_ROWS and self._tail_mark is None:
+        is_worth_copying = _is_mostly_dead(tail, tolerated_dead_rows)
+        is_quick_to_copy = tail.size <= _MAX_COPIED_ROWS
+        is_being_copied = self._tail_mark is not None
+
+        if is_worth_copying and is_quick_to_copy and not is_being_copied:
             compaction = TailCompaction(tail, self._new_writer())
             compaction.run()
             self._start_tail(compaction.writer)
@@ -283,11 +292,14 @@ class Catalog:
         copied_ids = compaction.writer.segment().columns["id"]
         is_still_alive = ~np.isin(copied_ids, mark.removed_ids)
 
+        # The records that were added since the compaction began come after the copied ones.
         is_newer = self._tail_alive.copy()
         is_newer[: mark.span] = False
         newer_records = UnindexedPart(self._tail_writer.segment(), is_newer)
         compaction.writer.extend_decoded(newer_records.decode())
-        self._start_tail(compaction.writer, np.concatenate([is_still_alive, np.ones(newer_records.size, np.bool_)]))
+
+        newer_alive = np.ones(newer_records.size, np.bool_)
+        self._start_tail(compaction.writer, np.concatenate([is_still_alive, newer_alive]))
 
     def _remove(self, ids: Collection[int]) -> None:
         """Mark the records with some ids as dead, in copies of the marks, because older views share them."""

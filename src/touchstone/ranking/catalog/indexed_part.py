@@ -82,6 +82,7 @@ class IndexedPart:
         thresholds: PlanThresholds = PlanThresholds(),  # noqa: B008 (a value, never changed)
         alive: _AliveRecords | None = None,
     ) -> None:
+        """Combine an index with the records of it that are alive; for None, all of them are."""
         self.index = index
         self._columns = index.columns
         self._kernel_columns = index.kernel_columns
@@ -150,11 +151,13 @@ class IndexedPart:
         IndexedPart(self.index, self._thresholds, alive)._run_kernels()
 
     def _run_kernels(self) -> None:
-        """Run every kernel over the live records."""
+        """Run every kernel, a compiled function, once over the live records; the results are not used."""
         weights = {"technical_score": 1.0}
+        weights_for_kernels = kernel_weights(weights)
         sets = WeightSets.from_matrix(tuple(weights), np.ones((1, 2)))
         with_substring = (Contains("dataset_name", "warm"),)
         with_ranges = (Range("technical_score", 0.5), Range("year", 1.5))
+
         for query in ((), with_substring, with_ranges):
             best_record = self.rank(query, weights, end=1, min_score=0.0)
             best_record.count_ties(1.0)
@@ -165,14 +168,15 @@ class IndexedPart:
             if translated:
                 matches = PooledMatches(np.zeros(1, np.int64), translated.kernel_query)
                 repeated_rankings.rank_best_first_by_sets(self.index, matches, sets, end=1)
-                self._rank_best_first(translated.kernel_query, kernel_weights(weights), end=1)
-                self._rank_gathered(translated.kernel_query, kernel_weights(weights), end=1)
+                self._rank_best_first(translated.kernel_query, weights_for_kernels, end=1)
+                self._rank_gathered(translated.kernel_query, weights_for_kernels, end=1)
 
         # Some steps are the same for every query, and read columns from one end to the other.
         self.count_facets((), FacetCounter())
         all_matches = self._translate(())
         assert all_matches is not None
-        self.ids(self._rank_fully(all_matches.kernel_query, kernel_weights(weights), end=None).positions)
+        ranking = self._rank_fully(all_matches.kernel_query, weights_for_kernels, end=None)
+        self.ids(ranking.positions)
 
         # These read whole columns in the first query of their kind, of which the beginning is enough here.
         warm_up_facets(self.index)
@@ -200,7 +204,11 @@ class IndexedPart:
         return self._select(translated.kernel_query, matches=np.empty(0, np.uint64))
 
     def _select(self, kernel_query: KernelQuery, matches: Words) -> int:
-        """Set the bits of the records that match in a bitmap of zeros, unless it is empty; return their number."""
+        """Count the records that match, and set their bits in `matches`, a bitmap of zeros.
+
+        A bitmap of length 0 says that only the number is needed. The leaves, which are blocks of records, are divided
+        into chunks for two threads.
+        """
         leaf_ranges = divide_leaves(self._columns.leaf_count)
         match_counts = np.zeros(len(leaf_ranges), np.int64)
 
@@ -261,7 +269,11 @@ class IndexedPart:
         return PartRanking(positions[best], scores[best], "gather", count_in_unordered(scores))
 
     def rank_by_sets(self, query: Query, sets: WeightSets, *, end: int) -> list[PartRanking]:
-        """Return the best `end` records that match for each of several sets of weights."""
+        """Return the best `end` records that match for each of several sets of weights.
+
+        If many records match, those that are best by the mean weights form a pool. They are likely to be among the best
+        by each set as well, so that most of the others are ruled out quickly.
+        """
         matches, match_count = self._find_matches(query)
         if match_count <= max(end, self._thresholds.gather_up_to):
             positions = np.empty(match_count, np.int64)
@@ -270,12 +282,16 @@ class IndexedPart:
             records = MatchingRecords(positions, criteria, tie_keys=(self._columns.names.places[positions],))
             return repeated_rankings.rank_gathered_by_sets(records, sets, end)
 
-        pool = self.rank(query, sets.mean(), end=repeated_rankings.POOL_FACTOR * end, min_score=0.0).positions
-        matches = matches.copy()  # the bitmap is cached
-        clear_bits(matches, pool)
-        counts = count_bits_by_leaf(matches, self._columns.leaf_words)
-        others = self.index.translator.translate((), matches, counts)
+        pool_size = repeated_rankings.POOL_FACTOR * end
+        pool = self.rank(query, sets.mean(), end=pool_size, min_score=0.0).positions
+
+        # Select the other matches by a query without conditions, for which only they are alive.
+        other_matches = matches.copy()  # the bitmap is cached
+        clear_bits(other_matches, pool)
+        other_counts = count_bits_by_leaf(other_matches, self._columns.leaf_words)
+        others = self.index.translator.translate((), other_matches, other_counts)
         assert others is not None
+
         pooled_matches = PooledMatches(pool, others.kernel_query)
         return repeated_rankings.rank_best_first_by_sets(self.index, pooled_matches, sets, end)
 

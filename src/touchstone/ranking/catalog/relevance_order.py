@@ -24,9 +24,10 @@ def searched_words(query: Query) -> tuple[QueryWord, ...]:
 def sort_by_relevance(
     parts: Sequence[CatalogPart], query: Query, *, descending: bool, skip: int, limit: int | None
 ) -> SortedWindow:
-    """Return one page of the records that match, by their relevance for the words of the query, ties by id.
+    """Sort the records that match by their relevance for the words of the query, then by id, and return one page.
 
-    Without words all records are equally relevant. The positions of a view are those of its parts, one after the other.
+    Without words, all records are equally relevant. The parts of a catalog are numbered one after the other: positions
+    in the second part follow those in the first.
     """
     matches_by_part = [part.matching_positions(query) for part in parts]
     relevance_by_part = _compute_relevance(parts, searched_words(query), matches_by_part)

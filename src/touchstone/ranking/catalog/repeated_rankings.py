@@ -107,13 +107,19 @@ def rank_best_first_by_sets(
     The pool must hold at least `end` records.
     """
     alphabetical_ranks = index.columns.names.places
-    pool_scores = sets.score({name: index.criterion(name, matches.pool) for name in sets.names})
-    pool_positions = np.broadcast_to(matches.pool, pool_scores.shape).astype(np.int64)
 
+    # First fill the result, which has one row for each set, with the best records of the pool.
+    pool_criteria = {name: index.criterion(name, matches.pool) for name in sets.names}
+    pool_scores = sets.score(pool_criteria)
+    pool_positions = np.broadcast_to(matches.pool, pool_scores.shape).astype(np.int64)
+    pool = BestByWeighting(pool_positions, pool_scores)
     best = BestByWeighting(np.empty((sets.count, end), np.int64), np.empty((sets.count, end)))
-    weighting_kernels.fill_best(alphabetical_ranks, BestByWeighting(pool_positions, pool_scores), best)
+    weighting_kernels.fill_best(alphabetical_ranks, pool, best)
+
+    # Then replace them by those of the other records that have higher scores.
     search = WeightingsSearch(index.kernel_columns, matches.others, _kernel_weightings(sets))
-    weighting_kernels.find_best_by_weightings(search, _allocate_leaf(index.columns, search.weightings), best)
+    searched_leaf = _allocate_leaf(index.columns, search.weightings)
+    weighting_kernels.find_best_by_weightings(search, searched_leaf, best)
 
     # The search leaves the best records of each row in no particular order.
     order = np.lexsort((alphabetical_ranks[best.positions], -best.scores), axis=-1)
@@ -130,7 +136,10 @@ def _kernel_weightings(sets: WeightSets) -> KernelWeightings:
 
 
 def _allocate_leaf(columns: IndexColumns, weightings: KernelWeightings) -> SearchedLeaf:
-    """Return room for what a search by several sets of weights finds out about a leaf."""
+    """Allocate the arrays in which a search by several sets of weights notes what it finds in one leaf.
+
+    A leaf is a block of records. Compiled kernels cannot allocate arrays themselves.
+    """
     criterion_count, set_count = weightings.weights.shape
     upper_shares = KernelWeights(
         criteria=weightings.criteria,

@@ -102,7 +102,8 @@ class SortedPages:
         if count >= columns.size:
             return self._permutation(request)
 
-        cache, key = self._index.orders, self._order_key(request)
+        cache = self._index.orders
+        key = self._order_key(request)
         with cache.lock:
             beginning = cache.beginnings.get(key)
             if beginning is None:
@@ -111,8 +112,9 @@ class SortedPages:
             return beginning
 
     def _permutation(self, request: PageRequest) -> Positions:
-        """Return the positions of all records in the order of a list."""
-        cache, key = self._index.orders, self._order_key(request)
+        """Return the positions of all records in the order of a list, which is computed once and then cached."""
+        cache = self._index.orders
+        key = self._order_key(request)
         with cache.lock:
             permutation = cache.permutations.get(key)
             if permutation is None:
@@ -204,14 +206,20 @@ def _first_in_order(keys: Sequence[NDArray[Any]], count: int) -> Ints:
     """
     first_key = keys[0]
     if count >= len(first_key):
-        return _sort_indices(keys, np.arange(len(first_key)))
+        all_indices = np.arange(len(first_key))
+        return _sort_indices(keys, all_indices)
 
+    # The first key of the last record decides which records come before it, and which are tied with it.
     last_value = np.partition(first_key, count - 1)[count - 1]
     before_last = np.flatnonzero(first_key < last_value)
     tied_with_last = np.flatnonzero(first_key == last_value)
+
+    # Without another key to sort them by, ties keep their order, so that those at the end can be left out at once.
     if len(keys) == 1:
         tied_with_last = tied_with_last[: count - len(before_last)]
-    return np.concatenate([_sort_indices(keys, before_last), _sort_indices(keys, tied_with_last)])[:count]
+
+    sorted_indices = [_sort_indices(keys, before_last), _sort_indices(keys, tied_with_last)]
+    return np.concatenate(sorted_indices)[:count]
 
 
 def _sort_indices(keys: Sequence[NDArray[Any]], indices: Ints) -> Ints:

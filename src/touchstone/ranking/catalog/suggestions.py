@@ -37,10 +37,11 @@ class _NamedRecord(NamedTuple):
 
 
 def suggest(parts: Sequence[CatalogPart], text: str, visible: Query, *, facets: Facets, limit: int) -> list[Suggestion]:
-    """Return up to `limit` suggestions for a text: each of its words begins a word of a suggestion.
+    """Suggest names, domains and tasks to somebody who has typed a text, at most `limit` of them.
 
-    `visible` is the query for the records that the viewer may see, and `facets` are the facets of these records. A
-    third of the places is for domains, a third for tasks, and what is left for names.
+    Each word of the text begins a word of every suggestion: `hea` suggests `Health`. `visible` is the query for the
+    records that the viewer may see, and `facets` are the facets of these records. A third of the places is for domains,
+    a third for tasks, and what is left for names.
     """
     prefixes = list(dict.fromkeys(split_words(text)))
     if not prefixes:
@@ -73,6 +74,7 @@ def _suggest_names(
             records_by_name.setdefault(fold(record.name), []).append(record)
 
     def order(folded_name: str) -> tuple[bool, float, int, str]:
+        """Return what names are sorted by; False comes before True."""
         popularity = max(record.popularity for record in records_by_name[folded_name])
         return not folded_name.startswith(start), -popularity, len(folded_name), folded_name
 
@@ -86,11 +88,11 @@ def _named_records(part: CatalogPart, prefixes: Sequence[str], visible: Query) -
     positions = part.most_cited_names(prefixes, visible, _NAMES_PER_PART)
     popularity = part.criterion("popularity_score", positions).tolist()
     names = part.texts("dataset_name", positions)
-    return [
-        _NamedRecord(name, value)
-        for name, value in zip(names, popularity, strict=True)
-        if name is not None and _begin_words(prefixes, name_words(name))
-    ]
+    records = []
+    for name, name_popularity in zip(names, popularity, strict=True):
+        if name is not None and _begin_words(prefixes, name_words(name)):
+            records.append(_NamedRecord(name, name_popularity))
+    return records
 
 
 def _begin_words(prefixes: Sequence[str], words: Iterable[str]) -> bool:

@@ -124,7 +124,8 @@ class UnindexedPart:
             page = positions[select_window(keys, request.skip, request.limit)]
         else:
             sorted_positions = positions[np.lexsort(keys[::-1])]
-            page = sorted_positions[request.first_index(sorted_positions) + request.skip :][: request.limit]
+            start = request.first_index(sorted_positions) + request.skip
+            page = sorted_positions[start:][: request.limit]
         return SortedWindow(page, total_count=len(positions))
 
     def matching_positions(self, query: Query) -> Ints:

@@ -108,11 +108,11 @@ class View:
         tail_ranking = self._rank_tail(query, weights, ranking, end)
         positions, scores = self._merge_tail(ranking, tail_ranking)
 
+        # If fewer records are left than were asked for, they are all that match.
         is_complete = end is None or len(scores) < end
-        page_end = PartRanking(
-            positions[:end], scores[:end], ranking.plan, partial(_count_ties, [ranking, tail_ranking])
-        )
-        return RankedWindow(page_end, skip=skip, count=lambda: self.count(query), is_complete=is_complete)
+        count_ties = partial(_count_ties, [ranking, tail_ranking])
+        ranking_to_end = PartRanking(positions[:end], scores[:end], ranking.plan, count_ties)
+        return RankedWindow(ranking_to_end, skip=skip, count=lambda: self.count(query), is_complete=is_complete)
 
     def rank_by_sets(self, query: Query, sets: WeightSets, *, limit: int) -> list[Ints]:
         """Return for each of several sets of weights the positions of the first `limit` records that match, in order.
@@ -130,9 +130,10 @@ class View:
     def _rank_tail(
         self, query: Query, weights: Mapping[str, float], ranking: PartRanking, end: int | None
     ) -> PartRanking:
-        """Return the records that are not indexed yet, the tail, as far as they can be on the first page.
+        """Rank the tail: the records that are not indexed yet.
 
-        `ranking` has the first `end` records of the index. Without an index there is no tail.
+        `ranking` has the first `end` records of the index. Records of the tail with lower scores than all of these may
+        be left out. Without an index there is no tail.
         """
         if not self._indexed or not self._tail.size:
             return NO_MATCHES
@@ -174,13 +175,16 @@ class View:
 
         # Of the tail, which holds the records that are not indexed yet, all records up to the window's end are read.
         skip, limit, after = window
-        tail_window = ListWindow(0, None if limit is None else skip + limit, after)
+        end = None if limit is None else skip + limit
+        tail_window = ListWindow(0, end, after)
         tail_positions, tail_count = self._tail.sort(query, order.request(self._tail, tail_window))
 
         # All of these could come before the window, so that many more records are read from the index.
         start = max(0, skip - len(tail_positions))
-        indexed_window = ListWindow(start, None if limit is None else skip + limit - start, after)
+        indexed_limit = None if end is None else end - start
+        indexed_window = ListWindow(start, indexed_limit, after)
         positions, indexed_count = self._indexed.sort(query, order.request(self._indexed, indexed_window))
+
         if len(tail_positions):
             indexed_records = SortedRecords(self._indexed, positions)
             tail_records = SortedRecords(self._tail, tail_positions)
@@ -288,7 +292,7 @@ class View:
         return np.asarray(self._fact(KNOWN_ETHICAL, positions, np.uint8))
 
     def items(self, positions: NDArray[Any]) -> ScoredItems:
-        """Return the fields that responses show of the records at some positions, as one list for each field."""
+        """Read the fields that a response shows of each record, and return them as one list for each field."""
         dataset_ids = self._gather(positions, lambda part, part_positions: part.dataset_ids(part_positions), object)
         instances = self.fact("instances_number", positions)
         features = self.fact("features_number", positions)

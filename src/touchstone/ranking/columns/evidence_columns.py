@@ -159,15 +159,17 @@ def encode_evidence(evidence_by_row: Sequence[EvidenceByAttribute | None]) -> Ev
     positions = [position for position, evidence in enumerate(evidence_by_row) if evidence]
     entries = [evidence for evidence in evidence_by_row if evidence]
     evidence_by_attribute = _group_by_attribute(entries)
+
+    values: dict[Assurance, dict[str, NDArray[Any]]] = {}
+    for assurance in STRICTER_ASSURANCES:
+        values[assurance] = {
+            name: _encode_values(evidence, name, assurance, len(entries))
+            for name, evidence in evidence_by_attribute.items()
+        }
+
     return EvidenceColumns(
         positions=np.array(positions, np.int64),
-        values={
-            assurance: {
-                name: _encode_values(evidence, name, assurance, len(entries))
-                for name, evidence in evidence_by_attribute.items()
-            }
-            for assurance in STRICTER_ASSURANCES
-        },
+        values=values,
         shown_levels=_encode_levels(evidence_by_attribute, Assurance.DECLARED, len(entries)),
         stricter_levels=_encode_levels(evidence_by_attribute, Assurance.DOCUMENTED, len(entries)),
     )

@@ -132,12 +132,12 @@ def build_columns(
 
 
 def _sort_names(collected: CollectedRecords) -> TextOrder:
-    """Return the records in alphabetical order: by folded name, then by id."""
+    """Sort the records alphabetically: by name without case and accents, then by id."""
     names = collected.texts["dataset_name"]
     by_name = sort_folded(names.data, names.offsets, collected.accented_names, thread_count=2)
     order, is_first = by_name.order, by_name.is_first
 
-    # Most names are the only ones of their kind.
+    # Most names occur once. Only the records that share their name with others are sorted by id.
     is_single = is_first & np.append(is_first[1:], True)
     shared_places = np.flatnonzero(~is_single)
     records = order[shared_places]
@@ -203,13 +203,16 @@ def _build_stricter(
 def _build_stricter_columns(
     records: OrderedRecords, numbers: Mapping[str, NumberColumn], planes: PlaneWriter
 ) -> StricterColumns:
-    """Return what differs at the assurance at which the records are known; `numbers` are those at `declared`."""
-    codes = {
-        name: _encode_known(records.column(name), number.values, number.codes.dtype) for name, number in numbers.items()
-    }
-    stricter_numbers = {
-        name: NumberColumn(number.values, codes[name], STRICTER_EDGES) for name, number in numbers.items()
-    }
+    """Build the columns that differ at the assurance of `records`: how well a value must be supported to count.
+
+    `numbers` are the columns at the assurance `declared`, at which every value counts.
+    """
+    codes: dict[str, NDArray[Any]] = {}
+    stricter_numbers: dict[str, NumberColumn] = {}
+    for name, number in numbers.items():
+        codes[name] = _encode_known(records.column(name), number.values, number.codes.dtype)
+        stricter_numbers[name] = NumberColumn(number.values, codes[name], STRICTER_EDGES)
+
     return StricterColumns(
         plane_rows=planes.add_assured(records, stricter_numbers),
         criteria=_build_criteria(records).without_trailing_zeros(),
@@ -301,17 +304,18 @@ def _encode_known(numbers: Floats, values: Floats, code_type: Any) -> NDArray[An
 
 
 def _choose_edges(codes: NDArray[Any], distinct_numbers: Floats, quantile_count: int) -> list[int]:
-    """Return the codes of a number column that get a bitmap of the records with this code or a higher one.
+    """Choose the codes of a number column at which people are likely to filter, in ascending order.
 
-    Such bitmaps speed up filters by a range. The codes are those at which people are likely to filter: code 1 (all
-    known numbers), some quantiles, and round numbers, in ascending order.
+    For each of them, the index keeps a bitmap of the records with this code or a higher one, which speeds up filters by
+    a range. The codes are 1 (all known numbers), those of some quantiles, and those of round numbers.
     """
     edges = {1}
     counts_up_to_code = np.cumsum(np.bincount(codes, minlength=1)[1:])
     known_count = int(counts_up_to_code[-1]) if len(counts_up_to_code) else 0
     if known_count:
         ranks = np.arange(1, quantile_count) * (known_count - 1) // quantile_count
-        edges |= set((np.searchsorted(counts_up_to_code, ranks, side="right") + 1).tolist())
+        quantile_codes = np.searchsorted(counts_up_to_code, ranks, side="right") + 1
+        edges |= set(quantile_codes.tolist())
 
         round_codes = np.searchsorted(distinct_numbers, _ROUND_NUMBERS) + 1
         edges |= set(round_codes[round_codes <= len(distinct_numbers)].tolist())
@@ -360,16 +364,18 @@ def _build_integers(records: OrderedRecords, column: str) -> IntegerColumn:
 
 
 def _encode_integers(integers: Ints) -> IntegerColumn:
-    """Return integers in as few bytes as possible: as indices into their distinct values, or as differences.
+    """Encode integers in as few bytes as possible.
 
-    Indices pay where each integer occurs several times, as the times of an import do. Otherwise the difference from the
-    smallest integer is stored.
+    Where each integer occurs several times, as the times of an import do, its index among the distinct integers is
+    stored. Otherwise the difference from the smallest integer is stored.
     """
     # Records are mostly collected in the order of their ids and times; a stable sort makes use of this.
     sorted_integers = np.sort(integers, kind="stable")
     is_new = np.diff(sorted_integers, prepend=sorted_integers[0] - 1) > 0
     distinct_integers = sorted_integers[is_new]
-    if 1 < len(distinct_integers) < len(integers) / 3:
+
+    has_many_repetitions = 1 < len(distinct_integers) < len(integers) / 3
+    if has_many_repetitions:
         indices = np.searchsorted(distinct_integers, integers)
         return IntegerColumn(distinct_integers, to_smallest_unsigned(indices))
 

@@ -95,7 +95,7 @@ def _add_ethical_range(counter: FacetCounter, plane_counts: dict[str, int], matc
 
 
 def _add_texts(counter: FacetCounter, matches: Matches, value_counts: Mapping[str, Ints]) -> None:
-    """Add the words of the matches, such as the domains, and their file types, each spelling with its count."""
+    """Count the words of the matches, such as their domains, and their file types, each spelling separately."""
     columns = matches.index.columns
     for column in FACET_WORDS:
         word_lists, counts = columns.words[column], value_counts[column]
@@ -143,9 +143,10 @@ def _add_number_ranges(counter: FacetCounter, matches: Matches, plane_counts: di
             counter.add_range(column, float(number.values[code]), float(number.values[code]))
 
         if column == "citations":
-            # Records without citations have a popularity score, too, that of code 0.
+            # Records whose citations are not known have a popularity score, too: that of code 0.
             has_unknown = plane_counts[_KNOWN_CITATIONS] < matches.count
-            for code in [*known_codes, 0] if has_unknown else known_codes:
+            codes = [*known_codes, 0] if has_unknown else known_codes
+            for code in codes:
                 score = float(index.columns.tables.citations[code])
                 counter.add_range("popularity_score", score, score)
 

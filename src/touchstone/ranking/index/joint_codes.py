@@ -109,12 +109,13 @@ def _year_column(columns: IndexColumns) -> CodedValues:
 
 
 def join(columns: Iterable[CodedValues]) -> list[JointColumn]:
-    """Return columns over the same records in joined form.
+    """Divide columns over the same records into groups, and join the columns of each group.
 
-    Those with the most codes come first, and each joins the first group that has room for it.
+    The columns with the most codes come first, and each column joins the first group that has room for it.
     """
     groups: list[list[CodedValues]] = []
-    for column in sorted(columns, key=lambda column: column.code_count, reverse=True):
+    most_codes_first = sorted(columns, key=lambda column: column.code_count, reverse=True)
+    for column in most_codes_first:
         group = next((group for group in groups if _can_join(group, column)), None)
         if group is None:
             groups.append([column])

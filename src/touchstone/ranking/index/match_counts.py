@@ -101,12 +101,17 @@ class Matches:
         return [counts.sum(axis=0) for counts in counts_by_thread]
 
     def known_code_range(self, column: str) -> list[int]:
-        """Return the lowest and the highest code above 0 of a number column; none if no match has a number."""
+        """Return the lowest and the highest code that the matches have in a number column.
+
+        Code 0, "not known", does not count. The list is empty if the number is not known for any match.
+        """
         codes = self.index.columns.numbers[column].codes
         if self.are_few:
             codes_of_matches = codes[list_bits(self.bitmap)]
             known_codes = codes_of_matches[codes_of_matches > 0]
-            return [int(known_codes.min()), int(known_codes.max())] if len(known_codes) else []
+            if not len(known_codes):
+                return []
+            return [int(known_codes.min()), int(known_codes.max())]
 
         leaf_codes = self.index.statistics.leaf_codes(column)
         lowest, highest = count_kernels.known_code_range(

@@ -146,10 +146,10 @@ class QueryTranslator:
         return TranslatedQuery(kernel_query, max_matches)
 
     def _substring_for_kernels(self, query: Query, plans: Sequence[PredicatePlan], *, scans_names: bool) -> bytes:
-        """Return the substring that kernels search names for; empty if planes decide about all substrings.
+        """Return the substring of names that the kernels search for themselves; empty if there is none.
 
-        Kernels search for one substring only. Every other one becomes a plane, and so does the first if there is a
-        plane already, or with `scans_names`.
+        Kernels search for one substring only: the first of the query. All others become planes, which are bitmaps of
+        the records that match. So does the first one if its plane is cached already, or with `scans_names`.
         """
         for predicate, plan in zip(query, plans, strict=True):
             if plan.name_substring:

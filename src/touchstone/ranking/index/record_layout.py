@@ -54,9 +54,11 @@ def _lay_out_group(
     leaf_importance, block_importance = _importances(stricter_count=len(known_grades) - 1)
     dimensions = np.concatenate([grades[:, group] for grades in known_grades])
 
-    space = KdSpace(dimensions, leaf_importance, alphabetical_ranks[group])
-    order = kd_order(space, leaf_size)
-    return group[order_in_leaves(replace(space, importance=block_importance), order, leaf_size)]
+    # First divide the records into leaves, then those of each leaf into blocks, for which other dimensions count more.
+    leaf_space = KdSpace(dimensions, leaf_importance, alphabetical_ranks[group])
+    order = kd_order(leaf_space, leaf_size)
+    block_space = replace(leaf_space, importance=block_importance)
+    return group[order_in_leaves(block_space, order, leaf_size)]
 
 
 def _importances(stricter_count: int) -> tuple[Floats, Floats]:
@@ -78,7 +80,7 @@ def _importances(stricter_count: int) -> tuple[Floats, Floats]:
 
 
 def _group_by_evidence(evidence: EvidenceColumns, record_count: int, leaf_size: int) -> list[Ints]:
-    """Return all records in groups: those that are known at the strictest assurance first, those without evidence last.
+    """Divide all records into groups by the evidence about them: the best supported first, those without any last.
 
     There is one group for each distinct assurance above `declared`, and one for the rest. All groups but the last
     consist of whole leaves, for which they borrow some records from the next group.
@@ -90,4 +92,6 @@ def _group_by_evidence(evidence: EvidenceColumns, record_count: int, leaf_size: 
 
     group_ends = [np.count_nonzero(known_count >= count) for count in range(len(assurances), 0, -1)]
     borders = [math.ceil(end / leaf_size) * leaf_size for end in group_ends]
-    return np.split(np.argsort(-known_count, kind="stable"), borders)
+
+    best_supported_first = np.argsort(-known_count, kind="stable")
+    return np.split(best_supported_first, borders)

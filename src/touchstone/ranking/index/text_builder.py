@@ -102,7 +102,7 @@ def _list_long_texts(texts: SpooledTexts) -> NumberedTexts[PackedTexts]:
 
 
 def pack_column(column: TextColumn[PackedTexts], folder: Path | None) -> TextColumn[PackedTexts]:
-    """Return a column of long texts in which each distinct one is stored once, and compressed; it may be so already.
+    """Compress a column of long texts, and store each distinct text once; a compressed column is returned as it is.
 
     An unnamed file in `folder` holds the texts, unless it is None.
 
@@ -127,8 +127,9 @@ def build_text(
 
     With `defers_ranks`, the ranks of many distinct texts are left to `TextIndexing`, because sorting them takes long.
     """
-    has_few_texts = len(texts.pool) <= _FEW_TEXTS
-    ranks = NO_RANKS if defers_ranks and not has_few_texts else rank_texts(texts.pool, records.collected.folder)
+    has_many_texts = len(texts.pool) > _FEW_TEXTS
+    is_ranked_later = defers_ranks and has_many_texts
+    ranks = NO_RANKS if is_ranked_later else rank_texts(texts.pool, records.collected.folder)
     return TextColumn(texts.pool, _keep_codes(texts.codes, records, store), store.keep(ranks))
 
 

@@ -64,14 +64,17 @@ def sort_folded(data: Bytes, offsets: Ints, accented: AccentedTexts, *, thread_c
         substitute_offsets=np.concatenate([[0], accented.offsets]),
     )
     with ThreadPoolExecutor(thread_count, "sort-texts") as threads:
-        parts = [*threads.map(lambda indices: _sort_part(texts, indices), _divide(texts))]
-    return TextOrder(np.concatenate([part.order for part in parts]), np.concatenate([part.is_first for part in parts]))
+        sorted_parts = [*threads.map(lambda indices: _sort_part(texts, indices), _divide(texts))]
+
+    order = np.concatenate([part.order for part in sorted_parts])
+    is_first = np.concatenate([part.is_first for part in sorted_parts])
+    return TextOrder(order, is_first)
 
 
 def _divide(texts: ComparedTexts) -> list[NDArray[np.uint32]]:
-    """Return the indices of all texts in parts: the texts of each part sort before those of the next one.
+    """Divide texts into parts, so that the texts of each part sort before those of the next one.
 
-    In a part, the indices are in ascending order, and equal texts are in the same part.
+    A part lists the indices of its texts in ascending order. Equal texts are in the same part.
     """
     indices = np.arange(len(texts.substitutes), dtype=np.uint32)
     part_count = len(indices) // _TEXTS_PER_PART
@@ -80,18 +83,22 @@ def _divide(texts: ComparedTexts) -> list[NDArray[np.uint32]]:
 
     chunks = np.empty(len(indices), np.uint64)
     text_sort_kernels.read_chunks(texts, indices, np.zeros(len(indices), np.int32), chunks)
-    sample = np.sort(chunks[:: max(1, len(chunks) // (part_count * _SAMPLES_PER_PART))])
+    # A sample shows at which chunks, the first seven bytes of a text, the parts have about the same size.
+    sample_step = max(1, len(chunks) // (part_count * _SAMPLES_PER_PART))
+    sample = np.sort(chunks[::sample_step])
     first_chunks = np.unique(sample[_SAMPLES_PER_PART::_SAMPLES_PER_PART])  # of all parts but the first
 
-    parts = to_smallest_unsigned(np.searchsorted(first_chunks, chunks, side="right"))
-    by_part = np.argsort(parts, kind="stable").astype(np.uint32)
-    return np.split(by_part, np.cumsum(np.bincount(parts))[:-1])
+    part_numbers = to_smallest_unsigned(np.searchsorted(first_chunks, chunks, side="right"))
+    by_part = np.argsort(part_numbers, kind="stable").astype(np.uint32)
+    part_ends = np.cumsum(np.bincount(part_numbers))
+    return np.split(by_part, part_ends[:-1])
 
 
 def _sort_part(texts: ComparedTexts, indices: NDArray[np.uint32]) -> TextOrder:
     """Return the order of the texts with some indices, which are in ascending order."""
     is_first = np.zeros(len(indices), np.bool_)
     is_first[:1] = True
+
     lengths = texts.offsets[indices + 1] - texts.offsets[indices]
     if lengths.sum() > _MAX_COPIED_BYTES:
         return _sort_groups(texts, TextOrder(indices, is_first))

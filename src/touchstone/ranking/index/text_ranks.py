@@ -17,7 +17,7 @@ _TEXTS_PER_PIECE: Final = 1 << 16
 
 
 def rank_texts(pool: TextPool | PackedTexts, folder: Path | None) -> NDArray[np.uint32]:
-    """Return the rank of each text of a pool: texts that differ only in case and accents share a rank.
+    """Rank the texts of a pool alphabetically; texts that differ only in case and accents share a rank.
 
     The first text of a pool, of code 0, stands for "not known". Its rank is 0, and those of the texts are counted from
     1. Unnamed files in `folder` hold what is large; for None, it is held in memory.
@@ -25,6 +25,7 @@ def rank_texts(pool: TextPool | PackedTexts, folder: Path | None) -> NDArray[np.
     if isinstance(pool, PackedTexts):
         pool = pool.unpack(folder)
     texts = arrow_texts(pool).slice(1)
+
     accents = AccentSpool(folder)
     for start in range(0, len(texts), _TEXTS_PER_PIECE):
         accents.append(texts.slice(start, _TEXTS_PER_PIECE))

@@ -70,12 +70,16 @@ def _find_accented(pool: TextPool) -> Ints:
     for start in range(0, len(pool.data), _BYTES_AT_A_TIME):
         data = pool.data[start : start + _BYTES_AT_A_TIME]
         accented_bytes = start + np.flatnonzero(data >= _FIRST_BYTE_BEYOND_ASCII)
-        indices.append(np.unique(np.searchsorted(pool.offsets, accented_bytes, side="right") - 1))
+        texts_of_bytes = np.searchsorted(pool.offsets, accented_bytes, side="right") - 1
+        indices.append(np.unique(texts_of_bytes))
     return np.unique(np.concatenate(indices))
 
 
 def _fold_texts(pool: TextPool, indices: Ints) -> TextPool:
-    """Return the folded forms of some texts of a pool; only a part of them are Python objects at the same time."""
+    """Return some texts of a pool in folded form, without case and accents.
+
+    They are folded piece by piece, so that only some of them are Python objects at the same time.
+    """
     folded_data = [np.empty(0, np.uint8)]
     lengths = [np.zeros(1, np.int64)]
     for start in range(0, len(indices), _TEXTS_AT_A_TIME):

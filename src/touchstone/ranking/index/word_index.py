@@ -90,7 +90,7 @@ class WordIndex:
 
     @classmethod
     def build(cls, records: DecodedWords, order: Ints, folder: Path | None = None) -> "WordIndex":
-        """Return the index of some records, which are in the order of their positions given by `order`.
+        """Build the index of the words of some records, which lists for each word the records that contain it.
 
         `order` holds for each position the number of the record among those in `records`. Large arrays are in unnamed
         files in `folder`, or in memory for None.
@@ -236,7 +236,10 @@ def _count_numbers(records: DecodedWords) -> Ints:
 def _list_postings(
     records: DecodedWords, order: Ints, counts_by_number: Ints, used_numbers: Sequence[int], folder: Path | None
 ) -> tuple[WordPostings, NDArray[np.uint16]]:
-    """Return the records of each word, the words in the order of `used_numbers`, and the length of each record."""
+    """List the postings of each word, which are the records that contain it, and sum up the length of each record.
+
+    The words are in the order of `used_numbers`, their numbers in `records`.
+    """
     postings = WordPostings(
         starts=np.concatenate([[0], np.cumsum(counts_by_number[used_numbers])]).astype(np.int64),
         positions=empty_array(len(records.numbers), np.uint32, folder),
@@ -249,7 +252,8 @@ def _list_postings(
     next_places[used_numbers] = postings.starts[:-1]
 
     ends = np.cumsum(records.counts)
-    source = RecordPostings(order, ends - records.counts, ends, records.numbers, records.weights)
+    starts = ends - records.counts
+    source = RecordPostings(order, starts, ends, records.numbers, records.weights)
     posting_kernels.place_postings(source, next_places, postings, lengths)
     return postings, lengths
 

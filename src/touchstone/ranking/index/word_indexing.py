@@ -159,9 +159,10 @@ def _texts_of(pool: TextPool, stored_codes: NDArray[Any]) -> RecordTexts:
 def _split_special_texts(
     pool: TextPool, starts: NDArray[np.int64], ends: NDArray[np.int64], split: Callable[[str], Sequence[str]]
 ) -> RecordTexts:
-    """Return the texts between some places of a pool, after splitting those that the kernels cannot split.
+    """Prepare texts of a pool for the kernels, which split only simple texts: split the others here, with `split`.
 
-    `starts` and `ends` are changed for the texts that have been split.
+    `starts` and `ends` say where each text is in the pool. For the texts that are split here, they are replaced by the
+    places of their words, which are stored apart.
     """
     is_special = np.empty(len(starts), np.bool_)
     word_kernels.mark_special_texts(pool.data, starts, ends, is_special)
@@ -169,12 +170,14 @@ def _split_special_texts(
     special_texts = []
     for text in np.flatnonzero(is_special).tolist():
         encoded_text = pool.data[starts[text] : ends[text]].tobytes()
-        special_texts.append(" ".join(split(encoded_text.decode())).encode())
+        words = split(encoded_text.decode())
+        special_texts.append(" ".join(words).encode())
 
     split_ends = np.cumsum([0, *map(len, special_texts)], dtype=np.int64)
     starts[is_special] = split_ends[:-1]
     ends[is_special] = split_ends[1:]
-    return RecordTexts(pool.data, starts, ends, is_special, np.frombuffer(b"".join(special_texts), np.uint8))
+    special_data = np.frombuffer(b"".join(special_texts), np.uint8)
+    return RecordTexts(pool.data, starts, ends, is_special, special_data)
 
 
 def _byte_count(texts: RecordTexts) -> int:

@@ -84,10 +84,11 @@ class LiftReport(NamedTuple):
 def find_lifts(
     view: View, query: Query, weights: Mapping[str, float], position: int, target_rank: int | None = None
 ) -> LiftReport:
-    """Return the lifts of the record at a position of a view, in the ranking of the records that match a query.
+    """Find out how far a record would rise in a ranking if its flags had their best value, which is mostly "true".
 
-    With a target rank, the report also names the smallest set of flags that would bring the record there. Only the
-    flags of this record change. Whether it matches the query is decided by the values that it has now.
+    The ranking is that of the records that match the query, and `position` denotes the record in the view. With a
+    target rank, the report also names the smallest set of flags that would bring the record there. Only the flags of
+    this record change. Whether it matches the query is decided by the values that it has now.
     """
     lookup = RankLookup.of_query(view, query, weights)
     variants = _RecordVariants(view, weights, position, lookup)
@@ -95,8 +96,12 @@ def find_lifts(
     [unknown_ranks] = find_unknown_ranks(view, query, weights, np.array([position]), lookup)
 
     lifts = [_describe_lift(variants, flag, current.score) for flag in variants.improvable_flags]
+    largest_gain_first = sorted(lifts, key=lambda lift: (-lift.gain, lift.attribute))
+
     raising_flags = tuple(lift.attribute for lift in lifts if lift.criteria)
-    smallest_set = None if target_rank is None else _find_smallest_set(variants, raising_flags, target_rank)
+    smallest_set = None
+    if target_rank is not None:
+        smallest_set = _find_smallest_set(variants, raising_flags, target_rank)
 
     return LiftReport(
         score=current.score,
@@ -106,7 +111,7 @@ def find_lifts(
         matches=lookup.contains(position),
         total_count=len(lookup),
         unknown_ranks=unknown_ranks,
-        lifts=tuple(sorted(lifts, key=lambda lift: (-lift.gain, lift.attribute))),
+        lifts=tuple(largest_gain_first),
         all_established=variants.establish(raising_flags),
         smallest_set=smallest_set,
     )

@@ -50,7 +50,7 @@ class NoteCollector:
         return not self._common_values
 
     def add(self, positions: Ints) -> None:
-        """Take the records at some positions of the view into account."""
+        """Add records, given by their positions in the view, and drop the criteria in which they vary."""
         if not len(positions):
             return
 

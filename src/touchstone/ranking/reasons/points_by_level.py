@@ -55,9 +55,10 @@ class SupportedFacts(NamedTuple):
 def points_by_level(
     supported: SupportedFacts, criterion_scores: Floats, weights: Mapping[str, float]
 ) -> list[dict[str, float]]:
-    """Return for each record which part of its score each level of evidence supports; the parts add up to the score.
+    """Divide the score of each record among the levels of evidence, such as "declared", that support its attributes.
 
-    `criterion_scores` has one row for each record, with its criteria in the order of CRITERIA.
+    The result has for each record its points by the name of the level; they add up to its score. `criterion_scores` has
+    one row for each record, with its criteria in the order of CRITERIA.
     """
     # First divide the score of each record (column) among its attributes (rows).
     terms, total_weight = active_weights(weights)
@@ -75,10 +76,11 @@ def points_by_level(
 
     scores = score_matrix(criterion_scores.T, weights).tolist()
     points_of_records = np.stack(points_of_levels, axis=1).tolist()
-    return [
-        dict(zip(_LEVEL_NAMES, add_rounding_error(points, score), strict=True))
-        for points, score in zip(points_of_records, scores, strict=True)
-    ]
+    points_by_name = []
+    for points, score in zip(points_of_records, scores, strict=True):
+        exact_points = add_rounding_error(points, score)
+        points_by_name.append(dict(zip(_LEVEL_NAMES, exact_points, strict=True)))
+    return points_by_name
 
 
 def _contributions(criterion: str, criterion_values: Floats, supported: SupportedFacts) -> list[_Contribution]:
@@ -126,7 +128,10 @@ def _true_part(flag: str, part: float, facts: Facts) -> _Contribution:
 
 
 def _split_documentation(supported: SupportedFacts) -> list[_Contribution]:
-    """Split the criterion for documentation: where both flags are true, it counts for the better supported one."""
+    """Split the criterion for documentation between the two flags from which it is computed.
+
+    One true flag suffices for its full value. If both are true, the one with the stronger evidence counts.
+    """
     metadata, external = FACTS_BY_CRITERION["documentation"]
     has_metadata, has_external = supported.facts[metadata] == 1, supported.facts[external] == 1
     is_metadata_better = supported.strengths_of(metadata) >= supported.strengths_of(external)

@@ -88,7 +88,7 @@ class RankLookup:
         return int(np.count_nonzero(is_tied))
 
     def _count_before(self, position: int, score: float) -> int:
-        """Return how many other matches would be before the record at a position if `score` were its score."""
+        """Count the other matches that would be before a record, given by its position, if it had this score."""
         is_higher = self._scores > score
         is_tied = self._scores == score
 

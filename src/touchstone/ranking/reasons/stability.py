@@ -99,7 +99,11 @@ class RecordStability(NamedTuple):
 def measure_stability(
     view: View, query: Query, weights: Mapping[str, float], options: StabilityOptions
 ) -> list[RecordStability]:
-    """Return how stable the places of the first k records that match a query are, in the order of the ranking."""
+    """Measure how stable the places of the first k records that match a query are if the weights change a little.
+
+    The records are ranked again by many samples: sets of weights that differ at random from the given ones. The result
+    has one entry for each record, in the order of the ranking.
+    """
     depth = DEPTH_FACTOR * options.k
     ranking = view.rank(query, weights, skip=0, limit=depth)
     if not len(ranking.positions):
@@ -116,6 +120,7 @@ def measure_stability(
         is_known = ranks > 0  # the rank is 0 in samples in which the record is not among those looked at
         is_among_first = is_known & (ranks <= options.k)
         places = ranks - order_in_samples.count_ties_before(index)
+
         stability = RecordStability(
             position=int(first_records.positions[index]),
             rank=index + 1,
@@ -135,18 +140,20 @@ def measure_stability(
 
 
 def sample_weights(weights: Mapping[str, float], options: StabilityOptions) -> WeightSets:
-    """Return sets of weights that differ at random from the given ones.
+    """Draw sets of weights that differ at random from the given ones: each weight by a factor of its own.
 
-    The factors are drawn set by set, and within a set for each criterion with a weight, in the order of CRITERIA.
+    With a spread of 0.2, a factor lies between 0.8 and 1.2. The factors are drawn set by set, and within a set for each
+    criterion with a weight, in the order of CRITERIA, so that a seed always gives the same sets.
     """
     terms, _ = active_weights(weights)
+    names = tuple(name for name, _ in terms)
     scale = power_of_two_of(weights)
     scaled_weights = [weight / scale for _, weight in terms]  # only proportions matter
 
     generator = np.random.default_rng(options.seed)
     draws = generator.uniform(-options.spread, options.spread, size=(options.samples, len(terms)))
     sampled_weights = np.array(scaled_weights) * (1 + draws)
-    return WeightSets.from_matrix(tuple(name for name, _ in terms), sampled_weights.T)
+    return WeightSets.from_matrix(names, sampled_weights.T)
 
 
 def _find_ranks(positions: Ints, rankings: Ints) -> Ints:
@@ -175,7 +182,8 @@ class _OrderInSamples:
         """Score the records at some positions, which are in the order of the ranking, in each sample."""
         self._positions = positions
         self._alphabetical_places = view.alphabetical_places(positions)
-        self._scores = samples.score({name: view.criterion(name, positions) for name in samples.names})
+        criteria = {name: view.criterion(name, positions) for name in samples.names}
+        self._scores = samples.score(criteria)  # one row for each sample, one column for each record
 
     def count_ties_before(self, index: int) -> Ints:
         """Return for each sample how many records have the score of the one at `index` and come before it."""
@@ -202,5 +210,7 @@ class _OrderInSamples:
         nearest = int(overtakers[0])
         overtaker_index = first_later + nearest
         return Overtaker(
-            position=int(self._positions[overtaker_index]), rank=overtaker_index + 1, share=float(shares[nearest])
+            position=int(self._positions[overtaker_index]),
+            rank=overtaker_index + 1,
+            share=float(shares[nearest]),
         )

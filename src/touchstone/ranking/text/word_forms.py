@@ -32,13 +32,18 @@ class Likeness(IntEnum):
 
 @lru_cache(maxsize=50_000)
 def word_stems(word: str) -> frozenset[str]:
-    """Return a word and its stems in English and French: two words that share one of them differ by inflection only."""
+    """Return a word and its stems in English and French, such as `model` for `models`.
+
+    Two words that share a stem are taken for inflected forms of the same word.
+    """
     if len(word) < _MIN_INFLECTED_LENGTH or not word.isalpha():
         return frozenset((word,))
+
     # Without its accent, a French participle such as "mesurée" needs help: "mesuree" has the stem of "mesure".
     singular = word.removesuffix("s")
     bases = (word, singular[:-1]) if singular.endswith("ee") else (word,)
-    return frozenset((word, *(stemmer.stemWord(base) for stemmer in _stemmers() for base in bases)))
+    stems = [stemmer.stemWord(base) for stemmer in _stemmers() for base in bases]
+    return frozenset((word, *stems))
 
 
 def inflected_forms(word: str) -> Iterable[str]:

@@ -52,7 +52,7 @@ def query_term_words(word: str) -> tuple[str, ...]:
 def weigh_words(
     name: str, texts: Iterable[str | None], labels: Iterable[str], terms: Sequence[tuple[str, str]]
 ) -> dict[str, int]:
-    """Return the words of a record, each with a weight that grows with its number and with the importance of its place.
+    """List the words of a record, each with a weight that says how often it occurs, and in how important places.
 
     `texts` are the objective and the description, `labels` the tags, and `terms` the domains and tasks, each as a pair
     of column and value. Words of the name also have the bit `IN_NAME`.
@@ -61,8 +61,10 @@ def weigh_words(
     for text in texts:
         if text:
             _add_words(weights, split_words(text), TEXT_WEIGHT)
+
     for label in labels:
         _add_words(weights, split_words(label), _LABEL_WEIGHT)
+
     for column, value in terms:
         # A value is found by the words of its own spelling, and by those of the spelling that the vocabulary prefers.
         spellings = {*split_words(value), *split_words(comparison_key(column, value)), term_word(column, value)}

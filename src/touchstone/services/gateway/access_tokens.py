@@ -41,7 +41,10 @@ class AccessTokens:
     """
 
     def __init__(self, key: bytes, lifetime_seconds: int) -> None:
-        """Prepare the signing key and the rules for verification: each claim is required, and two have fixed values."""
+        """Store the signing key, and define which claims a valid token has.
+
+        All claims are required. The issuer and the audience must also have the values that this service writes.
+        """
         self.lifetime_seconds = lifetime_seconds
         self._key = OctKey.import_key(key)
 

@@ -38,7 +38,7 @@ async def load_demo(database: Database) -> int:
 
 
 def _claims(record: PackagedRecord) -> list[ClaimDraft]:
-    """Return what documents state about a demo record, and what was measured in its table, as the service claims it."""
+    """Return the claims about a demo record: what documents state about it, and what was measured in its table."""
     documented = [
         ClaimDraft(
             attribute=claim.attribute,
@@ -73,8 +73,9 @@ def _to_draft(record: PackagedRecord, now: datetime) -> DatasetDraft:
     Its flags and numbers follow from the claims about it. Only the others are declared, which somebody read in the
     package of a table that has no document.
     """
-    claimed = {claim.attribute for claim in record.claims} | _measured_values(record).keys()
-    declared_attributes = {name: None if name in claimed else record.attributes[name] for name in ATTRIBUTE_NAMES}
+    documented_names = {claim.attribute for claim in record.claims}
+    claimed_names = documented_names | _measured_values(record).keys()
+    declared_attributes = {name: None if name in claimed_names else record.attributes[name] for name in ATTRIBUTE_NAMES}
 
     return DatasetDraft(
         dataset_id=UUID(record.dataset_id),

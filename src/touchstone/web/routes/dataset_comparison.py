@@ -12,7 +12,7 @@ from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.rank_state import RankState
 from touchstone.web.views.dataset_comparison import ComparedDataset, compare
-from touchstone.web.views.pair_view import pair_views
+from touchstone.web.views.pair_view import PairView, pair_views
 from touchstone.web.views.weighted_criteria import weighted_criteria
 
 _MIN_COMPARED: Final = 2
@@ -31,13 +31,18 @@ async def comparison_page(ctx: PageContext) -> Response:
 
     compared_datasets = await asyncio.gather(*(_load_compared(ctx, state, dataset) for dataset in datasets))
     criteria = weighted_criteria(await ctx.criteria(), state, ctx.localizer)
+
+    # Fewer than two datasets cannot be compared, and the page then shows no pairs.
     comparison = await _fetch_comparison(ctx, state)
+    pairs: tuple[PairView, ...] = ()
+    if comparison is not None:
+        pairs = pair_views(comparison, criteria, state, ctx.localizer)
 
     return await ctx.render(
         "compare.html",
         state=state,
         compared=compare(compared_datasets, criteria, ctx.localizer),
-        pairs=pair_views(comparison, criteria, state, ctx.localizer) if comparison is not None else (),
+        pairs=pairs,
         gone=missing_count,
     )
 

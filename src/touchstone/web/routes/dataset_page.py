@@ -116,9 +116,9 @@ async def dataset_page_by_uuid(ctx: PageContext) -> Response:
 
 
 async def public_dataset_page(ctx: PageContext) -> Response:
-    """Show a public dataset to a reader who has not signed in, or send the reader to the sign-in page.
+    """Show a public dataset to a reader who has not signed in.
 
-    What is private, hidden or missing leads to the sign-in page alike.
+    Private, hidden and missing datasets lead to the sign-in page alike, so that nobody can tell which of them exist.
     """
     records = ctx.state.public_records
     dataset_id = ctx.path_params["dataset_id"]
@@ -126,20 +126,24 @@ async def public_dataset_page(ctx: PageContext) -> Response:
     if records is None or dataset is None:
         return await require_sign_in(ctx)
 
+    metadata = dataset.metadata or {}
+    description = await records.describe(dataset_id)
     return ctx.render_template(
         "public_dataset.html",
         user=None,
         dataset=dataset,
         attributes={name: getattr(dataset, name) for name in (*OTHER_ATTRIBUTES, *ETHICAL)},
-        licence=(dataset.metadata or {}).get("licence"),
-        search_engine_description=to_script(await records.describe(dataset_id), page_address(ctx)),
+        licence=metadata.get("licence"),
+        search_engine_description=to_script(description, page_address(ctx)),
     )
 
 
 async def _lowered_score(
     ctx: PageContext, state: RankState, dataset: Dataset, evidence: Evidence, score: ScoredDataset | None
 ) -> LoweredScore | None:
-    """Return why the score of a dataset is lower than at the level `declared`; None if it is not.
+    """Return how much higher the score of a dataset would be if its declarations counted without evidence.
+
+    Returns None if the score would not be higher.
 
     Args:
         ctx: The request.

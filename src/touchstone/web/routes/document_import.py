@@ -63,11 +63,12 @@ async def _import_documents(
     ctx: PageContext, documents: Sequence[Document], form: FormData, *, dry_run: bool
 ) -> ImportReport:
     """Import documents with the options in the form, and return what was done, or would be done in a dry run."""
+    is_private = "private" in list_field(form, "visibility")
     options = ImportOptions(
         source_name=text_field(form, "source_name") or None,
         source_url=text_field(form, "source_url") or None,
-        # Without the mark, an existing record stays as it is, and a new one is public.
-        visibility="private" if "private" in list_field(form, "visibility") else None,
+        # With None, an existing record keeps its visibility, and a new one is public.
+        visibility="private" if is_private else None,
         dry_run=dry_run,
     )
     named_contents = [(document.name, document.content) for document in documents]
@@ -75,18 +76,19 @@ async def _import_documents(
 
 
 async def _read_documents(ctx: PageContext, form: FormData) -> list[Document]:
-    """Return the documents in the form: chosen files, or those that the form of the preview has kept.
+    """Return the documents in the form: files that the reader has chosen, and those that the preview has kept.
 
-    If the reader has named the dataset, the name is the folder of the chosen files.
+    If the reader has named the dataset, this name becomes the folder of the chosen files.
 
     Raises:
         TouchstoneError: The form has no document, or too many of them.
     """
     documents = _kept_documents(ctx, form)
+
+    # Some standards take the identifier of a dataset from the folder of the document.
     identifier = text_field(form, "name").strip("/")
     for upload in form.getlist("files"):
         if isinstance(upload, UploadFile) and upload.filename:
-            # Some standards take the identifier of a dataset from the folder of the document.
             name = f"{identifier}/{upload.filename}" if identifier else upload.filename
             documents.append(Document(name, await upload.read()))
 

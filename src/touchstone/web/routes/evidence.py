@@ -58,7 +58,8 @@ async def _add_claim(ctx: PageContext, attribute: str, form: FormData) -> Respon
     """
     dataset_id = ctx.path_params["dataset_id"]
     details = _read_details(form)
-    claim = await ctx.api.add_claim(dataset_id, attribute, _read_value(ctx, attribute, form), **details)
+    value = _read_value(ctx, attribute, form)
+    claim = await ctx.api.add_claim(dataset_id, attribute, value, **details)
 
     message = FlashMessage.CLAIM_PROPOSED if claim.status == "proposed" else FlashMessage.CLAIM_ADDED
     return ctx.redirect(_DATASET.format(dataset_id=dataset_id), done=message)
@@ -108,7 +109,10 @@ def _read_value(ctx: PageContext, attribute: str, form: FormData) -> ClaimValue:
 
 
 def _read_details(form: FormData) -> ClaimDetails:
-    """Return the evidence in the form, without the fields that are left empty."""
+    """Return the evidence for a claim from its form: the quote, its place and its source, and what the claim is about.
+
+    Fields that are left empty are not part of the result.
+    """
     details = ClaimDetails()
     if quote := text_field(form, "quote"):
         details["quote"] = quote
@@ -120,6 +124,7 @@ def _read_details(form: FormData) -> ClaimDetails:
     match text_field(form, "scope"):
         case "subjects" | "annotators" as scope:
             details["scope"] = scope
+
     if text_field(form, "value") == _NOT_APPLICABLE:
         details["not_applicable"] = True
     return details

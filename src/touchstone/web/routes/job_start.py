@@ -232,11 +232,10 @@ async def start_explanation(ctx: PageContext, form: FormData) -> Job:
 
 
 async def load_explanation_choices(ctx: PageContext, form: FormData) -> Variables:
-    """Return the template variables of the explanation form.
+    """Return the template variables of the form that starts an explanation.
 
-    The form explains either the model of a training or a dataset. The variables describe whichever one the form names,
-    and list the trainings to choose from. The target and the sensitive columns that the record of a dataset suggests
-    are preselected until the reader submits the form.
+    The form explains either the model of an earlier training or a dataset. Before the reader submits it, the target and
+    the sensitive columns that the record of the dataset suggests are preselected.
     """
     job_id = text_field(form, "job_id")
     training = await ctx.api.get_job("train", job_id) if job_id else None
@@ -250,9 +249,10 @@ async def load_explanation_choices(ctx: PageContext, form: FormData) -> Variable
         sensitive_columns = dataset_view.suggestion(dataset, "sensitive_columns") or []
 
     jobs = await list_recent_jobs(ctx)
+    successful_trainings = [job for job in jobs if job.kind == "train" and job.status == "succeeded"]
     return {
         "training": training,
-        "trained": [job for job in jobs if job.kind == "train" and job.status == "succeeded"],
+        "trained": successful_trainings,
         "dataset": dataset,
         "columns": dataset_view.column_summaries(dataset) if dataset else (),
         "target": target,

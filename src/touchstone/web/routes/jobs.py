@@ -171,20 +171,22 @@ async def _explanation_variables(ctx: PageContext, job: Job) -> dict[str, Any]:
 
 
 async def _what_if_variables(ctx: PageContext, job: Job, row: job_view.JsonObject | None) -> dict[str, Any]:
-    """Return the template variables for the what-if form, and for its result if the reader has sent it.
+    """Return the template variables for the what-if form, and for its result if the reader has submitted it.
 
-    The form has a field for each of the `features`. Without an explained row there are none, and the page has no form.
+    The form asks what the model would predict if some values of an explained row were different. It has a field for
+    each of the `features`. If no row was explained, there are no features, and the page has no form.
     """
+    form = await ctx.form()
     features: Sequence[Feature] = ()
     what_if: WhatIfResult | None = None
 
     if row is not None:
         features = await _load_features(ctx, job)
         if ctx.is_post:
-            what_if_rows = _read_what_if_form(await ctx.form(), row, features)
+            what_if_rows = _read_what_if_form(form, row, features)
             what_if = await _answer_what_if(ctx, str(job.parent_job_id), what_if_rows)
 
-    return {"features": features, "what_if": what_if, "tried": await ctx.form()}
+    return {"features": features, "what_if": what_if, "tried": form}
 
 
 def _selected_row(ctx: PageContext, rows: Sequence[Any]) -> int:

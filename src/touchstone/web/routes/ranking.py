@@ -310,15 +310,16 @@ def _field_problems(
 
 
 def _filters_named_by(error: TouchstoneError, state: RankState) -> tuple[str, ...]:
-    """Return the names of those filters of a state that an error of the API is about."""
+    """Return the names of the filters that caused an error of the API, among those of a state."""
+    # Only the search by words needs the index that the API is still building.
     if error.code == _INDEX_BUILDING:
         return (SEARCH,)
 
-    named_locations: set[str] = set()
+    names_in_error: set[str] = set()
     for entry in error.errors:
-        named_locations.update(str(location) for location in entry.get("loc", ()))
+        names_in_error.update(str(name) for name in entry.get("loc", ()))
 
-    return tuple(name for name in state.filters if name in named_locations)
+    return tuple(name for name in state.filters if name in names_in_error)
 
 
 async def _existing_pins(ctx: PageContext, page: RankPage) -> tuple[int, ...]:

@@ -34,18 +34,21 @@ async def export_ranking(ctx: PageContext) -> Response:
     if file_type not in _MEDIA_TYPES:
         raise NotFound
 
-    page = await load_rank_page(ctx, await read_rank_state(ctx), with_filters=False)
+    state = await read_rank_state(ctx)
+    page = await load_rank_page(ctx, state, with_filters=False)
     if page.filter_problem:
         raise invalid_field(page.filter_problem)
     if not page.state.weights:
         raise invalid_field(ctx.text("weights_none"))
 
     if file_type == "csv":
-        content = ranking_csv(await _fetch_whole_ranking(ctx, page.state))
+        ranking = await _fetch_whole_ranking(ctx, page.state)
+        content = ranking_csv(ranking)
     elif file_type == "svg":
         content = _render_svg(ctx, page).encode()
     else:
-        content = await ctx.state.svg_converter.to_png(_render_svg(ctx, page))
+        svg = _render_svg(ctx, page)
+        content = await ctx.state.svg_converter.to_png(svg)
 
     headers = {"content-disposition": f'attachment; filename="touchstone-ranking.{file_type}"'}
     return Response(content, media_type=_MEDIA_TYPES[file_type], headers=headers)
@@ -73,20 +76,26 @@ def _render_svg(ctx: PageContext, page: RankPage) -> str:
 def ranking_csv(ranking: Ranking) -> bytes:
     """Return a ranking as a CSV file that spreadsheets open correctly.
 
-    There is one line for each dataset, with the value and the points of each criterion, and what each gate says of it.
-    An unknown value is left empty, because 0 would be a statement about the dataset.
+    There is one line for each dataset, with the value and the points of each criterion, and the outcome of each gate.
+    The field of an unknown value is empty, because 0 would be a statement about the dataset.
     """
     criterion_names = [weight.criterion_name for weight in ranking.effective_weights]
     points_headers = [f"points_{name}" for name in criterion_names]
-    gate_names = list(ranking.datasets[0].gates or {}) if ranking.datasets else []
+
+    # All datasets have the outcomes of the same gates.
+    gate_names: list[str] = []
+    if ranking.datasets:
+        gate_names = list(ranking.datasets[0].gates or {})
     gate_headers = [f"gate_{name}" for name in gate_names]
 
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow([*_CSV_HEADERS, *criterion_names, *points_headers, *gate_headers])
+
     for dataset in ranking.datasets:
-        gate_outcomes = dataset.gates or {}
-        writer.writerow([*_csv_fields(dataset, criterion_names), *(gate_outcomes[name] for name in gate_names)])
+        outcomes_by_gate = dataset.gates or {}
+        outcomes = [outcomes_by_gate[name] for name in gate_names]
+        writer.writerow([*_csv_fields(dataset, criterion_names), *outcomes])
 
     return _BYTE_ORDER_MARK + text.getvalue().encode()
 

@@ -72,7 +72,8 @@ async def decide_claim(ctx: PageContext) -> Response:
     If somebody else has decided on the claim in the meantime, it is shown again with the error.
     """
     form = await ctx.form()
-    dataset_id, claim_id = ctx.path_params["dataset_id"], ctx.path_params["claim_id"]
+    dataset_id = ctx.path_params["dataset_id"]
+    claim_id = ctx.path_params["claim_id"]
 
     try:
         await ctx.require_new_form()
@@ -81,7 +82,8 @@ async def decide_claim(ctx: PageContext) -> Response:
     except TouchstoneError as error:
         if error.status not in _FORM_ERRORS:
             raise
-        claim = find_claim(await ctx.api.get_evidence(dataset_id), claim_id)
+        evidence = await ctx.api.get_evidence(dataset_id)
+        claim = find_claim(evidence, claim_id)
         if claim is None:
             raise NotFound from error
         return await _render_review(ctx, claim, form=form, error=error)
@@ -119,7 +121,7 @@ async def _render_review(
     error: TouchstoneError | None = None,
     place: QueuePlace | None = None,
 ) -> Response:
-    """Return the page of a claim.
+    """Return the page on which a reader decides on a claim, with other claims about the same attribute.
 
     Args:
         ctx: The request.
@@ -133,11 +135,8 @@ async def _render_review(
     reader = await load_reader(ctx, evidence)
     ctx.page_address = _page_address(claim, place)
 
-    other_claims = [
-        other
-        for other in evidence.claims
-        if other.attribute == claim.attribute and other.id != claim.id and other.status in ("active", "proposed")
-    ]
+    open_claims = [other for other in evidence.claims if other.status in ("active", "proposed")]
+    other_claims = [other for other in open_claims if other.attribute == claim.attribute and other.id != claim.id]
     return await ctx.render(
         "evidence/review.html",
         error=error,

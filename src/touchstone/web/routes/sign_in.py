@@ -112,6 +112,7 @@ def _render_entrance(
     The field `next` of the form holds the page to which the reader goes on after signing in.
     """
     next_page = local_address(text_field(form, "next"))
+
     # The switches of language and theme lead back here, and the reader still goes on to the same page.
     flash_key = ctx.request.query_params.get("done")
     ctx.page_address = build_address(ctx.request.url.path, next=next_page, done=flash_key)

@@ -34,16 +34,21 @@ class ChoiceEntry:
 
 
 def choice_entries(choices: Iterable[Choice], describer: ChangeDescriber) -> tuple[ChoiceEntry, ...]:
-    """Return the choices for a project with the texts about them, in the order in which they are given."""
+    """Return the entries of a project's history of choices, in the order in which the choices are given.
+
+    An entry says which rank the chosen dataset had, and what the project required at that time. Both texts are empty
+    for a choice without a ranking.
+    """
     entries = []
     for choice in choices:
-        ranking = choice.ranking
-        entry = ChoiceEntry(
-            choice=choice,
-            is_current=choice.superseded_at is None,
-            rank=_describe_rank(ranking, describer.localizer) if ranking is not None else "",
-            need=_describe_need(ranking, describer) if ranking is not None else "",
-        )
+        rank_text = ""
+        need_text = ""
+        if choice.ranking is not None:
+            rank_text = _describe_rank(choice.ranking, describer.localizer)
+            need_text = _describe_need(choice.ranking, describer)
+
+        is_current = choice.superseded_at is None
+        entry = ChoiceEntry(choice=choice, is_current=is_current, rank=rank_text, need=need_text)
         entries.append(entry)
 
     return tuple(entries)
@@ -63,10 +68,11 @@ def _describe_rank(ranking: ChoiceRanking, localizer: Localizer) -> str:
 
 
 def _describe_need(ranking: ChoiceRanking, describer: ChangeDescriber) -> str:
-    """Return in words by which level of evidence and which weights datasets were ranked, and the gates, if any."""
+    """Return in words how datasets were ranked: the required level of evidence, the weights, and the gates if any."""
     localizer = describer.localizer
     assurance = localizer.text(f"assurance_{ranking.assurance.value}")
-    need = localizer.text("history_need", assurance=assurance, shares=_describe_shares(ranking.weights, describer))
+    shares = _describe_shares(ranking.weights, describer)
+    need = localizer.text("history_need", assurance=assurance, shares=shares)
     if not ranking.gates:
         return need
 

@@ -93,9 +93,13 @@ def compare(
 def _criterion_rows(
     scores: Sequence[ScoredDataset | None], used_criteria: Sequence[WeightedCriterion], localizer: Localizer
 ) -> tuple[CriterionRow, ...]:
-    """Return one row for each criterion, with a cell for each dataset."""
-    no_cells = (None,) * len(used_criteria)
-    columns = [criterion_cells(score, used_criteria, localizer) if score else no_cells for score in scores]
+    """Return one row for each criterion, with a cell for each dataset; a dataset without a score has None there."""
+    columns: list[Sequence[CriterionCell | None]] = []
+    for score in scores:
+        if score:
+            columns.append(criterion_cells(score, used_criteria, localizer))
+        else:
+            columns.append([None] * len(used_criteria))
 
     rows = []
     for index, criterion in enumerate(used_criteria):

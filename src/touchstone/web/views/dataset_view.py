@@ -89,10 +89,10 @@ def is_trainable(dataset: Dataset) -> bool:
 
 
 def measured_attributes(dataset: Dataset) -> tuple[MeasuredAttribute, ...]:
-    """Return the attributes that an author declares and the service measures, so that readers see where they differ.
+    """Return the numbers of a dataset that its author declares and the service measures too, such as its row count.
 
-    If the author has left an attribute open, the service fills it in with the measured number. Such an attribute counts
-    as not declared.
+    Each is returned with both values, so that readers see where they differ. If the author has left a number open, the
+    service has filled it in with the measured one; it counts as not declared.
     """
     filled_names = measurement(dataset).get("filled") or ()
 
@@ -154,8 +154,11 @@ def suggestion(dataset: Dataset, key: str) -> Any:
 def suggested_target(dataset: Dataset) -> str | None:
     """Return the column that the training form preselects as the target; None if the dataset has no columns.
 
-    It is the column that the record names, else the first one with a usual name such as `class`, else the last one,
-    which is where most tables have their target.
+    The target is the column to predict. The first of these rules that applies decides:
+
+    1. the column that the record of the dataset names;
+    2. the first column with a usual name, such as `class`;
+    3. the last column, which is the target in most tables.
     """
     names = column_names(dataset)
     if not names:

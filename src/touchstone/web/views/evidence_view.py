@@ -50,13 +50,16 @@ class Reader:
         if claim.status in _CLOSED:
             return ()
 
+        may_decide_proposal = claim.status == "proposed" and (self.is_curator or self.is_creator)
+        is_confirmed = claim.level is EvidenceLevel.REVIEWED
+        may_confirm = self.is_curator and not self.is_author(claim) and not is_confirmed
+
         decisions: list[Decision] = []
-        decides_on_proposals = claim.status == "proposed" and (self.is_curator or self.is_creator)
-        if decides_on_proposals:
+        if may_decide_proposal:
             decisions.append("accept")
-        if self.is_curator and not self.is_author(claim) and claim.level is not EvidenceLevel.REVIEWED:
+        if may_confirm:
             decisions.append("confirm")
-        if decides_on_proposals or self.is_curator:
+        if may_decide_proposal or self.is_curator:
             decisions.append("reject")
         return tuple(decisions)
 
@@ -123,8 +126,12 @@ def attribute_details(
 
 
 def _details_of(name: str, evidence: Evidence, dataset: Dataset, assurance: Assurance) -> AttributeDetails:
-    """Return the details of one attribute."""
+    """Return the details of one attribute: its value, and the claims about it by their status.
+
+    Claims in force are sorted by the strength of their evidence, strongest first.
+    """
     state = evidence.attributes.get(name) or AttributeState(value=getattr(dataset, name))
+
     claims = [claim for claim in evidence.claims if claim.attribute == name]
     active_claims = [claim for claim in claims if claim.status == "active"]
 

@@ -218,6 +218,8 @@ def list_values(search: ValueSearch, state: RankState, facets: Mapping[str, Any]
     """
     choices = _FormBuilder(state, facets, localizer).choices(search.name)
     chosen = [choice for choice in choices if choice.chosen]
+
+    # Chosen values are always listed, so only the others are searched.
     others = [choice for choice in choices if not choice.chosen]
     folded_words = fold(search.text).split()
     matching = [choice for choice in others if _contains_all(choice.label, folded_words)]
@@ -301,11 +303,15 @@ class _FormBuilder:
 
         chosen_values = {fold(value): value for value in self._state.filters.get(name, ())}
         counted_values = {fold(value) for value in counts}
-        missing_values = [value for folded, value in chosen_values.items() if folded not in counted_values]
 
-        choices = [self._choice(name, value, count=0, chosen=True) for value in missing_values]
+        choices = []
+        for folded_value, value in chosen_values.items():
+            if folded_value not in counted_values:
+                choices.append(self._choice(name, value, count=0, chosen=True))
+
         for value, count in counts.items():
-            choices.append(self._choice(name, value, count=count, chosen=fold(value) in chosen_values))
+            is_chosen = fold(value) in chosen_values
+            choices.append(self._choice(name, value, count=count, chosen=is_chosen))
         return tuple(choices)
 
     def _choice(self, name: str, value: str, *, count: int, chosen: bool) -> FilterChoice:

@@ -29,8 +29,13 @@ class GateBadge:
 
 
 def gate_badges(dataset: ScoredDataset, state: RankState, localizer: Localizer) -> tuple[GateBadge, ...]:
-    """Return the badges of a dataset, one for each gate that is set, in the order of the form."""
+    """Return the badges of a dataset, each of which shows whether the dataset passes one gate.
+
+    A gate is a requirement that the reader has set, such as an accepted licence. The badges are in the order of the
+    form. The outcome of a gate is unknown if the API has not returned any.
+    """
     outcomes = dataset.gates or {}
+
     badges = []
     for name, text in state.gates.items():
         outcome = outcomes.get(name, "unknown")

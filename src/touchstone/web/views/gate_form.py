@@ -74,9 +74,14 @@ def _field_name(gate: str) -> str:
 
 
 def _build_field(name: str, state: RankState, localizer: Localizer) -> GateField:
-    """Return the field of this name: two numbers for a range, a text for words, or a list of values."""
+    """Return the form field with which readers enter a gate, that is, a requirement for datasets.
+
+    A range has a field for two numbers, and words have a text field. For all other gates, readers select one of a few
+    values.
+    """
     field_name = GATE_PREFIX + name
     label = _field_label(name, localizer)
+
     if name in RANGE_GATES:
         minimum = state.gates.get(f"{name}_min", "")
         maximum = state.gates.get(f"{name}_max", "")
@@ -132,16 +137,18 @@ def gate_label(name: str, localizer: Localizer) -> str:
 
 
 def gate_chips(state: RankState, localizer: Localizer) -> tuple[FilterChip, ...]:
-    """Return the chips above the ranking: small links that show a gate that is set, and remove it when followed."""
-    return tuple(
-        FilterChip(
+    """Return the chips above the ranking: small links, each of which shows a gate that is set and removes it."""
+    chips = []
+    for name, text in state.gates.items():
+        state_without_gate = state.without_gate(name)
+        chip = FilterChip(
             label=gate_label(name, localizer),
             value=gate_value(name, text, localizer),
-            remove=state.without_gate(name).query(),
+            remove=state_without_gate.query(),
             key=GATE_PREFIX + name,
         )
-        for name, text in state.gates.items()
-    )
+        chips.append(chip)
+    return tuple(chips)
 
 
 def invalid_gate_message(name: str, localizer: Localizer) -> str:

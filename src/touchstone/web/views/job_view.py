@@ -124,16 +124,20 @@ def progress_text(job: Job, localizer: Localizer) -> str:
 
 def job_timing(job: Job, *, localizer: Localizer, now: datetime) -> JobTiming:
     """Return how long a job has been waiting or running until `now`, and how long it will probably still take."""
-    since = job.started_at or job.created_at
     # The clocks of two machines may differ by a little, so a job may seem to have started in the future.
+    since = job.started_at or job.created_at
     elapsed_seconds = max(0.0, (now - since).total_seconds())
+
     remaining_seconds = _estimate_remaining_seconds(job, elapsed_seconds)
+    remaining_text = None
+    if remaining_seconds is not None:
+        remaining_text = localizer.estimated_duration(remaining_seconds)
 
     return JobTiming(
         waiting=job.started_at is None,
         seconds=int(elapsed_seconds),
         elapsed=format_clock(int(elapsed_seconds)),
-        remaining=None if remaining_seconds is None else localizer.estimated_duration(remaining_seconds),
+        remaining=remaining_text,
     )
 
 
@@ -256,7 +260,10 @@ def group_tables(result: JsonObject, localizer: Localizer) -> tuple[GroupTable, 
 
 
 def _group_table(entry: JsonObject, localizer: Localizer) -> GroupTable:
-    """Return the table of one sensitive column; it has a column for each metric that any of the groups has."""
+    """Return the table that compares the groups of people in one sensitive column, such as women and men.
+
+    It has a row for each group, and a column for each metric that was measured for any of them.
+    """
     groups = tuple(entry.get("groups") or ())
 
     labels = {}
@@ -276,7 +283,10 @@ def contribution_bars(explained_row: JsonObject) -> tuple[ContributionBar, ...]:
     """
     values = explained_row.get("values") or {}
     base_value = float(explained_row["base_value"])
-    contributions = _strongest_contributions(explained_row["attributions"], explained_row.get("uncertain") or ())
+    uncertain_columns = explained_row.get("uncertain") or ()
+    contributions = _strongest_contributions(explained_row["attributions"], uncertain_columns)
+
+    # The bar with the number `index` lies between `ends[index]` and `ends[index + 1]`.
     all_points = [points for _, points in contributions]
     ends = list(itertools.accumulate(all_points, initial=base_value))
 
@@ -310,10 +320,10 @@ def shown_decimals(explained_row: JsonObject) -> int:
 def _strongest_contributions(
     points_by_column: Mapping[str, float], uncertain_columns: Collection[str]
 ) -> list[tuple[str, float]]:
-    """Return the columns with the points that they add to a prediction, those that change it most first.
+    """Return the columns that change a prediction most, strongest first, each with the points that it adds.
 
-    Columns whose points cannot be told from none, and the weakest ones if there are more than the chart has room for,
-    are added up under the name `…`.
+    The chart has room for a limited number of columns. The points of all others are added up under the name `…`, and
+    so are those of `uncertain_columns`, whose contribution may as well be zero.
     """
     strongest_first = sorted(points_by_column.items(), key=_contribution_strength, reverse=True)
     certain = [(column, points) for column, points in strongest_first if column not in uncertain_columns]

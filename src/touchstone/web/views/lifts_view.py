@@ -63,9 +63,19 @@ class LiftsView:
 
 
 def lifts_view(lifts: Lifts, localizer: Localizer) -> LiftsView:
-    """Return the lifts of a dataset, with all texts that its page shows."""
+    """Return the lifts of a dataset with all texts that its page shows.
+
+    A lift is how far the dataset would rise in the ranking if one more of its attributes were established.
+    """
     raising_lifts = [lift for lift in lifts.lifts if lift.gain > 0]
+
+    smallest_set: tuple[str, ...] = ()
+    if lifts.smallest_set is not None:
+        smallest_set = tuple(lifts.smallest_set.attributes)
+
+    # A dataset that has reached the rank that the page aims at needs no advice.
     has_reached_target = lifts.target_rank is not None and lifts.rank <= lifts.target_rank
+    sentence = "" if has_reached_target else lifts.sentence or ""
 
     return LiftsView(
         rank=localizer.place(lifts.place or lifts.rank, lifts.tied_with),
@@ -74,8 +84,8 @@ def lifts_view(lifts: Lifts, localizer: Localizer) -> LiftsView:
         rank_range=_describe_rank_range(lifts, localizer),
         rows=_lift_rows(raising_lifts, localizer),
         without_effect=len(lifts.lifts) - len(raising_lifts),
-        smallest_set=tuple(lifts.smallest_set.attributes) if lifts.smallest_set is not None else (),
-        sentence="" if has_reached_target else lifts.sentence or "",
+        smallest_set=smallest_set,
+        sentence=sentence,
     )
 
 

@@ -126,15 +126,20 @@ class _PairBuilder:
     def _row(self, difference: CriterionDifference, pair: DatasetPair, largest_points: float) -> DifferenceRow:
         """Return the row of one criterion, with a bar that is proportional to the difference.
 
-        The criterion with the largest difference of the pair has the longest bar: from the middle to one of the ends.
+        The bar begins in the middle, where the difference is zero, and goes to the right if the criterion is in favour
+        of the higher dataset. The largest difference of the pair has the longest bar, which reaches one of the ends.
         """
-        length = _ZERO_POSITION * abs(difference.points) / largest_points if largest_points else 0.0
+        length = 0.0
+        if largest_points:
+            length = _ZERO_POSITION * abs(difference.points) / largest_points
         goes_to_the_right = difference.points >= 0
         start = _ZERO_POSITION if goes_to_the_right else _ZERO_POSITION - length
+
+        name = difference.criterion_name
         return DifferenceRow(
-            criterion=self._criteria[difference.criterion_name],
-            above=self._value_text(difference.above, difference.criterion_name, pair.above),
-            below=self._value_text(difference.below, difference.criterion_name, pair.below),
+            criterion=self._criteria[name],
+            above=self._value_text(difference.above, name, pair.above),
+            below=self._value_text(difference.below, name, pair.below),
             points=self._points_text(difference.points),
             x=css_percentage(start),
             width=css_percentage(length),
@@ -152,20 +157,26 @@ class _PairBuilder:
         return f"+{text}" if points > 0 else text
 
     def _reversal_link(self, pair: DatasetPair) -> ReversalLink | None:
-        """Return the link that reverses the order of a pair; None if no change of a single slider reverses it."""
+        """Return the link that moves one slider so that the order of a pair is reversed.
+
+        Returns None if no change of a single slider reverses the order.
+        """
         if pair.reversal is None:
             return None
 
+        # The pair has exactly one difference for each criterion.
         name = pair.reversal.criterion_name
         [difference] = [item for item in pair.differences if item.criterion_name == name]
         position = _reversing_position(pair.reversal, difference)
         if position is None:
             return None
 
-        label = self._criteria[name].label
+        criterion_label = self._criteria[name].label
+        position_text = self._localizer.number(position)
+        state_with_reversal = self._state.with_position(name, position)
         return ReversalLink(
-            label=self._localizer.text("pair_try", name=label, position=self._localizer.number(position)),
-            query=self._state.with_position(name, position).query(),
+            label=self._localizer.text("pair_try", name=criterion_label, position=position_text),
+            query=state_with_reversal.query(),
         )
 
 

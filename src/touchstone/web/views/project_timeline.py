@@ -29,14 +29,15 @@ class TimelineEvent:
 def project_timeline(
     project: Project, jobs: Iterable[Job], choices: Sequence[Choice], snapshots: Iterable[SnapshotSummary]
 ) -> tuple[TimelineEvent, ...]:
-    """Return the events of a project, its choices, its snapshots and its jobs, newest first.
+    """Return what has happened in a project, newest first: its changes, choices, snapshots and jobs.
 
-    The service records every choice, but of all other changes of a project only when the latest one was made. That
-    change is an event if it is later than the last choice.
+    The service records when each choice was made. Of all other changes of the project, it only records the time of the
+    latest one, which becomes an event if it is later than the last choice.
     """
     events = [TimelineEvent("project_made", project.created_at)]
 
-    last_recorded_change = max([project.created_at, *(choice.at for choice in choices)])
+    choice_times = [choice.at for choice in choices]
+    last_recorded_change = max([project.created_at, *choice_times])
     if project.updated_at > last_recorded_change:
         events.append(TimelineEvent("project_changed", project.updated_at))
 

@@ -138,9 +138,10 @@ class RankedRow:
         return describe_declarer(self.declared_by, self.localizer)
 
     def _composite_fact(self, name: str) -> TableFact:
-        """Return a composite score with its highest possible value, unless both read the same.
+        """Return a composite score as text, with the highest value that it may reach, as in `0.62` and `≤ 0.80`.
 
-        The score is missing if nothing is known about any of its attributes.
+        The highest value is left out if it reads the same. If nothing is known about the attributes of the score, the
+        result has neither.
         """
         if self.dataset.unknown and name in self.dataset.unknown:
             return TableFact(None)
@@ -151,8 +152,9 @@ class RankedRow:
             return TableFact(text)
 
         best_text = self.localizer.number(best_case.criterion_scores[name], digits=VALUE_DIGITS)
-        can_be_higher = best_text != text
-        return TableFact(text, limit=f"≤\u00a0{best_text}" if can_be_higher else "")
+        if best_text == text:
+            return TableFact(text, limit="")
+        return TableFact(text, limit=f"≤\u00a0{best_text}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,16 +236,21 @@ def build_rank_table(
 def _rank_changes(
     ranking: Ranking | Recommendations, previous_ids: Sequence[int], ranks_before_page: int, localizer: Localizer
 ) -> dict[int, RankChange]:
-    """Return how each dataset of a page has moved, by its id; empty if the previous ranking is unknown."""
+    """Return how each dataset has moved on the page since the previous ranking, by its id.
+
+    `previous_ids` are the datasets that the same page showed before, in their order. The result is empty if they are
+    unknown.
+    """
     if not previous_ids:
         return {}
 
     previous_rows = {dataset_id: row for row, dataset_id in enumerate(previous_ids, start=1)}
+
     changes = {}
     for dataset in ranking.datasets:
         row = dataset.rank - ranks_before_page
-        changes[dataset.id] = _describe_rank_change(previous_rows.get(dataset.id), row, localizer)
-
+        previous_row = previous_rows.get(dataset.id)
+        changes[dataset.id] = _describe_rank_change(previous_row, row, localizer)
     return changes
 
 

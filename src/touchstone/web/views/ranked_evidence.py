@@ -35,18 +35,21 @@ class RankingBackground:
 
 
 def describe_known_criteria(dataset: ScoredDataset, localizer: Localizer) -> str:
-    """Return in words how many ethical criteria are known, and how many of them are met or may still be.
+    """Return in words how many ethical criteria of a dataset are known, and how many of all criteria may be met.
 
-    Criteria that are merely declared are mentioned as well if they do not count. The text is empty for answers of the
-    API without these numbers.
+    If some criteria have been declared with too little evidence to count as known, the text mentions how many. It is
+    empty if the API has not returned these numbers.
     """
     known = dataset.known
     interval = dataset.ethical_interval
     if known is None or interval is None:
         return ""
 
-    low, high = (round(share * len(ETHICAL)) for share in interval)
-    statements = [_known_text(known, low, high, localizer)]
+    # The API gives both ends of the interval as shares of all ethical criteria.
+    lowest_share, highest_share = interval
+    lowest_count = round(lowest_share * len(ETHICAL))
+    highest_count = round(highest_share * len(ETHICAL))
+    statements = [_known_text(known, lowest_count, highest_count, localizer)]
 
     declared = dataset.declared
     if declared is not None and declared.known > known:
@@ -73,10 +76,10 @@ def describe_declarer(person: Person | None, localizer: Localizer) -> str:
 
 
 def describe_lowered(ranking: Ranking | Recommendations, declared_ranking: Ranking | None, localizer: Localizer) -> str:
-    """Return the sentence that names the datasets which rank lower only because their values are merely declared.
+    """Return the sentence that names the datasets which rank lower because nobody has proved what they declare.
 
-    These are the datasets that have a better rank in the same page of the ranking at the level `declared`. The sentence
-    is empty if there are none.
+    These datasets have a better rank in `declared_ranking`, the same page of a ranking in which declarations count
+    without evidence. The sentence names a few of them and counts the others. It is empty if there are none.
     """
     if declared_ranking is None:
         return ""
@@ -88,13 +91,16 @@ def describe_lowered(ranking: Ranking | Recommendations, declared_ranking: Ranki
         is_lowered = rank is None or dataset.rank < rank
         if is_lowered and _is_merely_declared(dataset):
             names.append(replace_control_characters(dataset.dataset_name))
+
     if not names:
         return ""
 
-    named = [shorten(name, _MAX_LOWERED_NAME_LENGTH, placeholder="…") for name in names[:_MAX_LOWERED_NAMES]]
-    if len(names) > len(named):
-        named.append(localizer.counted("lowered_more", len(names) - len(named)))
-    return localizer.text("lowered", names=", ".join(named))
+    first_names = names[:_MAX_LOWERED_NAMES]
+    listed = [shorten(name, _MAX_LOWERED_NAME_LENGTH, placeholder="…") for name in first_names]
+    unlisted_count = len(names) - len(first_names)
+    if unlisted_count:
+        listed.append(localizer.counted("lowered_more", unlisted_count))
+    return localizer.text("lowered", names=", ".join(listed))
 
 
 def _is_merely_declared(dataset: ScoredDataset) -> bool:

@@ -14,6 +14,12 @@ from touchstone.web.rank_gates import RANGE_GATES
 _EVIDENCE_PREFIX: Final = "evidence."
 _CLAIMS_PREFIX: Final = "claims."
 _METADATA_PREFIX: Final = "metadata."
+# The keys of the labels of fields with a prefix.
+_PREFIX_TEXTS: Final[Mapping[str, str]] = {
+    _EVIDENCE_PREFIX: "change_evidence",
+    _CLAIMS_PREFIX: "change_claims",
+    _METADATA_PREFIX: "change_metadata",
+}
 _MAX_TEXT_LENGTH: Final = 300
 _YEARS: Final = frozenset({"year", "year_min", "year_max"})
 # Filters and gates whose names end like this are bounds, and are labelled with a sign.
@@ -83,31 +89,37 @@ class ChangeDescriber:
         return self._value_text_of(field, value)
 
     def _field_label(self, field: str) -> str:
-        """Return the label of a field; `evidence.NAME` and `claims.NAME` are labelled with the attribute."""
-        for prefix, key in (
-            (_EVIDENCE_PREFIX, "change_evidence"),
-            (_CLAIMS_PREFIX, "change_claims"),
-            (_METADATA_PREFIX, "change_metadata"),
-        ):
+        """Return the label of a field for readers.
+
+        A field such as `evidence.informed_consent` is labelled with the name of the attribute after the prefix.
+        """
+        for prefix, text_key in _PREFIX_TEXTS.items():
             if field.startswith(prefix):
-                return self.localizer.text(key, name=self._name_label(field.removeprefix(prefix)))
+                name = field.removeprefix(prefix)
+                return self.localizer.text(text_key, name=self._name_label(name))
 
         if field in _FIELD_TEXTS:
             return self.localizer.text(_FIELD_TEXTS[field])
         return self._name_label(field)
 
     def _name_label(self, name: str) -> str:
-        """Return the label of an attribute, a criterion, a filter or a gate; any other name stays as it is."""
+        """Return the label of an attribute, a criterion, a filter or a gate; any other name stays as it is.
+
+        A bound such as `year_min` is labelled with the attribute and a sign, as in "Year ≥".
+        """
         for suffix, sign in _BOUND_SIGNS.items():
             if name.endswith(suffix):
-                return f"{self._name_label(name.removesuffix(suffix))} {sign}"
+                name_without_suffix = name.removesuffix(suffix)
+                return f"{self._name_label(name_without_suffix)} {sign}"
 
         attribute = RANGE_GATES.get(name, name)
         if attribute in BY_NAME:
             return self.localizer.attribute(attribute)
         if name in self.criterion_labels:
             return self.criterion_labels[name]
-        return self.localizer.text(f"rank_{name}") if name in (*LABELS, "trainable") else name
+
+        is_filter = name in (*LABELS, "trainable")
+        return self.localizer.text(f"rank_{name}") if is_filter else name
 
     def _value_text_of(self, name: str, value: Any) -> str:
         """Return the value of an attribute, a filter or a gate as text; years have no separator between thousands."""

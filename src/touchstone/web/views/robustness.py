@@ -45,22 +45,20 @@ def _row_robustness(dataset: DatasetStability, stability: Stability, localizer: 
     """
     ranks = _ranks_text(dataset, stability.k, localizer)
     if stability.total_count <= stability.k:
-        return RowRobustness("unknown", ranks, replace_control_characters(dataset.sentence or ranks))
+        sentence = replace_control_characters(dataset.sentence or ranks)
+        return RowRobustness("unknown", ranks, sentence)
 
-    text = localizer.text(
-        "robustness_row",
-        verdict=localizer.text(f"verdict_{dataset.verdict}"),
-        ranks=ranks,
-        share=localizer.percent(dataset.share),
-    )
+    verdict = localizer.text(f"verdict_{dataset.verdict}")
+    share = localizer.percent(dataset.share)
+    text = localizer.text("robustness_row", verdict=verdict, ranks=ranks, share=share)
     sentence = replace_control_characters(dataset.sentence or text)
     return RowRobustness(_VERDICT_STATES[dataset.verdict], text, sentence)
 
 
 def _ranks_text(dataset: DatasetStability, k: int, localizer: Localizer) -> str:
-    """Return the best and the worst rank of a dataset in the samples, shared by datasets of the same score.
+    """Return in words the best and the worst rank that a dataset had when the weights were varied at random.
 
-    The API does not count beyond rank 10 k.
+    The API counts ranks only up to 10 k. If the worst rank lies beyond that, the text says so.
     """
     best_place = localizer.number(dataset.best_place)
     if dataset.worst_place is None:

@@ -69,10 +69,11 @@ class ScoreRange:
 def score_range(
     dataset: ScoredDataset | None, used_criteria: Sequence[WeightedCriterion], localizer: Localizer
 ) -> ScoreRange:
-    """Return the score of a dataset, and the score that it would have if everything unknown turned out in its favour.
+    """Return the score of a dataset together with its highest possible score.
 
-    Where nothing is known about any criterion with a weight, the score of 0 would look like a judgement, so the page
-    shows no score. Without a dataset, the range is empty.
+    An unknown criterion counts as 0, so the score of a dataset may rise when more becomes known about it. If all
+    criteria with a weight are unknown, the range has no score, because a score of 0 would look like a judgement.
+    Without a dataset, the range is empty.
     """
     if dataset is None:
         return ScoreRange(score=None, lowest=0.0, highest=0.0, localizer=localizer)

@@ -34,14 +34,20 @@ def page_address(ctx: PageContext) -> str:
 
 
 def to_script(members: Mapping[str, Any], address: str) -> Markup | None:
-    """Return an exported document without its exact values as the content of a script element.
+    """Return the description of a dataset as JSON that a page can contain in a `<script>` element.
 
-    `address` is that of the page, for documents that name no other. The result contains no character that HTML
-    interprets. It is None if the document is too long for a page.
+    Search engines read the description there. `address` is the address of the page, which becomes the URL of a dataset
+    that has no web address of its own. The result is None if the description is too long for a page.
     """
     description = {name: value for name, value in members.items() if name != _EXACT_VALUES}
-    if str(description.get("url", "urn:")).startswith("urn:"):
+
+    # A URN identifies a dataset, but search engines cannot open it.
+    url = str(description.get("url", "urn:"))
+    if url.startswith("urn:"):
         description["url"] = address
 
-    script = json.dumps(description, ensure_ascii=False).translate(_HTML_ESCAPES)
-    return Markup(script) if len(script) <= _MAX_LENGTH else None  # noqa: S704 (nothing in it is HTML)
+    json_text = json.dumps(description, ensure_ascii=False)
+    script = json_text.translate(_HTML_ESCAPES)
+    if len(script) > _MAX_LENGTH:
+        return None
+    return Markup(script)  # noqa: S704 (nothing in it is HTML)

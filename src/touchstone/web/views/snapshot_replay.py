@@ -40,22 +40,26 @@ def replay_rows(replay: Replay, describer: ChangeDescriber) -> tuple[ReplayRow, 
 
 
 def _replay_row(item: ReplayedDataset, describer: ChangeDescriber) -> ReplayRow:
-    """Return one dataset with its texts."""
+    """Return the row of one dataset: its rank and score in the snapshot and now, and why they differ."""
     localizer = describer.localizer
-    points = tuple(
-        DescribedChange(
-            label=describer.criterion_labels.get(change.criterion_name, change.criterion_name),
+
+    points = []
+    for change in item.points:
+        name = change.criterion_name
+        described_change = DescribedChange(
+            label=describer.criterion_labels.get(name, name),
             before=localizer.number(change.before, digits=SCORE_DIGITS),
             after=localizer.number(change.after, digits=SCORE_DIGITS),
         )
-        for change in item.points
-    )
+        points.append(described_change)
+
+    reason = localizer.text(f"replay_reason_{item.reason}") if item.reason else ""
     return ReplayRow(
         item=item,
         rank=_transition_text(item.rank, localizer, digits=_RANK_DIGITS),
         score=_transition_text(item.score, localizer, digits=SCORE_DIGITS),
-        reason=localizer.text(f"replay_reason_{item.reason}") if item.reason else "",
-        points=points,
+        reason=reason,
+        points=tuple(points),
         changes=describer.describe(item.changes),
     )
 

@@ -45,17 +45,26 @@ class Headline:
 
 
 def headline(result: JsonObject, localizer: Localizer) -> Headline | None:
-    """Return the headline of a result; None if the result has no metric that this release knows."""
+    """Return the score of a trained model by its main metric, and whether it is better than a trivial baseline.
+
+    Returns None if the result of the training has no main metric, or one that this release does not know.
+    """
     metrics = result.get("metrics") or {}
-    metric = METRIC_BY_NAME.get(metrics.get("metric") or "")
+    metric_name = metrics.get("metric") or ""
+    metric = METRIC_BY_NAME.get(metric_name)
     if metric is None:
         return None
 
+    # A cross-validated model has estimates in `folds`, any other model in `holdout`.
     estimates = metrics.get("folds") or metrics.get("holdout") or {}
     estimate = estimates.get(metric.name) or {}
-    baseline = _point_estimate((metrics.get("baseline") or {}).get(metric.name) or {})
-    low, high = estimate.get("low"), estimate.get("high")
+    low = estimate.get("low")
+    high = estimate.get("high")
 
+    baseline_estimates = metrics.get("baseline") or {}
+    baseline = _point_estimate(baseline_estimates.get(metric.name) or {})
+
+    # The model is better only if its whole confidence interval is on the better side of the baseline.
     is_better = None
     if low is not None and high is not None and baseline is not None:
         is_better = low > baseline if metric.greater_is_better else high < baseline

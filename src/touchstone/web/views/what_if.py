@@ -104,12 +104,13 @@ class WhatIfRows:
         """
         changes = self._changed_cells()
         before, after = response["predictions"]
-        classes = response.get("classes")
 
-        refusal = _refuse_unseen_values(changes, after.get("warnings") or (), localizer)
+        warnings = after.get("warnings") or ()
+        refusal = _refuse_unseen_values(changes, warnings, localizer)
         if refusal is not None:
             return refusal
 
+        classes = response.get("classes")
         if not classes:
             label = localizer.text("prediction")
             number_change = PredictionChange(label, before["prediction"], after["prediction"])
@@ -145,13 +146,18 @@ def _refuse_unseen_values(
         localizer: The reader's language.
     """
     changed_columns = {cell.column for cell in changes}
+
     field_errors = {}
     for warning in warnings:
+        column = warning["column"]
         text = str(warning["text"][localizer.locale])
-        if warning["column"] is None and changed_columns:
+
+        # A warning without a column is about the row as a whole.
+        if column is None and changed_columns:
             return WhatIfResult(failure=text)
-        if warning["column"] in changed_columns:
-            field_errors[warning["column"]] = text
+        if column in changed_columns:
+            field_errors[column] = text
+
     return WhatIfResult(field_errors=field_errors) if field_errors else None
 
 

@@ -91,12 +91,16 @@ def _create_claims() -> None:
 
 
 def _convert_measurements() -> None:
-    """Insert a claim for each value that was measured in a data file, in batches of records.
+    """Insert a claim for each attribute that was measured in the data file of a dataset, in batches of datasets.
 
-    The records get a new version of the catalog, so that no process keeps their earlier state.
+    A claim states the value of an attribute and how well it is supported. The changed datasets get a new version of
+    the catalog, so that other processes notice that what they hold in memory is out of date.
     """
     connection = op.get_bind()
-    next_version = (connection.scalar(sa.select(_versions.c.version).where(_versions.c.name == "catalog")) or 0) + 1
+    is_catalog = _versions.c.name == "catalog"
+    current_version = connection.scalar(sa.select(_versions.c.version).where(is_catalog)) or 0
+    next_version = current_version + 1
+
     is_measured = sa.cast(_datasets.c.metadata, sa.Text).like('%"measured"%')
     last_id = 0
     is_changed = False
@@ -106,25 +110,31 @@ def _convert_measurements() -> None:
         records = connection.execute(query.limit(_BATCH)).mappings().all()
         if not records:
             break
+
         for record in records:
             is_changed |= _convert_measurement(connection, record, next_version)
         last_id = records[-1]["id"]
 
     if is_changed:
-        connection.execute(sa.update(_versions).where(_versions.c.name == "catalog").values(version=next_version))
+        connection.execute(sa.update(_versions).where(is_catalog).values(version=next_version))
 
 
 def _convert_measurement(connection: sa.Connection, record: Any, next_version: int) -> bool:
-    """Turn the measurement of one record into claims and evidence; return whether it contains anything."""
+    """Turn the values that were measured in the data file of one dataset into claims, and record them as its evidence.
+
+    Returns whether anything was measured.
+    """
     measured_values = _measured_values(record["metadata"])
     if not measured_values:
         return False
 
-    filled = set(record["measured_attributes"] or ())
+    # The attributes whose values come from the measurement, because nobody has declared them.
+    attributes_without_declaration = set(record["measured_attributes"] or ())
     changes: dict[str, Any] = {"changed_at_version": next_version}
     evidence: dict[str, Any] = {}
+
     for attribute, measured in measured_values.items():
-        declared = None if attribute in filled else record[attribute]
+        declared = None if attribute in attributes_without_declaration else record[attribute]
         is_shown = declared is None or declared == measured
         evidence[attribute] = {
             "level": "measured" if is_shown else "declared",
@@ -132,14 +142,19 @@ def _convert_measurement(connection: sa.Connection, record: Any, next_version: i
             "documented": measured,
             "reviewed": measured,
         }
+
+        # A declared value is still shown if the measurement contradicts it.
         if not is_shown:
             evidence[attribute]["stricter_level"] = "measured"
+
         if declared is None:
-            filled.add(attribute)
+            attributes_without_declaration.add(attribute)
             changes[attribute] = measured
 
-    changes |= {"measured_attributes": sorted(filled) or None, "attribute_evidence": evidence}
+    changes["measured_attributes"] = sorted(attributes_without_declaration) or None
+    changes["attribute_evidence"] = evidence
     connection.execute(sa.update(_datasets).where(_datasets.c.id == record["id"]).values(**changes))
+
     new_claims = [_new_claim(record, attribute, value) for attribute, value in measured_values.items()]
     connection.execute(sa.insert(_claims), new_claims)
     return True
@@ -160,18 +175,21 @@ def _new_claim(record: Any, attribute: str, value: bool | int | float) -> dict[s
 
 
 def _measured_values(metadata: Any) -> dict[str, bool | int | float]:
-    """Return the values of attributes that were measured in the data file of a record.
+    """Return the values that were measured in the data file of a dataset, by the names of the attributes.
 
-    A column that the record names as the target of a training does not count as a feature.
+    If the metadata name a column as the one to predict, that column does not count as a feature.
     """
     measured = metadata.get("measured") if isinstance(metadata, dict) else None
     if not isinstance(measured, dict):
         return {}
 
     values = {name: measured[member] for name, member in _MEASURED.items() if measured.get(member) is not None}
+
     column_names = [column["name"] for column in measured.get("column_profiles") or ()]
-    if "features_number" in values and metadata.get("target") in column_names:
+    has_target_column = metadata.get("target") in column_names
+    if "features_number" in values and has_target_column:
         values["features_number"] -= 1
+
     if "missing_values_percentage" in values:
         values["has_missing_values"] = values["missing_values_percentage"] > 0
     return values

@@ -73,33 +73,42 @@ class BackgroundMeasurer:
             self._has_new.clear()
 
     async def _finish_one(self) -> bool:
-        """Measure the data file of a record that waits for it; return False if there is none."""
+        """Measure the data file of one waiting record and store the result; return False if no record is waiting."""
         try:
             record = await run_uninterrupted(self._take_record())
             if record is None:
                 return False
 
             measurement = await self._measure_under_lease(record)
-            await run_uninterrupted(self._store(record.id, FileMeasurement(DataFile.of(record), measurement)))
+            measured = FileMeasurement(DataFile.of(record), measurement)
+            await run_uninterrupted(self._store(record.id, measured))
         except asyncio.CancelledError:
             # This process stops: another one may begin at once, and need not wait for the end of the lease.
             if self._leased_id is not None:
                 await self._set_lease_end(self._leased_id, datetime.now(UTC))
             raise
+
         return True
 
     async def _take_record(self) -> DatasetRecord | None:
-        """Lease the measurement of a record that nobody measures, and return the record; None if there is none."""
+        """Reserve a waiting record for this process, and return it, or None if there is none.
+
+        The reservation is a lease: it ends by itself, so that another process takes over if this one is killed.
+        """
         self._leased_id = None
         now = datetime.now(UTC)
+
         async with self._database.reading() as connection:
             dataset_id = await pending_store.find_unleased(connection, now)
         if dataset_id is None:
             return None
 
         async with self._database.writing() as transaction:
-            if not await pending_store.take_lease(transaction, dataset_id, now, now + LEASE):
+            # Another process may have taken the record since the query.
+            is_leased = await pending_store.take_lease(transaction, dataset_id, now, now + LEASE)
+            if not is_leased:
                 return None
+
             self._leased_id = dataset_id
             return await store.read_dataset(transaction, dataset_id)
 
@@ -121,17 +130,20 @@ class BackgroundMeasurer:
             await pending_store.extend_lease(transaction, dataset_id, moment)
 
     async def _store(self, dataset_id: int, measured: FileMeasurement) -> None:
-        """Add a measurement to its record, unless the record was deleted or names another data file by now."""
+        """Write a measurement to its record, unless the record was deleted or names another data file by now."""
         async with self._catalog.writing() as writer:
             record = await store.read_dataset(writer.transaction, dataset_id)
             if record is None:
                 return
-            if _is_waiting(record) and DataFile.of(record) != measured.file:
+
+            is_waiting = _is_waiting(record)
+            names_other_file = DataFile.of(record) != measured.file
+            if is_waiting and names_other_file:
                 # The other file is measured next.
                 await pending_store.extend_lease(writer.transaction, dataset_id, datetime.now(UTC))
                 return
 
-            if _is_waiting(record):
+            if is_waiting:
                 await _write_measurement(writer, record, measured.measurement)
             await pending_store.remove_pending(writer.transaction, dataset_id)
 

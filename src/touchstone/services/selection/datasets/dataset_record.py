@@ -103,15 +103,24 @@ class RecordLabels(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def from_metadata(cls, metadata: Mapping[str, Any] | None) -> "RecordLabels":
-        """Return what the `metadata` of a record says."""
+        """Return the labels in the `metadata` of a record.
+
+        Metadata is free-form, so a source or a measurement that is not an object counts as missing.
+        """
         metadata = metadata or {}
-        source, measured = metadata.get("source"), metadata.get("measured")
+
+        source = metadata.get("source")
+        source_name = source.get("name") if isinstance(source, dict) else None
+
+        measured = metadata.get("measured")
+        measured_rows = measured.get("rows") if isinstance(measured, dict) else None
+
         return cls(
             licence=metadata.get("licence"),
             language=metadata.get("language"),
             tags=metadata.get("tags"),
-            source=source.get("name") if isinstance(source, dict) else None,
-            measured_rows=measured.get("rows") if isinstance(measured, dict) else None,
+            source=source_name,
+            measured_rows=measured_rows,
         )
 
 
@@ -194,7 +203,10 @@ def content_size(draft: DatasetDraft) -> int:
 
 
 def to_written_record(draft: DatasetDraft, row: Mapping[str, Any]) -> DatasetRecord:
-    """Return a draft that has been inserted as a row of the table as a record."""
+    """Return the stored record after its draft has been written to the database.
+
+    `row` provides what the write has determined: the id, the version of the catalog, and the size of the content.
+    """
     return DatasetRecord(
         id=row["id"],
         labels=RecordLabels.from_metadata(draft.metadata),

@@ -53,6 +53,7 @@ class DatasetEditor:
         *,
         quota_bytes: int,
     ) -> None:
+        """Create an editor for the records of a catalog; the records of one owner may take `quota_bytes` in all."""
         self._catalog = catalog
         self._measurer = measurer
         self._background_measurer = background_measurer
@@ -115,7 +116,9 @@ class DatasetEditor:
             async with self._catalog.writing() as writer:
                 stored_record = await store.visible_dataset(writer.transaction, dataset_id, viewer)
                 current = _require_changeable(stored_record, caller, if_match)
-                if _other_file(current, body) == (measured.file if measured else None):
+                # A measurement is useless if the record names yet another file by now.
+                measured_file = measured.file if measured else None
+                if _other_file(current, body) == measured_file:
                     await self._write_change(writer, current, body, caller, measured)
                     break
         else:
@@ -139,7 +142,7 @@ class DatasetEditor:
         caller: Caller | None,
         measured: FileMeasurement | None,
     ) -> None:
-        """Store a change of a record and of the claims about it.
+        """Store a change of a record and of the claims about it, within the transaction of `writer`.
 
         Raises:
             RecordQuotaExceeded: the record grows, and its owner's records would take more bytes than allowed.
@@ -147,8 +150,12 @@ class DatasetEditor:
         assert caller is not None, "nobody may change a record without an identity"
         changed_draft = await _change_claims(writer.transaction, current, body, caller.id, measured)
         changed = await writer.update(current.id, changed_draft)
-        if changed.content_bytes > current.content_bytes:
+
+        # An owner who is over the quota, because it was lowered, can still make records smaller.
+        has_grown = changed.content_bytes > current.content_bytes
+        if has_grown:
             await check_record_quota(writer.transaction, current.owner, self._quota_bytes)
+
         if measured is not None:
             await self._background_measurer.note(writer.transaction, current.id, measured.measurement)
 
@@ -252,18 +259,25 @@ async def _change_claims(
 
     `measured` is the new measurement if the change names another data file.
     """
-    draft = replace(_with_changes(_declared_part(current), body), updated_at=datetime.now(UTC))
+    changed_record = _with_changes(_declared_part(current), body)
+    draft = replace(changed_record, updated_at=datetime.now(UTC))
     if measured is not None:
         draft = with_measurement(draft, measured.measurement)
 
+    # What the creator and, if it is somebody else, the administrator have declared before is withdrawn.
     claims = await RecordClaims.load(transaction, current.id)
-    if caller_id != current.owner:
+    changed_attributes = body.provided_attributes()
+    is_administrator = caller_id != current.owner
+    if is_administrator:
         draft = await with_claims_of_administrator(transaction, claims, current, draft, caller_id)
-        await claims.replace_declarations(transaction, caller_id, body.provided_attributes())
-    await claims.replace_declarations(transaction, current.owner, body.provided_attributes())
+        await claims.replace_declarations(transaction, caller_id, changed_attributes)
+    await claims.replace_declarations(transaction, current.owner, changed_attributes)
 
-    if measured is not None or target_of(draft) != target_of(current):
+    # The target column does not count as a feature, so another target changes the measured number of features.
+    target = target_of(draft)
+    if measured is not None or target != target_of(current):
         last_measurement = Measurement.from_metadata(draft.metadata or {})
-        await claims.replace_measurements(transaction, last_measurement.attribute_values(target_of(draft)))
+        measured_values = last_measurement.attribute_values(target)
+        await claims.replace_measurements(transaction, measured_values)
 
     return claims.resolve(draft)

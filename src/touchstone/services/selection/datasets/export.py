@@ -44,20 +44,27 @@ def _record_values(record: DatasetRecord) -> dict[str, object]:
 
 
 def _exported_claim(claim: ClaimRecord, evidence: RecordEvidence) -> ExportedClaim:
-    """Return a claim without the identifiers that mean nothing outside this catalog."""
+    """Convert a claim for the export, without the identifiers that mean nothing outside this catalog.
+
+    The author is exported by name, which `evidence` provides.
+    """
+    scope = None if claim.scope is None else Scope(claim.scope)
+    source = None if claim.source is None else msgspec.convert(claim.source, ClaimSource, from_attributes=True)
+    author_name = None if claim.author is None else evidence.pseudos.get(claim.author)
+
     return ExportedClaim(
         attribute=claim.attribute,
         value=claim.value,
         level=claim.effective_level,
         not_applicable=claim.is_not_applicable,
-        scope=None if claim.scope is None else Scope(claim.scope),
+        scope=scope,
         quote=claim.quote or "",
         place=claim.place or "",
         field=claim.field,
         standard=claim.standard,
         note=claim.note or "",
-        source=None if claim.source is None else msgspec.convert(claim.source, ClaimSource, from_attributes=True),
-        by=None if claim.author is None else evidence.pseudos.get(claim.author),
+        source=source,
+        by=author_name,
         at=claim.created_at,
         until=claim.until,
     )

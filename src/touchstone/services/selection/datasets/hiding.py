@@ -40,8 +40,12 @@ class HidingEditor:
         """
         async with self._catalog.writing() as writer:
             record = await store.read_dataset(writer.transaction, dataset_id)
-            if record is None or not (record.is_public or record.is_hidden or record.owner == caller.id):
+            if record is None:
+                raise DatasetNotFound
+            is_visible = record.is_public or record.is_hidden or record.owner == caller.id
+            if not is_visible:
                 raise DatasetNotFound
 
             hidden_reason = reason if is_hidden else None
-            return await writer.update(dataset_id, replace(record, is_hidden=is_hidden, hidden_reason=hidden_reason))
+            draft = replace(record, is_hidden=is_hidden, hidden_reason=hidden_reason)
+            return await writer.update(dataset_id, draft)

@@ -168,17 +168,23 @@ def _page_links(page: int, page_size: int, total_count: int) -> _Links:
 
 
 def _list_links(order: SortOrder, page_window: PageWindow, window: ListWindow, matches: DatasetIds) -> _Links:
-    """Return the links from a part of a bare array to the first, previous and next part.
+    """Return the links to the first, previous and next part of a list that is answered as a bare array.
 
-    The previous part is only known if the caller has not come with a cursor.
+    A cursor only leads forward, so there is no link to the previous part if the caller has come with one.
     """
     limit = page_window.limit
     links: _Links = {"first": {LIMIT.name: limit}}
-    if window.after is None and window.skip > 0:
-        links["prev"] = {SKIP.name: max(0, window.skip - limit), LIMIT.name: limit}
+
+    has_cursor = window.after is not None
+    if not has_cursor and window.skip > 0:
+        previous_skip = max(0, window.skip - limit)
+        links["prev"] = {SKIP.name: previous_skip, LIMIT.name: limit}
+
     if matches.has_more:
         read_count = window.skip + len(matches.ids)
-        links["next"] = {**_continuation(order, window.after, read_count, matches.last_place), LIMIT.name: limit}
+        continuation = _continuation(order, window.after, read_count, matches.last_place)
+        links["next"] = {**continuation, LIMIT.name: limit}
+
     return links
 
 

@@ -56,9 +56,10 @@ class NewRecords:
         source_digests: Sequence[str | None],
         now: datetime,
     ) -> Self:
-        """Prepare to store what an owner declares about new datasets; `source_digests` has a digest for each record.
+        """Convert the declarations of an owner to new records that can be inserted with one statement.
 
-        Other requests may run between the steps, each of which takes some milliseconds.
+        `source_digests` has one digest for each record. Other requests may run between the steps, each of which takes
+        some milliseconds.
         """
         # The text of the metadata serves both for the size of a record and for its row.
         metadata = [record.callers_metadata() for record in records]
@@ -72,6 +73,7 @@ class NewRecords:
             "file_path": [record.file_path for record in records],
             "file_type": [record.file_type for record in records],
         }
+
         await asyncio.sleep(0)
         columns_of_table = {**columns, "metadata": metadata_texts, "source_digest": source_digests, "bytes": sizes}
         shared_values = {"owner": owner, "created_at": now, "updated_at": now}
@@ -122,7 +124,10 @@ def _encode_for_catalog(
     owner: UUID | None,
     now: datetime,
 ) -> RecordBatch:
-    """Return new records as the catalog in memory takes them, but without their ids: each is 0."""
+    """Encode new records for the catalog in memory.
+
+    Their ids are only known once the database has assigned them; until then each is 0.
+    """
     count = len(metadata)
     labels = [RecordLabels.from_metadata(members) for members in metadata]
     words = {name: [None if value is None else tuple(value) for value in columns[name]] for name in WORDS}

@@ -98,8 +98,10 @@ async def insert_new_datasets(transaction: Writer, new_records: NewRecords, vers
 
 
 async def update_dataset(transaction: Writer, dataset_id: int, draft: DatasetDraft, version: int) -> DatasetRecord:
-    """Replace everything but the id of an existing record and return it as stored."""
-    bytes_before = await transaction.scalar(sa.select(datasets.c.bytes).where(datasets.c.id == dataset_id))
+    """Replace the content of an existing record, which keeps its id, and return the record as stored."""
+    bytes_query = sa.select(datasets.c.bytes).where(datasets.c.id == dataset_id)
+    bytes_before = await transaction.scalar(bytes_query)
+
     values = column_values(draft, version)
     values.pop("id", None)
     update = sa.update(datasets).where(datasets.c.id == dataset_id).values(**values)
@@ -107,20 +109,25 @@ async def update_dataset(transaction: Writer, dataset_id: int, draft: DatasetDra
     assert row is not None
 
     record = to_record(row)
-    await record_usage_store.add_bytes(transaction, {record.owner: record.content_bytes - bytes_before})
+    added_bytes = record.content_bytes - bytes_before
+    await record_usage_store.add_bytes(transaction, {record.owner: added_bytes})
     return await _with_owner_pseudo(transaction, record)
 
 
 async def update_datasets(transaction: Writer, drafts: Sequence[DatasetRecord], version: int) -> list[DatasetRecord]:
     """Replace the content of many existing records with one statement, and return them as stored."""
     rows = [column_values(draft, version) for draft in drafts]
+
+    # SQLAlchemy reserves the plain names of the columns, so each parameter has a prefix.
     parameters: dict[str, Any] = {name: sa.bindparam(f"new_{name}") for name in rows[0] if name != "id"}
     update = sa.update(datasets).where(datasets.c.id == sa.bindparam("new_id")).values(**parameters)
-    await transaction.execute(update, [{f"new_{name}": value for name, value in row.items()} for row in rows])
+    parameter_values = [{f"new_{name}": value for name, value in row.items()} for row in rows]
+    await transaction.execute(update, parameter_values)
 
     added_bytes: dict[UUID | None, int] = {}
     for draft, row in zip(drafts, rows, strict=True):
-        added_bytes[draft.owner] = added_bytes.get(draft.owner, 0) + row["bytes"] - draft.content_bytes
+        growth = row["bytes"] - draft.content_bytes
+        added_bytes[draft.owner] = added_bytes.get(draft.owner, 0) + growth
     await record_usage_store.add_bytes(transaction, added_bytes)
     return [to_written_record(draft, row) for draft, row in zip(drafts, rows, strict=True)]
 

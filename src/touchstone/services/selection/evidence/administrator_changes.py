@@ -23,10 +23,10 @@ Draft = TypeVar("Draft", bound=DatasetDraft)
 async def with_claims_of_administrator(
     transaction: Writer, claims: RecordClaims, before: DatasetRecord, draft: Draft, administrator: UUID
 ) -> Draft:
-    """Turn the flags and numbers that an administrator has changed into claims, and return the record without them.
+    """Store the flags and numbers that an administrator has changed as claims, and return the record without them.
 
-    `before` is the record before the change, and `draft` has the values after it. What its creator has declared
-    otherwise is withdrawn and stays in the ledger.
+    `before` is the record before the change, and `draft` has the values after it. Where the creator has declared
+    another value, that declaration is withdrawn, but stays in the ledger of claims.
     """
     changed_values = {
         name: draft.declared_value(name)
@@ -40,7 +40,9 @@ async def with_claims_of_administrator(
             claim_draft = ClaimDraft(attribute=attribute, value=value, author=administrator)
             await _put_in_force(transaction, claims, claim_draft)
 
-    return replace(draft, attributes={**draft.attributes, **dict.fromkeys(changed_values)})
+    # The record no longer declares these values, because the claims state them.
+    cleared_attributes = dict.fromkeys(changed_values)
+    return replace(draft, attributes={**draft.attributes, **cleared_attributes})
 
 
 async def _withdraw_declarations(

@@ -43,15 +43,19 @@ def attribute_states(record: DatasetRecord, claims: Sequence[ClaimRecord], now: 
 def _attribute_state(
     attribute: str, record: DatasetRecord, claims: Sequence[ClaimRecord], now: datetime
 ) -> AttributeState:
-    """Return the state of one attribute at a moment."""
+    """Return what is known about one attribute of a record at a moment, with the evidence for it.
+
+    Claims that are closed or expired at that moment do not count. The attribute is conflicting if the claims and the
+    creator's declaration state different values.
+    """
     counted = [claim for claim in claims if claim.attribute == attribute and claim.is_counted(now)]
     declared_value = record.declared_value(attribute)
     resolution = resolve_attribute(attribute, declared_value, counted, record.owner, now)
     evidence = resolution.evidence
 
-    values = {claim.value for claim in counted}
+    stated_values = {claim.value for claim in counted}
     if declared_value is not None:
-        values.add(declared_value)
+        stated_values.add(declared_value)
 
     level = evidence.level if evidence else None
     if evidence is None and declared_value is not None:
@@ -64,5 +68,5 @@ def _attribute_state(
         declared=declared_value,
         documented=evidence.documented if evidence else None,
         reviewed=evidence.reviewed if evidence else None,
-        is_conflicting=len(values) > 1,
+        is_conflicting=len(stated_values) > 1,
     )

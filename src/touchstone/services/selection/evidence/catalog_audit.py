@@ -64,7 +64,10 @@ class SourceLibrary:
         self._read_texts: tuple[str, Sequence[str]] = ("", ())
 
     def texts(self, digest: str) -> Sequence[str] | None:
-        """Return the texts of a source, those of the document itself if it is there; None if it is not at hand."""
+        """Return the texts of the source with a digest, or None if the source is not available.
+
+        If the document itself is available, these are its texts, and otherwise the passages that were kept of it.
+        """
         path = self._paths.get(digest)
         if path is None:
             return self._excerpts.get(digest)
@@ -84,7 +87,7 @@ def paths_by_digest(folder: Path) -> dict[str, Path]:
 
 
 async def audit_catalog(connection: StreamingReader, documents: Path | None) -> EvidenceAudit:
-    """Check all claims that count.
+    """Check the evidence of all claims in the catalog that count at this moment.
 
     A quote is looked for in what the record keeps of an imported document, in the files below the folder `documents`,
     which are recognised by their digests, and in the passages that come with the demo catalog.
@@ -100,8 +103,9 @@ async def audit_catalog(connection: StreamingReader, documents: Path | None) -> 
         for claim in claims:
             if not claim.is_counted(now):
                 continue
-            name, _ = records[claim.dataset_id]
-            check_claim(audit, claim, name, library, kept_texts[claim.dataset_id])
+            dataset_name, _ = records[claim.dataset_id]
+            check_claim(audit, claim, dataset_name, library, kept_texts[claim.dataset_id])
+
     return audit
 
 
@@ -112,25 +116,28 @@ def check_claim(
     library: SourceLibrary,
     kept_texts: Mapping[str, Sequence[str]],
 ) -> None:
-    """Count a claim in an audit, with the faults of its evidence.
+    """Check the evidence of one claim, and add the result to an audit.
 
-    `kept_texts` are those that its record keeps of imported documents, by the digest of the document.
+    A quote is verified if the text of its source contains it. `kept_texts` are the texts that the record of the claim
+    keeps of imported documents, by the digest of the document.
     """
     audit.claims[claim.effective_level] += 1
     faults = find_faults(claim)
 
     digest = claim.source.sha256 if claim.source else None
     if claim.quote and digest:
-        texts = library.texts(digest)
-        if contains_quote(kept_texts.get(digest, ()), claim.quote) or contains_quote(texts or (), claim.quote):
+        source_texts = library.texts(digest)
+        available_texts = (kept_texts.get(digest, ()), source_texts or ())
+        if any(contains_quote(texts, claim.quote) for texts in available_texts):
             audit.verified += 1
-        elif texts is None:
+        elif source_texts is None:
             audit.unverified += 1
         else:
             faults.append(EvidenceFault.QUOTE_NOT_IN_SOURCE)
 
     for fault in faults:
-        audit.faulty.append(FaultyClaim(claim.dataset_id, dataset_name, claim.attribute, claim.quote or "", fault))
+        faulty_claim = FaultyClaim(claim.dataset_id, dataset_name, claim.attribute, claim.quote or "", fault)
+        audit.faulty.append(faulty_claim)
 
 
 def texts_of_imports(metadata: Mapping[str, Any] | None) -> Mapping[str, Sequence[str]]:

@@ -276,19 +276,22 @@ async def _load_claim(connection: Reader, dataset_id: int, claim_id: UUID, viewe
 
 
 async def _store_decision(writer: CatalogWriter, context: _ClaimContext, claim: ClaimRecord) -> None:
-    """Store a claim that was reviewed or withdrawn, and update the record.
+    """Store a claim that was reviewed or withdrawn, and update the record that it is about.
 
-    A declaration becomes a row of the ledger. If it is closed, the record does not declare its value any longer.
+    A declaration is part of the record until somebody decides about it; then it also becomes a row of the ledger. If
+    it is rejected or withdrawn, the record no longer declares its value.
     """
-    record, claims, _ = context
+    record, claims = context.record, context.claims
     is_closed = claim.status not in OPEN_STATUSES
     if is_closed and is_declaration(record, claim):
         record = without_declaration(record, claim.attribute)
 
-    if claims.get(claim.id) is None:
+    is_new_in_ledger = claims.get(claim.id) is None
+    if is_new_in_ledger:
         await claims.insert(writer.transaction, [claim])
     else:
         await claims.update(writer.transaction, claim)
+
     await writer.update(record.id, claims.resolve(record))
 
 

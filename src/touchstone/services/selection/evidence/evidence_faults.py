@@ -52,13 +52,17 @@ FAULT_TITLES: Final = {
 
 
 def find_faults(claim: ClaimRecord) -> list[EvidenceFault]:
-    """Return what is wrong with the evidence for a claim, as far as its quote alone shows."""
-    is_documented = claim.level is EvidenceLevel.DOCUMENTED
+    """Return the faults in the evidence for a claim that can be found without its source document."""
     faults = []
+
+    # A documented claim needs a quote and a source that can be identified.
+    is_documented = claim.level is EvidenceLevel.DOCUMENTED
+    has_source = claim.source is not None and bool(claim.source.sha256)
     if is_documented and not claim.quote:
         faults.append(EvidenceFault.NO_QUOTE)
-    if is_documented and (claim.source is None or not claim.source.sha256):
+    if is_documented and not has_source:
         faults.append(EvidenceFault.NO_SOURCE)
+
     if not claim.quote:
         return faults
 

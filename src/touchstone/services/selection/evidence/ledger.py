@@ -62,7 +62,10 @@ async def insert_record(
 async def insert_records(
     transaction: Writer, records: Sequence[tuple[DatasetDraft, Sequence[ClaimDraft]]], version: int
 ) -> None:
-    """Insert many records with their claims at a version of the catalog, without telling the catalog in memory."""
+    """Insert many records with their claims at a version of the catalog.
+
+    This writes to the database only. The catalog in memory does not learn of the records.
+    """
     now = datetime.now(UTC)
     drafts: list[DatasetDraft] = []
     claims_by_uuid: dict[UUID, list[ClaimRecord]] = {}
@@ -74,10 +77,11 @@ async def insert_records(
     await dataset_store.insert_datasets(transaction, drafts, version)
     claimed_uuids = [uuid for uuid, claims in claims_by_uuid.items() if claims]
     row_ids = await dataset_store.ids_of_uuids(transaction, claimed_uuids)
-    await store.insert_claims(
-        transaction,
-        [replace(claim, dataset_id=row_ids[uuid]) for uuid in claimed_uuids for claim in claims_by_uuid[uuid]],
-    )
+    # The claims were made before their records had ids.
+    claims_with_ids: list[ClaimRecord] = []
+    for uuid in claimed_uuids:
+        claims_with_ids += [replace(claim, dataset_id=row_ids[uuid]) for claim in claims_by_uuid[uuid]]
+    await store.insert_claims(transaction, claims_with_ids)
 
 
 async def store_resolution(writer: CatalogWriter, record: DatasetRecord, claims: RecordClaims) -> DatasetRecord:

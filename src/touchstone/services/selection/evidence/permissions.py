@@ -19,17 +19,19 @@ def check_may_review(claim: ClaimRecord, decision: Decision, owner: UUID | None,
         ReviewForbidden, OwnClaim: the caller may not make this decision.
         ClaimClosed: the claim is closed, or has been accepted or confirmed already.
     """
-    is_creator = owner == caller.id and decision is not Decision.CONFIRM
-    if not (caller.is_curator or is_creator):
+    is_confirmation = decision is Decision.CONFIRM
+    is_creators_decision = owner == caller.id and not is_confirmation
+    if not (caller.is_curator or is_creators_decision):
         raise ReviewForbidden
-    if decision is Decision.CONFIRM and claim.author == caller.id:
+    if is_confirmation and claim.author == caller.id:
         raise OwnClaim
 
     _check_open(claim)
     if decision is Decision.ACCEPT and claim.status is ClaimStatus.ACTIVE:
         raise ClaimClosed
-    if decision is Decision.CONFIRM and claim.effective_level is EvidenceLevel.REVIEWED:
+    if is_confirmation and claim.effective_level is EvidenceLevel.REVIEWED:
         raise ClaimClosed
+    # A creator who is no curator decides about proposals only.
     if not caller.is_curator and claim.status is not ClaimStatus.PROPOSED:
         raise ReviewForbidden
 

@@ -117,16 +117,19 @@ class RecordClaims:
 
 
 def with_resolution(draft: Draft, claims: Sequence[ClaimRecord], now: datetime) -> Draft:
-    """Return a record whose attributes and evidence are what its claims and its creator's declarations amount to."""
+    """Return a record with its attributes and their evidence computed from claims and its creator's declarations."""
     claims_by_attribute: dict[str, list[ClaimRecord]] = {}
     for claim in claims:
         claims_by_attribute.setdefault(claim.attribute, []).append(claim)
 
     attributes: dict[str, AttributeValue] = dict(draft.attributes)
     evidence: dict[str, AttributeEvidence] = {}
-    for name in sorted(claims_by_attribute.keys() | (draft.attribute_evidence or {}).keys()):
+    # An attribute that has had evidence may have lost its last claim.
+    earlier_evidence = draft.attribute_evidence or {}
+    for name in sorted(claims_by_attribute.keys() | earlier_evidence.keys()):
         declared_value = draft.declared_value(name)
-        resolution = resolve_attribute(name, declared_value, claims_by_attribute.get(name, ()), draft.owner, now)
+        claims_about_attribute = claims_by_attribute.get(name, ())
+        resolution = resolve_attribute(name, declared_value, claims_about_attribute, draft.owner, now)
         attributes[name] = resolution.shown_value
         if resolution.evidence is not None:
             evidence[name] = resolution.evidence

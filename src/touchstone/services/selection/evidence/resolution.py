@@ -53,8 +53,9 @@ class Resolution(NamedTuple):
 def resolve_attribute(
     attribute: str, declared_value: ClaimValue, claims: Sequence[ClaimRecord], owner: UUID | None, now: datetime
 ) -> Resolution:
-    """Return what the claims about an attribute of a record amount to at a moment.
+    """Decide which value of an attribute a record shows at a moment, given all claims about the attribute.
 
+    The result also contains the evidence for the value, and the values that stricter assurances accept.
     `declared_value` is the declaration in the row of the record, and `owner` the creator of the record.
     """
     statements = [_to_statement(claim, owner) for claim in claims if claim.is_counted(now)]
@@ -84,7 +85,8 @@ def resolve_attribute(
 def decide(attribute: str, statements: Sequence[Statement], assurance: Assurance) -> Statement | None:
     """Return the statement that decides the value of an attribute at an assurance, or None if none counts.
 
-    Its level is that of the strongest claim with the same value.
+    The assurance says how well a value must be supported: for example, mere declarations do not count at `documented`.
+    The level of the result is that of the strongest claim with the same value.
     """
     counted = [statement for statement in statements if statement.level.counts_at(assurance)]
     if not counted:

@@ -99,7 +99,10 @@ class DocumentImporter:
         order: ImportOrder,
         limits: ImportLimits,
     ) -> None:
-        """Prepare imports by an order, on behalf of a caller or, if that is None, of the service itself."""
+        """Create an importer that follows the options of a request, the `order`.
+
+        The records and claims that it creates belong to `caller`, or to the service itself if that is None.
+        """
         self._database = database
         self._catalog = catalog
         self._order = order
@@ -162,21 +165,30 @@ class DocumentImporter:
         )
 
     async def _find_unchanged(self, digest: str, entry: DocumentEntry) -> ImportOutcome | None:
-        """Return the outcome of importing what was imported before, or None if there is something to write."""
+        """Return the outcome if the document was imported before and nothing has to change; otherwise None.
+
+        `digest` identifies the source of the record. Nothing has to change if the content of the document is the same,
+        the record has the requested visibility, and there is no proposal that the order would accept.
+        """
         async with self._database.reading() as connection:
             record = await store.dataset_from_source(connection, digest)
             if record is None:
                 return None
+
             earlier = earlier_version(read_entries(record.metadata), entry)
             if earlier is None or earlier.digest != entry.digest or not earlier.is_complete:
                 return None
+
             claims = await claim_store.read_claims(connection, record.id)
 
         if self._order.visibility not in (None, record.visibility):
             return None
+
         claims_of_document = [claim for claim in claims if claim.id in earlier.claims]
-        if self._order.accept and any(claim.status is ClaimStatus.PROPOSED for claim in claims_of_document):
+        has_proposals = any(claim.status is ClaimStatus.PROPOSED for claim in claims_of_document)
+        if self._order.accept and has_proposals:
             return None
+
         return ImportOutcome(status=ImportStatus.UNCHANGED, record=record, claims=tuple(claims_of_document))
 
     async def _write(
@@ -228,9 +240,10 @@ class DocumentImporter:
     async def _without_excess_proposals(
         self, writer: CatalogWriter, changes: ClaimChanges
     ) -> tuple[ClaimChanges, tuple[RejectedPart, ...]]:
-        """Return changes without proposals that would exceed the limit of the importer, and these as skipped parts.
+        """Remove the proposals by which the importer would have too many open ones.
 
-        The service itself has no limit.
+        Returns the remaining changes, and the removed proposals as parts of the document that were skipped. The service
+        itself has no limit.
         """
         adds_proposals = any(claim.status is ClaimStatus.PROPOSED for claim in changes.added)
         if self._owner is None or not adds_proposals:
@@ -261,7 +274,7 @@ def _level_of_claims(caller: Caller | None, order: ImportOrder) -> EvidenceLevel
 
 
 def _validated_values(dataset: ReadDataset, source: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of a record that a document gives, by the rules that hold for every record.
+    """Return the values that a document gives for a record, validated like the body of a request to create one.
 
     Raises:
         ValidationError: the catalog cannot hold one of the values.
@@ -274,7 +287,8 @@ def _validated_values(dataset: ReadDataset, source: dict[str, Any]) -> dict[str,
         {"name": values.get("dataset_name", ""), **texts, **values, "metadata": metadata}
     )
     fields = body.provided_fields()
-    return {**body.provided_attributes(), **{name: fields[name] for name in (*_TEXT_FIELDS, "metadata")}}
+    texts_and_metadata = {name: fields[name] for name in (*_TEXT_FIELDS, "metadata")}
+    return {**body.provided_attributes(), **texts_and_metadata}
 
 
 def _invalid_record(error: ValidationError) -> RejectedPart:
@@ -307,7 +321,7 @@ def _with_documents(
     after: Sequence[DocumentEntry],
     earlier: Sequence[ImportedDocument],
 ) -> DatasetDraft:
-    """Return a record in which what its documents stated before is replaced by what they state now.
+    """Replace what the documents of a record stated before by what they state now, and return the record.
 
     `earlier` are documents that another catalog had imported before it exported the dataset.
     """
@@ -330,13 +344,14 @@ def _with_documents(
     declared_metadata = without_service_keys(stored_metadata)
     merged_metadata = merge_values(declared_metadata, old_values["metadata"], new_values["metadata"])
     service_metadata = service_members(stored_metadata)
-    metadata = {key: value for key, value in merged_metadata.items() if value is not None}
+    known_metadata = {key: value for key, value in merged_metadata.items() if value is not None}
+    imported_documents = entries_json(stored_metadata, after, earlier)
 
     return replace(
         draft,
         **texts,
         attributes={**draft.attributes, **attributes},
-        metadata={**metadata, **service_metadata, IMPORTED: entries_json(stored_metadata, after, earlier)},
+        metadata={**known_metadata, **service_metadata, IMPORTED: imported_documents},
     )
 
 

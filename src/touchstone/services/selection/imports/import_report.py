@@ -38,9 +38,9 @@ def refusal_of(results: Sequence[ImportResult], *, quota_bytes: int) -> ServiceE
 
 
 async def encode_report(results: Sequence[ImportResult], pseudos: Pseudos, locale: str) -> bytes:
-    """Return the report of an import as JSON; `pseudos` are the names of those who made claims.
+    """Encode the report of an import as JSON; `pseudos` are the names of the people who made claims.
 
-    Once the results have taken as many bytes as the records of one answer may, further ones come without details.
+    The size of a response is limited. Once the results with details have used it up, the others come without details.
     """
     budget = ByteBudget()
     has_room = True
@@ -55,6 +55,7 @@ async def encode_report(results: Sequence[ImportResult], pseudos: Pseudos, local
             if not has_room:
                 encoded_result = msgspec.json.encode(_result_without_details(result, locale))
             encoded_results.append(encoded_result)
+
         await asyncio.sleep(0)  # a long report must not hold up other requests
 
     return b'{"total":%d,"results":[%b]}' % (len(results), b",".join(encoded_results))
@@ -117,18 +118,21 @@ def _result_without_details(result: ImportResult, locale: str) -> dict[str, Any]
 
 
 def _record_json(outcome: ImportOutcome, bodies: Mapping[int, bytes]) -> msgspec.Raw | dict[str, Any] | None:
-    """Return the record of a result as clients receive it, without ids if it exists only in a dry run."""
-    if outcome.record is None:
+    """Return the record of a result as clients receive it, without ids if it exists only in a dry run.
+
+    `bodies` has the encoded records by id. The result is None if the document was rejected.
+    """
+    record = outcome.record
+    if record is None:
         return None
 
-    record = outcome.record
     if not outcome.is_new_in_dry_run:
         return msgspec.Raw(bodies[record.id])
 
     # Several records of a dry run can have had the same id, because nothing of them remains.
-    body = encode_records([record])[record.id].body
-    json_object: dict[str, Any] = {**msgspec.json.decode(body), "id": None, "dataset_id": None}
-    return json_object
+    encoded_record = encode_records([record])[record.id]
+    json_object: dict[str, Any] = msgspec.json.decode(encoded_record.body)
+    return {**json_object, "id": None, "dataset_id": None}
 
 
 def _error_json(error: RejectedPart, locale: str) -> dict[str, Any]:

@@ -67,9 +67,10 @@ class ClaimChanges(NamedTuple):
 
 
 def drafts_of(dataset: ReadDataset, author: ClaimAuthor, source: ClaimSource, *, accept: bool) -> list[ClaimDraft]:
-    """Return the claims that a document makes about a dataset.
+    """Return drafts of the claims that a document makes about a dataset.
 
-    What it states in fields is active; what was found in its prose is proposed, unless it is to be accepted at once.
+    Claims from the fields of the document are active. Claims found in its prose are proposals, which somebody has to
+    accept, unless `accept` is set.
     """
     standard = dataset.dataset.standard
     status_of_proposals = ClaimStatus.ACTIVE if accept else ClaimStatus.PROPOSED
@@ -106,10 +107,10 @@ def _one_for_each_number(claims: Sequence[Claim]) -> list[Claim]:
 def change_claims(
     current: Sequence[ClaimRecord], earlier_ids: Collection[UUID], drafts: Sequence[ClaimDraft], now: datetime
 ) -> ClaimChanges:
-    """Return what a document changes among the claims of a record.
+    """Compare the claims of a document with the current claims of a record, and return what the import changes.
 
-    `earlier_ids` are the claims of the version that was imported before. A claim of it that was rejected, or withdrawn
-    by somebody, is not made again.
+    `earlier_ids` are the claims from the version of the document that was imported before. Those that the document no
+    longer makes are withdrawn. Those that somebody has rejected or withdrawn are not made again.
     """
     earlier = {statement_of(claim): claim for claim in current if claim.id in earlier_ids}
     statements: set[tuple[object, ...]] = set()
@@ -132,6 +133,7 @@ def change_claims(
             changed[claim.id] = claim
         of_document.append(claim)
 
+    # Only the claims that the document no longer makes are left.
     for claim in earlier.values():
         if claim.status in OPEN_STATUSES:
             changed[claim.id] = withdrawn(claim, now)

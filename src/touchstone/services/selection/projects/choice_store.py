@@ -87,7 +87,7 @@ class ChoiceRecord(ChoiceDraft, frozen=True, kw_only=True):
 
 
 async def insert_choice(transaction: Writer, project: ProjectRecord, draft: ChoiceDraft) -> None:
-    """Append a choice to the history of a project."""
+    """Append a choice to the history of a project; a draft without a dataset records that the choice was withdrawn."""
     dataset = draft.dataset
     values = {
         "dataset_id": dataset.id if dataset else None,
@@ -97,6 +97,7 @@ async def insert_choice(transaction: Writer, project: ProjectRecord, draft: Choi
         "reason": draft.reason,
         "ranking": draft.ranking,
     }
+    # The size counts towards the quota of the project's owner.
     byte_count = len(msgspec.json.encode(values)) + _OVERHEAD_BYTES
     insert = sa.insert(project_choices).values(
         **values, project_id=project.id, author=draft.author, created_at=draft.created_at, bytes=byte_count

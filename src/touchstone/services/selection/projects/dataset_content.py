@@ -116,12 +116,17 @@ async def read_contents(
     """Return the present contents of datasets, by integer id; those that the viewer may not see are missing."""
     contents: dict[int, DatasetContent] = {}
     now = datetime.now(UTC)
+
     # Other requests get their turn between the batches.
     for start in range(0, len(dataset_ids), _BATCH):
         batch = dataset_ids[start : start + _BATCH]
         records = await dataset_store.visible_datasets(connection, batch, viewer)
-        claims_by_dataset = await evidence_store.read_claims_by_dataset(connection, [record.id for record in records])
-        contents |= {record.id: content_of(record, claims_by_dataset.get(record.id, []), now) for record in records}
+        visible_ids = [record.id for record in records]
+        claims_by_dataset = await evidence_store.read_claims_by_dataset(connection, visible_ids)
+
+        for record in records:
+            claims = claims_by_dataset.get(record.id, [])
+            contents[record.id] = content_of(record, claims, now)
 
     return contents
 

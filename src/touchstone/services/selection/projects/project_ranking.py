@@ -85,11 +85,13 @@ async def find_standing(catalog: LiveCatalog, need: ProjectNeed, dataset_id: int
     ranks = await find_ranks(catalog, need, [dataset_id], viewer)
     rank = ranks.get(dataset_id)
 
+    # Read the ranking again at this rank, for the place that the dataset shares with others of the same score.
     scoring = need.scoring()
     query = build_query(scoring.filters, viewer)
     index = 0 if rank is None else rank - 1
     _, ranked = await catalog.rank(query, scoring.weights, skip=index, limit=1, assurance=need.assurance)
     records = ranked.records()
+
     # The catalog may have become smaller since the rank was found.
     is_ranked = rank is not None and len(records.places) > 0
 

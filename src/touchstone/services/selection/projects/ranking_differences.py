@@ -196,9 +196,17 @@ def _reason(
 def _item(
     before: RankedDataset | None, after: RankedDataset | None, status: ReplayStatus, reason: ReplayReason | None
 ) -> ReplayedItem:
-    """Return a dataset with all its differences between two rankings; None stands for a ranking without it."""
+    """Return all differences of one dataset between two rankings.
+
+    `before` or `after` is None if the dataset is not in that ranking.
+    """
     dataset = after or before
     assert dataset is not None, "a dataset is in one of the rankings"
+
+    rank_before = before.rank if before else None
+    rank_after = after.rank if after else None
+    score_before = before.score if before else None
+    score_after = after.score if after else None
 
     return ReplayedItem(
         id=dataset.id,
@@ -206,8 +214,8 @@ def _item(
         dataset_name=dataset.name,
         status=status,
         reason=reason,
-        rank=RankChange(before.rank if before else None, after.rank if after else None),
-        score=ScoreChange(before.score if before else None, after.score if after else None),
+        rank=RankChange(rank_before, rank_after),
+        score=ScoreChange(score_before, score_after),
         points=_points_changes(before, after),
         changes=_content_changes(before, after),
     )

@@ -129,17 +129,19 @@ class SnapshotEditor:
             return await read_pseudos(connection, {snapshot.author})
 
     async def _freeze(self, project: ProjectRecord, limit: int) -> SnapshotContent:
-        """Return the first recommendations for a project with the present content of the datasets."""
+        """Rank the datasets for a project, and return the first ones with their present content, for a snapshot."""
         need = ProjectNeed.of(project)
         scoring = need.scoring()
         query = build_query(scoring.filters, project.user_id)
         view, ranked = await self._catalog.rank(query, scoring.weights, skip=0, limit=limit, assurance=need.assurance)
+
         options = RankingOptions(skip=0, limit=limit, explain=True)
         ranking = RankingResult(view, ranked, scoring.weights, options, scoring.gates)
         items = [item for records in ranked.chunks() for item in ranking.items(records)]
 
+        ranked_ids = [item.id for item in items]
         async with self._database.reading() as connection:
-            contents = await read_contents(connection, [item.id for item in items], project.user_id)
+            contents = await read_contents(connection, ranked_ids, project.user_id)
             last_choice = await choice_store.load_last_choice(connection, project)
 
         # The digests take about a millisecond for each dataset, so they are computed in a thread.

@@ -44,7 +44,9 @@ from touchstone.services.selection.reasons.sentences import describe_lifts, desc
 
 
 def answer_comparison(view: View, ranking: RankingInQuestion, ids: Sequence[int]) -> ComparisonView:
-    """Compare the datasets with some ids, every two of them, in the order of a ranking.
+    """Compare every two of the datasets with these ids, and explain why one is ranked above the other.
+
+    The datasets and the pairs are in the order of the ranking.
 
     Raises:
         DatasetNotFound: the view does not have one of the datasets.
@@ -72,7 +74,7 @@ def answer_comparison(view: View, ranking: RankingInQuestion, ids: Sequence[int]
 def _describe_compared_datasets(
     view: View, positions: Ints, lookup: RankLookup, weights: Mapping[str, float]
 ) -> list[ComparedDatasetView]:
-    """Return what a comparison shows of each dataset alone: its score, and what this is made of."""
+    """Return what a comparison shows of each dataset by itself: its score, its rank, and how the score is composed."""
     items = view.items(positions)
     facts = view.facts(positions)
     criterion_scores = view.criterion_scores(positions)
@@ -85,7 +87,7 @@ def _describe_compared_datasets(
 
     datasets = []
     for index, position in enumerate(positions.tolist()):
-        is_match = lookup.contains(position)
+        is_match = lookup.contains(position)  # a dataset that the filters exclude has no rank
         dataset = ComparedDatasetView(
             id=items.id[index],
             dataset_id=UUID(items.dataset_id[index]),
@@ -190,7 +192,7 @@ def answer_lifts(view: View, ranking: RankingInQuestion, dataset_id: int, target
 
 
 def _lift_view(lift: Lift) -> LiftView:
-    """Return how far a dataset would rise through one attribute as it is answered."""
+    """Convert a lift, that is, how far a dataset would rise through one attribute, to its JSON view."""
     return LiftView(
         attribute=lift.attribute,
         value=lift.value,
@@ -213,9 +215,10 @@ def _lifted_set_view(lifted: LiftedRecord | None) -> LiftedSetView | None:
 def answer_stability(
     view: View, ranking: RankingInQuestion, options: StabilityOptions, *, includes_unknown_ranks: bool
 ) -> StabilityView:
-    """Return how stable the first places of a ranking are, on request also with the ranks that are possible.
+    """Return how stable the first places of a ranking are when the weights vary.
 
-    These are the ranks that a dataset can have, whatever is found out about unknown ethical attributes.
+    With `includes_unknown_ranks`, the answer also has the best and the worst rank that each dataset can have, whatever
+    is found out about unknown ethical attributes.
     """
     stabilities = measure_stability(view, ranking.query, ranking.weights, options)
     positions = np.array([stability.position for stability in stabilities], np.int64)
@@ -274,7 +277,7 @@ def _describe_stable_datasets(
 
 
 def _overtaker_view(view: View, overtaker: Overtaker | None) -> OvertakerView | None:
-    """Return the dataset that overtakes another one as it is answered; None if there is none."""
+    """Return the JSON view of the dataset that overtakes another one, or None if no dataset does."""
     if overtaker is None:
         return None
 

@@ -63,8 +63,14 @@ def _kept_content(history: ChoiceHistory) -> KeptContent | None:
 
 
 def _reported_decision(choice: ChoiceRecord, history: ChoiceHistory, project_owner: UUID) -> ReportedDecision:
-    """Return a choice of a history as a report lists it."""
-    dataset, ranking = choice.dataset, choice.ranking
+    """Return a choice from the history of a project as a report lists it.
+
+    A choice has no dataset if it only records that an earlier choice was withdrawn, and no ranking if the dataset could
+    not be ranked at that moment.
+    """
+    dataset = choice.dataset
+    ranking = choice.ranking
+
     return ReportedDecision(
         at=choice.created_at,
         by=history.pseudos.get(choice.author),

@@ -62,8 +62,9 @@ def latest_moment(content: ReportContent) -> datetime:
 
 
 def _moments(content: ReportContent) -> Iterator[datetime]:
-    """Yield the times of the facts that a report states."""
+    """Yield the times at which the facts in a report came about, in no particular order."""
     yield content.project.updated_at
+
     if content.evidence is not None:
         for attribute in content.evidence.attributes:
             for claim in attribute.claims:
@@ -71,7 +72,9 @@ def _moments(content: ReportContent) -> Iterator[datetime]:
                     yield claim.at
                 if claim.review is not None:
                     yield claim.review.at
+
     yield from (decision.at for decision in content.history)
+
     finished_at = [training.finished_at for training in content.trainings]
     finished_at += [explanation.finished_at for explanation in content.explanations]
     if content.model_comparison is not None:

@@ -104,7 +104,7 @@ def _find_source(name: str, value: ClaimValue, claims: Sequence[ClaimRecord]) ->
 
 
 def kept_evidence(kept: KeptContent, need: ReportedNeed, parts: Collection[ReportPart]) -> ReportedEvidence:
-    """Return what was known about a chosen dataset that has gone, at the time of the choice."""
+    """Return what was known about a dataset when it was chosen, for a report after the dataset has been withdrawn."""
     names = _reported_attribute_names(need)
     attributes = {name: _kept_attribute(name, kept.content, need.assurance) for name in names}
     points = {law: _points(law, attributes, parts) for law in Law}
@@ -121,6 +121,8 @@ def kept_evidence(kept: KeptContent, need: ReportedNeed, parts: Collection[Repor
 def _kept_attribute(name: str, content: DatasetContent, assurance: Assurance) -> ReportedAttribute:
     """Return what was known about one attribute of a dataset when it was chosen."""
     claims = [claim for claim in content.claims if claim.attribute == name and claim.scope != "annotators"]
+    stated_values = {claim.value for claim in claims}
+
     value = content.record.get(name)
     evidence_json = content.record.get("evidence", {}).get(name)
     if evidence_json is None:
@@ -137,7 +139,7 @@ def _kept_attribute(name: str, content: DatasetContent, assurance: Assurance) ->
         not_applicable=value is None and any(claim.not_applicable for claim in claims),
         level=level,
         counted_value=counted_value,
-        is_conflicting=len({claim.value for claim in claims}) > 1,
+        is_conflicting=len(stated_values) > 1,
         claims=[_kept_claim(claim) for claim in claims],
     )
 
@@ -182,8 +184,15 @@ def _value_at(state: AttributeState, assurance: Assurance) -> ClaimValue:
 
 
 def _reported_claim(claim: ClaimRecord, pseudos: Pseudos) -> ReportedClaim:
-    """Return a claim with the names of its author and its reviewer."""
+    """Return a claim as a report shows it, with the names of its author and its reviewer."""
+    author_name = None if claim.author is None else pseudos.get(claim.author)
+
     review = claim.review
+    reported_review: ReportedReview | None = None
+    if review is not None:
+        reviewer_name = pseudos.get(review.reviewer)
+        reported_review = ReportedReview(by=reviewer_name, at=review.at, decision=review.decision, note=review.note)
+
     return ReportedClaim(
         value=claim.value,
         not_applicable=claim.is_not_applicable,
@@ -192,12 +201,10 @@ def _reported_claim(claim: ClaimRecord, pseudos: Pseudos) -> ReportedClaim:
         place=claim.place,
         source=claim.source,
         standard=claim.standard,
-        by=None if claim.author is None else pseudos.get(claim.author),
+        by=author_name,
         at=claim.created_at,
         until=claim.until,
-        review=None
-        if review is None
-        else ReportedReview(by=pseudos.get(review.reviewer), at=review.at, decision=review.decision, note=review.note),
+        review=reported_review,
     )
 
 
@@ -211,7 +218,7 @@ def _points(
 def _reported_point(
     point: LegalPoint, attributes: Mapping[str, ReportedAttribute], parts: Collection[ReportPart]
 ) -> ReportedPoint:
-    """Return one point of law with the attributes and the parts of the report that speak to it."""
+    """Return one point of law with the attributes and the parts of the report that are evidence for it."""
     evident = [name for name in point.attributes if attributes[name].is_evident]
     present_parts = [part.value for part in point.parts if part in parts]
     return ReportedPoint(

@@ -54,7 +54,7 @@ async def rank_for_report(
 
 
 def find_standing(ranking: ProjectRanking, dataset_id: int) -> ExplainedItem | None:
-    """Return a dataset as an item of a ranking, at whatever rank it is; None if it does not satisfy the filters.
+    """Return the item of a ranking for one dataset, whatever its rank; None if it does not satisfy the filters.
 
     This scores all records if the dataset is not among the first, so it runs in a thread.
     """
@@ -68,7 +68,8 @@ def find_standing(ranking: ProjectRanking, dataset_id: int) -> ExplainedItem | N
     if position is None or not lookup.contains(position):
         return None
 
-    [score] = score_matrix(view.criterion_scores(np.array([position])).T, scoring.weights).tolist()
+    criterion_scores = view.criterion_scores(np.array([position]))
+    [score] = score_matrix(criterion_scores.T, scoring.weights).tolist()
     rank = lookup.rank_of(position, score)
     window = view.rank(query, scoring.weights, skip=rank - 1, limit=1)
     return _explained_items(view, window, scoring)[0]

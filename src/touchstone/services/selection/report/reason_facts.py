@@ -40,13 +40,15 @@ def compare_with_rival(ranking: ProjectRanking, choice: ReportedChoice | None) -
     [comparison] = compare_records(view, positions, weights)
 
     reversal = comparison.reversal
+    reported_reversal: ReportedReversal | None = None
+    if reversal is not None:
+        reported_reversal = ReportedReversal(reversal.criterion, reversal.weight_before, reversal.weight)
+
     return ReportedComparison(
         above=above,
         below=below,
         differences=[_reported_difference(difference, above, below) for difference in comparison.differences],
-        reversal=None
-        if reversal is None
-        else ReportedReversal(reversal.criterion, reversal.weight_before, reversal.weight),
+        reversal=reported_reversal,
     )
 
 
@@ -79,7 +81,7 @@ def _reported_difference(
 
 
 def measure_robustness(ranking: ProjectRanking) -> ReportedRobustness | None:
-    """Return how the first places of a ranking fare when the weights vary; None if nothing is ranked."""
+    """Return how stable the first places of a ranking are when the weights vary, or None if nothing is ranked."""
     stabilities = measure_stability(ranking.view, ranking.query, ranking.scoring.weights, STABILITY)
     if not stabilities:
         return None
@@ -94,10 +96,12 @@ def measure_robustness(ranking: ProjectRanking) -> ReportedRobustness | None:
 
 
 def _reported_place(stability: RecordStability, ranking: ProjectRanking) -> ReportedPlace:
-    """Return how the place of one dataset fares when the weights vary."""
+    """Return how stable the place of one dataset is when the weights vary, and which dataset may overtake it."""
     positions = [stability.position]
     if stability.overtaken_by is not None:
         positions.append(stability.overtaken_by.position)
+
+    # The first position is that of the dataset, and the second one, if any, that of its overtaker.
     [dataset_id, *_] = ranking.view.ids(np.array(positions)).tolist()
     [name, *overtakers] = ranking.view.names(np.array(positions))
 
@@ -121,9 +125,10 @@ def _reported_place(stability: RecordStability, ranking: ProjectRanking) -> Repo
 def find_prospects(
     ranking: ProjectRanking, comparison: ReportedComparison | None, choice: ReportedChoice | None
 ) -> list[ReportedProspects]:
-    """Return what could change the ranks of the two datasets that are compared, or of the only one.
+    """Return what could change the ranks of the two datasets that a report compares.
 
-    For the lower one, it includes the smallest set of attributes that would put it in the place of the upper one.
+    For the lower one, the result includes the smallest set of attributes that would put it in the place of the upper
+    one. If there is no comparison, the result is about the chosen or the first dataset alone.
     """
     if comparison is not None:
         above, below = comparison.above, comparison.below
@@ -134,7 +139,7 @@ def find_prospects(
 
 
 def _find_prospects(item: ExplainedItem, ranking: ProjectRanking, target_rank: int | None = None) -> ReportedProspects:
-    """Return what could change the rank of one dataset."""
+    """Return what could change the rank of one dataset: the attributes that would raise its score if established."""
     position = ranking.view.find_position(item.id)
     assert position is not None, "the dataset has been read from this view"
     report = find_lifts(ranking.view, ranking.query, ranking.scoring.weights, position, target_rank)
@@ -144,6 +149,8 @@ def _find_prospects(item: ExplainedItem, ranking: ProjectRanking, target_rank: i
         for lift in report.lifts
         if lift.gain > 0
     ]
+    smallest_set = report.smallest_set
+
     return ReportedProspects(
         dataset_id=item.id,
         name=item.dataset_name,
@@ -154,5 +161,5 @@ def _find_prospects(item: ExplainedItem, ranking: ProjectRanking, target_rank: i
         worst_rank=report.unknown_ranks.worst,
         lifts=lifts,
         target_rank=target_rank,
-        smallest_set=None if report.smallest_set is None else report.smallest_set.attributes,
+        smallest_set=None if smallest_set is None else smallest_set.attributes,
     )

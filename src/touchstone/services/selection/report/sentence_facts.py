@@ -19,12 +19,13 @@ from touchstone.services.selection.report.fact_types import (
 
 
 def comparison_facts(comparison: ReportedComparison) -> ComparisonFacts:
-    """Return what the sentence about two datasets is made of."""
+    """Return the facts from which the sentence that compares two datasets is written."""
     differences = {item.criterion_name: item.difference for item in comparison.differences}
+
     reversal = comparison.reversal
-    change = None
+    weight_change = None
     if reversal is not None:
-        change = WeightChange(CRITERION_LABELS[reversal.criterion_name], reversal.weight_before, reversal.weight)
+        weight_change = WeightChange(CRITERION_LABELS[reversal.criterion_name], reversal.weight_before, reversal.weight)
 
     return ComparisonFacts(
         above=comparison.above.dataset_name,
@@ -32,12 +33,12 @@ def comparison_facts(comparison: ReportedComparison) -> ComparisonFacts:
         above_score=comparison.above.score,
         below_score=comparison.below.score,
         differences=labeled_points(differences),
-        reversal=change,
+        reversal=weight_change,
     )
 
 
 def stability_facts(place: ReportedPlace, robustness: ReportedRobustness, total_count: int) -> StabilityFacts:
-    """Return what the sentence about the robustness of a place is made of."""
+    """Return the facts from which the sentence about the robustness of a place is written."""
     return StabilityFacts(
         name=place.name,
         k=robustness.k,
@@ -52,7 +53,7 @@ def stability_facts(place: ReportedPlace, robustness: ReportedRobustness, total_
 
 
 def lifts_facts(prospects: ReportedProspects) -> TargetRankFacts:
-    """Return what the sentence about the attributes that would raise a dataset to a rank is made of."""
+    """Return the facts for the sentence about the attributes that would raise a dataset to a certain rank."""
     values = {lift.attribute: lift.value for lift in prospects.lifts}
     attributes = None
     if prospects.smallest_set is not None:

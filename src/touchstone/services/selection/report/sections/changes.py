@@ -33,14 +33,15 @@ def changes_section(content: ReportContent, language: ReportLanguage) -> Section
         return Section("changes", title, [paragraph(language.text("nothing_matches"))])
 
     robustness = content.robustness
-    lead = language.text(
-        "robustness_lead", k=robustness.k, samples=robustness.samples, spread=language.percent(robustness.spread)
-    )
+    spread = language.percent(robustness.spread)
+    lead = language.text("robustness_lead", k=robustness.k, samples=robustness.samples, spread=spread)
     blocks: list[Block] = [paragraph(lead)]
     if is_robustness_trivial(content):
         total = content.ranking.total_count
         blocks.append(paragraph(language.text("robustness_trivial", total=total, k=robustness.k)))
     blocks.append(_robustness_table(content, robustness, language))
+
+    # Nothing can raise a dataset that is first already.
     for prospects in content.prospects:
         if prospects.rank > 1:
             blocks += _prospects_blocks(prospects, language)
@@ -53,7 +54,7 @@ def is_robustness_trivial(content: ReportContent) -> bool:
 
 
 def _robustness_table(content: ReportContent, robustness: ReportedRobustness, language: ReportLanguage) -> Table:
-    """Return how the first places fare when the weights vary."""
+    """Return the table that shows how stable the first places are when the weights vary."""
     columns = [
         Column(language.text("rank"), is_number=True),
         Column(language.text("dataset"), width=3),
@@ -81,16 +82,21 @@ def _place_row(
     is_chosen: bool,
     has_verdict: bool,
 ) -> Row:
-    """Return how one place fares when the weights vary, with the verdict on it where that says anything."""
-    limit = language.text("beyond", limit=10 * robustness.k)
-    best = limit if place.best_place is None else language.integer(place.best_place)
-    worst = limit if place.worst_place is None else language.integer(place.worst_place)
+    """Return the row that shows how stable one place is when the weights vary, with a verdict if `has_verdict`.
+
+    A place is None if it lies beyond the places that were counted, ten times as many as the report examines.
+    """
+    beyond_limit = language.text("beyond", limit=10 * robustness.k)
+    best = beyond_limit if place.best_place is None else language.integer(place.best_place)
+    worst = beyond_limit if place.worst_place is None else language.integer(place.worst_place)
+    sampled_places = best if best == worst else f"{best} – {worst}"
+
     cells = [
         text_cell(language.rank(place)),
         text_cell(place.name, Style.STRONG if is_chosen else Style.PLAIN),
         text_cell(language.percent(place.share)),
         text_cell(language.percent(place.same_rank_share)),
-        text_cell(best if best == worst else f"{best} – {worst}"),
+        text_cell(sampled_places),
         text_cell(place.overtaken_by or DASH),
     ]
     if has_verdict:

@@ -113,30 +113,28 @@ def _history_table(history: Sequence[ReportedDecision], language: ReportLanguage
 
 
 def _history_row(decision: ReportedDecision, language: ReportLanguage, *, has_authors: bool) -> Row:
-    """Return the row of one choice; `has_authors` says whether the author of any choice has a name."""
-    date = [Line(language.moment(decision.at))]
+    """Return the row of one choice in the table of the history.
+
+    It names the author of the choice if `has_authors`, that is, if the author of any choice in the table has a name.
+    """
+    date_lines = [Line(language.moment(decision.at))]
     if has_authors:
-        date.append(Line(language.author(decision), Style.MUTED))
+        date_lines.append(Line(language.author(decision), Style.MUTED))
 
     is_current = decision.superseded_at is None
-    status = text_cell(
-        language.text("decision_current" if is_current else "decision_replaced"),
-        Style.GOOD if is_current else Style.MUTED,
-    )
+    if is_current:
+        status = text_cell(language.text("decision_current"), Style.GOOD)
+    else:
+        status = text_cell(language.text("decision_replaced"), Style.MUTED)
+
     rank = DASH
     if decision.rank is not None and decision.total_count is not None:
         decided_place = language.place(decision.place or decision.rank, decision.tied_with)
         rank = language.text("choice_rank_of", rank=decided_place, total=decision.total_count)
-    return Row(
-        [
-            Cell(date),
-            Cell(_lines_of_chosen_dataset(decision, language)),
-            status,
-            text_cell(rank),
-            _reason(decision, language),
-        ],
-        is_emphasised=is_current,
-    )
+
+    dataset_cell = Cell(_lines_of_chosen_dataset(decision, language))
+    cells = [Cell(date_lines), dataset_cell, status, text_cell(rank), _reason(decision, language)]
+    return Row(cells, is_emphasised=is_current)
 
 
 def _lines_of_chosen_dataset(decision: ReportedDecision, language: ReportLanguage) -> list[Line]:

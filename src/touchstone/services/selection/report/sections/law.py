@@ -24,9 +24,8 @@ def law_section(content: ReportContent, language: ReportLanguage) -> Section:
     title = language.text("law")
     evidence = content.evidence
     if evidence is None:
-        return Section(
-            "law", title, [paragraph(language.text("evidence_gone" if content.choice else "nothing_to_know"))]
-        )
+        key = "evidence_gone" if content.choice else "nothing_to_know"
+        return Section("law", title, [paragraph(language.text(key))])
 
     attributes = {attribute.name: attribute for attribute in evidence.attributes}
     gdpr = _points_table("gdpr_caption", evidence.gdpr, attributes, content, language)
@@ -50,22 +49,18 @@ def _points_table(
 ) -> Table:
     """Return the table of the points of one law with the facts that speak to each of them."""
     columns = [Column(language.text("point"), width=2), Column(language.text("facts_of_report"), width=3)]
-    rows = [
-        Row(
-            [
-                text_cell(language.legal_point(point.point)),
-                Cell(list(_facts_of_point(point, attributes, content, language))),
-            ]
-        )
-        for point in points
-    ]
+
+    rows: list[Row] = []
+    for point in points:
+        fact_lines = list(_facts_of_point(point, attributes, content, language))
+        rows.append(Row([text_cell(language.legal_point(point.point)), Cell(fact_lines)]))
     return Table(language.text(caption_key), columns, rows)
 
 
 def _facts_of_point(
     point: ReportedPoint, attributes: Mapping[str, ReportedAttribute], content: ReportContent, language: ReportLanguage
 ) -> Iterator[Line]:
-    """Yield what speaks to a point of law, or that there is no evidence."""
+    """Yield the facts in the report that are evidence for a point of law, or say that there is none."""
     if not point.has_evidence:
         yield Line(language.text("no_evidence"), Style.UNKNOWN)
 

@@ -59,9 +59,12 @@ def _models_table(comparison: ReportedModelComparison, language: ReportLanguage)
 
 
 def _model_cells(model: ReportedModel, language: ReportLanguage) -> list[Cell]:
-    """Return the cells for the model of one dataset."""
-    is_bounded = model.low is not None and model.high is not None
-    interval = f"{language.number(model.low)} – {language.number(model.high)}" if is_bounded else DASH
+    """Return the cells of the table of models for the model of one dataset."""
+    interval = DASH
+    if model.low is not None and model.high is not None:
+        interval = f"{language.number(model.low)} – {language.number(model.high)}"
+
+    # Below the name of the dataset are the target, and reasons to be careful with the result.
     lines = [Line(model.name)]
     if model.target is not None:
         lines.append(Line(language.text("models_target", target=model.target), Style.MUTED))

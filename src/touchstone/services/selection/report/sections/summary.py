@@ -134,7 +134,8 @@ def _gates_of_rival(rival: ExplainedItem, content: ReportContent, language: Repo
     if not open_gates(rival):
         yield Line(language.text("rival_gates_passed", name=rival.dataset_name))
 
-    shown, total = len(content.ranking.items), content.ranking.total_count
+    shown = len(content.ranking.items)
+    total = content.ranking.total_count
     passing = [item.dataset_name for item in content.ranking.items if not open_gates(item)]
     if len(passing) == 1:
         yield Line(language.text("only_passing", name=passing[0], shown=shown, total=total))
@@ -206,14 +207,14 @@ def _open_points(content: ReportContent, language: ReportLanguage) -> Iterator[L
     if item is None:
         return
 
-    gains = {
-        weight.criterion_name: weight.share * item.best_case.criterion_scores[weight.criterion_name]
-        - item.points[weight.criterion_name]
-        for weight in content.need.weights
-    }
-    points = [
-        f"{language.criterion(name)} {language.signed(gain)}" for name, gain in gains.items() if gain > _ROUNDING_ERROR
-    ]
+    points: list[str] = []
+    for weight in content.need.weights:
+        name = weight.criterion_name
+        best_points = weight.share * item.best_case.criterion_scores[name]
+        gain = best_points - item.points[name]
+        if gain > _ROUNDING_ERROR:
+            points.append(f"{language.criterion(name)} {language.signed(gain)}")
+
     if points:
         yield Line(language.text("open_points", points=language.enumeration(points)))
 
@@ -251,14 +252,18 @@ def _what_would_change_it(content: ReportContent, language: ReportLanguage) -> I
     above, below = content.comparison.above, content.comparison.below
     for prospects in content.prospects:
         if prospects.target_rank is not None:
-            yield Line(language.with_fixed_spaces(target_rank_sentence(lifts_facts(prospects), language.locale)))
+            sentence = target_rank_sentence(lifts_facts(prospects), language.locale)
+            yield Line(language.with_fixed_spaces(sentence))
 
-    subject = below if content.choice and content.choice.dataset.id == below.id else above
+    is_lower_chosen = content.choice is not None and content.choice.dataset.id == below.id
+    subject = below if is_lower_chosen else above
     places = {place.dataset_id: place for place in content.robustness.places}
     if subject.id in places:
-        facts = stability_facts(places[subject.id], content.robustness, content.ranking.total_count)
+        place = places[subject.id]
+        facts = stability_facts(place, content.robustness, content.ranking.total_count)
         yield Line(language.with_fixed_spaces(stability_sentence(facts, language.locale)))
         key = "same_rank_trivial" if is_robustness_trivial(content) else "same_rank"
-        yield Line(language.text(key, share=language.percent(places[subject.id].same_rank_share)))
+        yield Line(language.text(key, share=language.percent(place.same_rank_share)))
+
     if content.comparison.reversal is not None:
         yield Line(language.text("reversal_hint"), Style.MUTED)

@@ -60,9 +60,10 @@ def _training_blocks(training: ReportedTraining, language: ReportLanguage) -> It
 
 def _training_facts(training: ReportedTraining, language: ReportLanguage) -> list[Fact]:
     """Return on which data a model was trained, when, and how it was evaluated."""
+    numbered_name = language.text("dataset_number", id=str(training.dataset_id or DASH))
     data = language.text(
         "training_data_value",
-        name=training.dataset_name or language.text("dataset_number", id=str(training.dataset_id or DASH)),
+        name=training.dataset_name or numbered_name,
         rows=training.rows or 0,
         sha256=training.data_sha256 or DASH,
     )
@@ -93,7 +94,9 @@ def _metrics_table(training: ReportedTraining, language: ReportLanguage) -> Tabl
         )
         for name, estimate in training.metrics.items()
     ]
-    baseline_label = language.text("labelled", label=language.metric(training.metric), value=language.text("baseline"))
+
+    metric_label = language.metric(training.metric)
+    baseline_label = language.text("labelled", label=metric_label, value=language.text("baseline"))
     baseline = [text_cell(baseline_label, Style.MUTED), text_cell(language.number(training.baseline)), text_cell(DASH)]
     return Table(language.text("training_metrics"), columns, [*rows, Row(baseline)])
 
