@@ -162,6 +162,14 @@ def test_members_of_objects_are_columns(tmp_path: Path) -> None:
         assert list(read_table(DataFile(stream, "json")).columns) == ["id", "home.city", "home.place.north"]
 
 
+def test_objects_with_a_single_member_are_columns_too(tmp_path: Path) -> None:
+    """The number of columns stays the same, but they are named after the members."""
+    profile = profile_content(
+        tmp_path / "t.json", json.dumps([{"home": {"city": "Oslo"}}, {"home": {"city": "Bergen"}}])
+    )
+    assert [column.name for column in profile.column_profiles] == ["home.city"]
+
+
 WRITTEN_NUMBERS = {
     "groups": ["12,345", "1,234,567.5", "12", "n/a"],
     "dollars": ["$1,234.00", "$5", "-$7.50", ""],

@@ -85,7 +85,8 @@ def flatten_objects(table: DuckDbTable) -> DuckDbTable:
         column = _Member(name, sql=_quoted(name))
         members += _members_of(column, column_type, levels=MAX_LEVELS)
 
-    if len(members) == len(relation.columns):
+    has_objects = [member.name for member in members] != list(relation.columns)
+    if not has_objects:
         return table
 
     names = _distinct_names([member.name for member in members])

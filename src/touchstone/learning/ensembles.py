@@ -74,9 +74,10 @@ def choose_best_trial(metric: str, trials: Sequence[ScoredTrial]) -> ChosenModel
 
 
 def choose_ensemble(metric: str, trials: Sequence[ScoredTrial]) -> ChosenModel:
-    """Return the ensemble of trials whose averaged predictions are best on the rows of the comparison.
+    """Choose the trials whose averaged predictions are best on the rows on which all of them were scored.
 
-    All trials must have been scored on the same rows.
+    In each round the trial is added that improves the average most; a trial that is added several times has a larger
+    weight. The number of different trials is limited.
     """
     candidates = sort_by_score(metric, trials)
     chosen: list[int] = []
@@ -84,7 +85,8 @@ def choose_ensemble(metric: str, trials: Sequence[ScoredTrial]) -> ChosenModel:
     best_score = -np.inf
 
     for _round in range(ROUNDS):
-        allowed = range(len(candidates)) if len(set(chosen)) < MAX_MEMBERS else sorted(set(chosen))
+        has_room = len(set(chosen)) < MAX_MEMBERS
+        allowed = range(len(candidates)) if has_room else sorted(set(chosen))
         scores = [_score_average(metric, candidates, [*chosen, position]) for position in allowed]
         best_addition = int(np.argmax(scores))
         chosen.append(allowed[best_addition])
@@ -98,7 +100,9 @@ def choose_ensemble(metric: str, trials: Sequence[ScoredTrial]) -> ChosenModel:
     for candidate, count in sorted(Counter(best_chosen).items()):
         trial = candidates[candidate]
         members.append(EnsembleMember(trial.position, trial.tuned_trial, weight=count / len(best_chosen)))
-    return ChosenModel(Ensemble(tuple(members)), _average([candidates[candidate] for candidate in best_chosen]))
+
+    averaged_predictions = _average([candidates[candidate] for candidate in best_chosen])
+    return ChosenModel(Ensemble(tuple(members)), averaged_predictions)
 
 
 def _score_average(metric: str, candidates: Sequence[ScoredTrial], chosen: Sequence[int]) -> float:
@@ -118,7 +122,10 @@ def _average(trials: Sequence[ScoredTrial]) -> Predictions:
 
 
 def combine_ensembles(ensembles: Sequence[Ensemble]) -> Ensemble:
-    """Return one ensemble for those of several folds: the members that have most weight in all of them together."""
+    """Combine the ensembles that were chosen on several folds into one.
+
+    It consists of the members that have most weight in all of them together, and has no more members than the largest.
+    """
     weights: defaultdict[int, float] = defaultdict(float)
     trials_by_position: defaultdict[int, list[Trial]] = defaultdict(list)
     for ensemble in ensembles:
@@ -130,12 +137,12 @@ def combine_ensembles(ensembles: Sequence[Ensemble]) -> Ensemble:
     heaviest_first = sorted(weights, key=lambda position: (-weights[position], position))
     positions = sorted(heaviest_first[:most_members])
     total_weight = sum(weights[position] for position in positions)
-    return Ensemble(
-        tuple(
-            EnsembleMember(position, average_settings(trials_by_position[position]), weights[position] / total_weight)
-            for position in positions
-        )
-    )
+
+    members = []
+    for position in positions:
+        trial = average_settings(trials_by_position[position])
+        members.append(EnsembleMember(position, trial, weights[position] / total_weight))
+    return Ensemble(tuple(members))
 
 
 def fit_ensemble(

@@ -34,9 +34,10 @@ class FittedModel:
 def fit_chosen_model(
     experiment: Experiment, ensemble: Ensemble, fold: Fold, compared_rows: Indices, pool: FittingPool
 ) -> FittedModel:
-    """Fit the ensemble that was chosen on the training rows of an outer fold, whose test rows are encoded as well.
+    """Fit the chosen ensemble on the training rows of a fold, and encode the test rows of the fold for it.
 
-    `compared_rows` are the rows on which trials were compared.
+    A single boosting model may keep `compared_rows` apart, on which the trials were compared, to see when it has
+    learned enough.
     """
     has_enough_rows = len(compared_rows) <= MAX_HELD_OUT_SHARE * len(fold.train)
     if has_enough_rows and _can_learn_longer(experiment, ensemble):
@@ -55,20 +56,26 @@ def _can_learn_longer(experiment: Experiment, ensemble: Ensemble) -> bool:
 def _fit_while_better(
     experiment: Experiment, ensemble: Ensemble, fold: Fold, compared_rows: Indices, pool: FittingPool
 ) -> FittedModel:
-    """Fit a single boosting model until the rows of the comparison, which it does not learn, are not predicted better.
+    """Fit a single boosting model round by round, until it predicts the rows of the comparison no better.
 
-    All threads work on the one fit.
+    It does not learn from these rows. All threads work on the one fit.
     """
     learned_rows = _rows_apart_from(experiment, fold.train, compared_rows)
+    other_rows = np.concatenate([compared_rows, fold.test])
     with pool.shared_with_joblib():
-        encoded = encode_fold(experiment.data, Fold(learned_rows, np.concatenate([compared_rows, fold.test])))
-    compared_part = _test_on(encoded, slice(len(compared_rows)))
-    tested_part = _test_on(encoded, slice(len(compared_rows), None))
+        encoded = encode_fold(experiment.data, Fold(learned_rows, other_rows))
+
+    # Both kinds of rows are encoded at once, and told apart again by their positions.
+    compared_count = len(compared_rows)
+    compared_part = _test_on(encoded, slice(compared_count))
+    tested_part = _test_on(encoded, slice(compared_count, None))
 
     member = ensemble.members[0]
     with threadpool_limits(pool.thread_count, user_api="openmp"):
         model, trial = fit_until_no_better(experiment.data, member.trial, compared_part)
-    return FittedModel(Ensemble((replace(member, trial=trial),)), model, tested_part)
+
+    fitted_member = replace(member, trial=trial)
+    return FittedModel(Ensemble((fitted_member,)), model, tested_part)
 
 
 def _rows_apart_from(experiment: Experiment, rows: Indices, held_out: Indices) -> Indices:

@@ -145,10 +145,11 @@ def _read_classes(table: Table, column: ColumnSchema, positive_class: Cell) -> T
 def _order_classes(
     name: str, rows_per_class: Mapping[Cell, int], requested: Cell
 ) -> tuple[tuple[Cell, ...], PositiveClassReason | None]:
-    """Return the classes in the order of their codes, and why the last one of two is the positive one.
+    """Put the classes into the order of their codes; of two classes, the positive one comes last.
 
-    `rows_per_class` is sorted by the names of the classes, and `name` is that of the target. Raises `LearningError` if
-    the requested positive class is not one of two classes.
+    The positive class is the requested one, or else the rarer one. Returns the classes, and the reason for the choice,
+    which is None unless there are two classes. `rows_per_class` is sorted by the names of the classes, and `name` is
+    that of the target. Raises `LearningError` if the requested positive class is not one of two classes.
     """
     classes = tuple(rows_per_class)
     if len(classes) != 2:
@@ -159,14 +160,18 @@ def _order_classes(
         return classes, None
 
     first, last = classes
+    reversed_classes = (last, first)
     if requested is not None:
         positive_class = _find_class(classes, requested)
-        return (classes if positive_class == last else (last, first)), PositiveClassReason.REQUESTED
+        ordered_classes = classes if positive_class == last else reversed_classes
+        return ordered_classes, PositiveClassReason.REQUESTED
 
     if rows_per_class[first] == rows_per_class[last]:
         return classes, PositiveClassReason.LAST_NAME
+
     last_is_rarer = rows_per_class[last] < rows_per_class[first]
-    return (classes if last_is_rarer else (last, first)), PositiveClassReason.RARER
+    ordered_classes = classes if last_is_rarer else reversed_classes
+    return ordered_classes, PositiveClassReason.RARER
 
 
 def _find_class(classes: Sequence[Cell], requested: Cell) -> Cell:

@@ -99,24 +99,23 @@ def fit_trial(data: TrainingData, trial: Trial, encoded: EncodedFold, *, weights
 def fit_until_no_better(
     data: TrainingData, trial: Trial, encoded: EncodedFold, deadline: float = math.inf
 ) -> tuple[Any, Trial]:
-    """Fit the model of a trial, and return it with the trial that makes such a model without validation rows.
+    """Fit the model of a trial; a model that is built in rounds stops when it predicts the test rows no better.
 
-    A model that is built in rounds is complete when the test rows of the fold are not predicted any better, or at a
-    deadline, a moment of `time.monotonic`. The trial returned has the number of rounds among its settings. Any other
-    model is fitted as usual.
+    It also stops at the deadline, a moment of `time.monotonic`. Returns the model, and the trial with the number of
+    rounds among its settings, so that the same model can be fitted again without test rows. Any other model is fitted
+    as usual.
     """
     fit_early = MODEL_FAMILIES[trial.algorithm].fit_early
     if fit_early is None or not _test_classes_are_learned(data.target, encoded.fold):
         return fit_trial(data, trial, encoded), trial
 
     model = build_model(trial, data.options)
-    rounds = fit_early(
-        model,
-        weighted_rows(data, trial, encoded.train, encoded.fold.train),
-        weighted_rows(data, trial, encoded.test, encoded.fold.test),
-        RoundLimit(data.options.max_rounds, deadline),
-    )
-    return model, Trial(trial.algorithm, {**trial.settings, **rounds})
+    training_rows = weighted_rows(data, trial, encoded.train, encoded.fold.train)
+    validation_rows = weighted_rows(data, trial, encoded.test, encoded.fold.test)
+    limit = RoundLimit(data.options.max_rounds, deadline)
+
+    round_settings = fit_early(model, training_rows, validation_rows, limit)
+    return model, Trial(trial.algorithm, {**trial.settings, **round_settings})
 
 
 def weighted_rows(

@@ -13,15 +13,17 @@ COUNTING_METRICS: Final = ("accuracy", "balanced_accuracy", "recall_macro")
 
 
 def selection_score(metric: str, predictions: Predictions) -> float:
-    """Return how good predictions are for choosing a model by a metric, such that higher is better.
+    """Score predictions in order to choose between models; higher is better for every metric.
 
-    Most metrics speak for themselves. Those that count correct decisions hardly distinguish models on a few hundred
-    rows, since they only change when a probability crosses the threshold; the Brier score takes their place, in which
-    all classes count the same if they do in the metric.
+    Most metrics are used as they are. Those that count correct decisions hardly distinguish models on a few hundred
+    rows, since they only change when a probability crosses the threshold. The Brier score takes their place; all
+    classes count the same in it if they do in the metric.
     """
     if metric in COUNTING_METRICS:
         weights = _row_weights(metric, predictions)
-        return -float(np.average(brier_losses(predictions), weights=weights)) if weights.any() else -np.inf
+        if not weights.any():
+            return -np.inf
+        return -float(np.average(brier_losses(predictions), weights=weights))
 
     score = metric_sign(metric) * compute_metric(metric, predictions)
     return score if np.isfinite(score) else -np.inf

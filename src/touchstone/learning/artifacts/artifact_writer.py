@@ -47,9 +47,9 @@ class FinishedTraining:
     sources: CardSources
 
     def write_files(self, scratch: Path) -> Outcome:
-        """Write all files into a folder, and return them with the result, which then says more about the files.
+        """Write the files of a training into a folder, and return them together with the result.
 
-        It holds the digest of the model, and says whether there is a model in ONNX.
+        The result is completed: it then contains the digest of the model, and says whether there is a model in ONNX.
         """
         record = self.record | {"examples": self._examples()}
         model = model_artifact.dump(self.pipeline, record)
@@ -70,6 +70,7 @@ class FinishedTraining:
         }
         if onnx.content is not None:
             contents[ONNX_MODEL] = onnx.content
+
         files = tuple(write_artifact(scratch, name, content) for name, content in contents.items())
 
         model_file = files[0]

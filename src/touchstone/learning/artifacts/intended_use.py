@@ -26,9 +26,10 @@ class CardSources:
 
 
 def describe_intended_use(result: Json, record: Json, sources: CardSources) -> LocalizedText:
-    """Return what the model may be used for: what people have stated, each with its source, and what follows from it.
+    """Return the paragraph of a model card about what the model may be used for.
 
-    What nobody has stated is said to be derived from the training.
+    It first quotes what people have stated, each time with the source. Then come sentences that are derived from the
+    training, for example that the model is only meant for rows like those of its dataset.
     """
     stated = list(_stated_uses(sources))
     if not stated:

@@ -121,38 +121,46 @@ def _decision_text(decision: Json) -> LocalizedText:
 def _objective_sentence(decision: Json) -> LocalizedText:
     """Return the sentence about what a chosen threshold changes on the test rows."""
     requested = decision["requested"]
-    facts = {
+    effect = {
         "value": decision["test"]["value"],
         "default": decision["test"]["at_default"],
         "default_threshold": decision["default_threshold"],
     }
     if "metric" in requested:
         metric_label = localize(METRIC_BY_NAME[requested["metric"]].label)
-        return localize(DECISION_SENTENCES["threshold_metric"], metric=metric_label, **facts)
+        return localize(DECISION_SENTENCES["threshold_metric"], metric=metric_label, **effect)
+
+    # A cost of 5.0 is written as 5.
     costs = {name: int(cost) if cost.is_integer() else cost for name, cost in requested["cost"].items()}
-    return localize(DECISION_SENTENCES["threshold_cost"], **costs, **facts)
+    return localize(DECISION_SENTENCES["threshold_cost"], **costs, **effect)
 
 
 def _calibration(experiment: Experiment, search: SearchResult) -> Json:
-    """Return how the probabilities were corrected, and their losses on the test rows before and after.
+    """Report how the probabilities were corrected, and what this changed on the test rows.
 
-    They stand beside those of the base rate: the shares of the classes among the training rows.
+    The losses before and after the correction are compared with those of the base rate, which always predicts the
+    shares of the classes among the training rows.
     """
     method = str(search.decisions.calibrator.method)
+    uncalibrated = [fold.uncalibrated_predictions for fold in search.folds]
+    calibrated = [fold.decisions.apply(fold.uncalibrated_predictions) for fold in search.folds]
+    baseline = [fold.baseline_predictions for fold in search.folds]
     losses = {
-        "before": _losses(concatenate([fold.uncalibrated_predictions for fold in search.folds])),
-        "after": _losses(concatenate([fold.decisions.apply(fold.uncalibrated_predictions) for fold in search.folds])),
-        "base_rate": _losses(concatenate([fold.baseline_predictions for fold in search.folds])),
+        "before": _losses(concatenate(uncalibrated)),
+        "after": _losses(concatenate(calibrated)),
+        "base_rate": _losses(concatenate(baseline)),
     }
+
     log_losses = {name: values["log_loss"] for name, values in losses.items()}
     key = "losses_unchanged" if method == "none" else "losses"
-    text = join_texts([localize(CALIBRATION_SENTENCES[method]), localize(CALIBRATION_SENTENCES[key], **log_losses)])
+    method_sentence = localize(CALIBRATION_SENTENCES[method])
+    loss_sentence = localize(CALIBRATION_SENTENCES[key], **log_losses)
     return {
         "requested": str(experiment.request.calibration),
         "method": method,
         "rows": len(search.decisions.validation.truth),
         **losses,
-        "text": text,
+        "text": join_texts([method_sentence, loss_sentence]),
     }
 
 

@@ -108,10 +108,11 @@ def _default_rule(options: DecisionOptions, calibrator: Calibrator, calibrated: 
 
 
 def _better_class_weights(metric: str, calibrated: Predictions) -> DecisionRule:
-    """Return, for more than two classes, the better of two rules: most probable, or most probable for its frequency.
+    """Return the better of two rules by which a model may decide between more than two classes.
 
-    The second one divides the probability of a class by its share of the rows, which undoes what calibration does to a
-    model whose classes were balanced in training.
+    The first rule predicts the most probable class. The second one divides the probability of each class by its share
+    of the rows before comparing them, which favours rare classes. That undoes what calibration does to a model whose
+    classes were balanced in training.
     """
     if METRIC_BY_NAME[metric].probabilistic:
         return DEFAULT_RULE
@@ -120,8 +121,8 @@ def _better_class_weights(metric: str, calibrated: Predictions) -> DecisionRule:
     inverse_shares = len(calibrated.truth) / (calibrated.class_count * rows_per_class)
     balanced_rule = DecisionRule(class_weights=tuple(inverse_shares.tolist()))
 
-    values = {
-        rule: compute_metric(metric, calibrated.decided_by(rule.decide(calibrated.probabilities)))
-        for rule in (DEFAULT_RULE, balanced_rule)
-    }
-    return max(values, key=lambda rule: metric_sign(metric) * values[rule])
+    score_by_rule = {}
+    for rule in (DEFAULT_RULE, balanced_rule):
+        decided = calibrated.decided_by(rule.decide(calibrated.probabilities))
+        score_by_rule[rule] = metric_sign(metric) * compute_metric(metric, decided)
+    return max(score_by_rule, key=lambda rule: score_by_rule[rule])

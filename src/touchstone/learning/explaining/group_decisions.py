@@ -12,9 +12,10 @@ from touchstone.learning.row_values import build_frame
 
 
 def models_of_rows(context: ExplanationContext, row_numbers: Sequence[int]) -> list[ExplainedModel]:
-    """Return, for each explained row, the model as it decides about the row: with the threshold of the row's group.
+    """Return the model that decides about each explained row.
 
-    All other models decide alike for all rows. Raises `LearningError` if a value that a request gives cannot be read.
+    A model with thresholds by group decides with the threshold of the row's group; any other model decides alike for
+    all rows. Raises `LearningError` if a value that a request gives cannot be read.
     """
     thresholds = context.model.group_thresholds
     if thresholds is None:

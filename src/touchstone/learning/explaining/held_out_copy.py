@@ -31,22 +31,25 @@ def fit_held_out_copy(
     *,
     is_balanced: bool = False,
 ) -> Pipeline:
-    """Return a copy of a fitted pipeline that has learned from these rows only, with the same settings.
+    """Fit a copy of a pipeline, with the same settings, on some rows only, so that all others can test it.
 
     At most `MAX_TRAINING_ROWS` of the rows are used. With `is_balanced`, every class has the same weight. If the
     probabilities of the original are calibrated, those of the copy are corrected by the same curves, so that the same
     rule decides between classes.
     """
     if len(frame) > MAX_TRAINING_ROWS:
-        rows = np.sort(rng.choice(len(frame), MAX_TRAINING_ROWS, replace=False))
-        frame, truth = frame.iloc[rows], truth[rows]
+        sampled_rows = np.sort(rng.choice(len(frame), MAX_TRAINING_ROWS, replace=False))
+        frame = frame.iloc[sampled_rows]
+        truth = truth[sampled_rows]
 
     original = pipeline.named_steps["model"]
     prepare = clone(pipeline.named_steps["prepare"])
     model = _unfitted_copy(original)
     if is_balanced:
         _balance_classes(model)
-    model.fit(prepare.fit_transform(frame, truth), truth)
+
+    matrix = prepare.fit_transform(frame, truth)
+    model.fit(matrix, truth)
     if isinstance(original, CalibratedClassifierCV):
         model = Calibrator(Calibration(original.method), original).calibrate_model(model)
     return Pipeline([("prepare", prepare), ("model", model)])

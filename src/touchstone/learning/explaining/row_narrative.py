@@ -93,9 +93,9 @@ class _Contribution:
 
 
 def row_sentence(row: Json, number: ExplainedNumber) -> LocalizedText:
-    """Return one sentence about an explained row: its prediction, how it compares with the base value, and why.
+    """Explain the prediction for a row in one sentence: how it compares with the base value, and why.
 
-    Columns whose contribution cannot be told from none are left out.
+    The base value is the mean prediction. Columns whose contribution cannot be distinguished from none are left out.
     """
     contributions = _certain_contributions(row)
     difference = row["prediction"] - row["base_value"]
@@ -103,8 +103,11 @@ def row_sentence(row: Json, number: ExplainedNumber) -> LocalizedText:
     is_equal = abs(difference) <= EQUAL_SHARE * max(all_points, abs(row["base_value"]))
 
     if is_equal:
-        comparison, reasons = "row_equal", [_reason("row_raised", contributions, number, sign=1)]
-        reasons.append(_reason("row_lowered", contributions, number, sign=-1))
+        comparison = "row_equal"
+        reasons = [
+            _reason("row_raised", contributions, number, sign=1),
+            _reason("row_lowered", contributions, number, sign=-1),
+        ]
     else:
         sign = 1 if difference > 0 else -1
         comparison = "row_above" if difference > 0 else "row_below"
@@ -113,7 +116,9 @@ def row_sentence(row: Json, number: ExplainedNumber) -> LocalizedText:
             _reason("row_despite", contributions, number, sign=-sign),
         ]
 
-    stated_reasons = [reason for reason in reasons if reason is not None] or [sentence("row_without_reason")]
+    stated_reasons = [reason for reason in reasons if reason is not None]
+    if not stated_reasons:
+        stated_reasons = [sentence("row_without_reason")]
     return sentence(
         comparison,
         row=str(row["row"]),

@@ -38,17 +38,18 @@ class ColumnPair:
 
 
 def find_leaking_pair(sample: CheckSample, scores: list[ColumnScore]) -> PairScore | None:
-    """Return the pair of columns that predicts the target best, if it does so almost perfectly; otherwise None.
+    """Return the two columns that together give the target away, or None if there are none.
 
-    All other columns together must make far more errors: where they predict the target nearly as well, it is simply
-    easy to predict. `scores` says how well each column does alone.
+    They must predict the target almost perfectly, and all other columns together must make far more errors: where they
+    do nearly as well, the target is simply easy to predict. `scores` says how well each column does alone.
     """
     pairs = _classifying_pairs(sample, scores) if sample.target.is_classification else _linear_pairs(sample)
     best = max(pairs, key=_score_of_pair, default=None)
     if best is None or best.score < PAIR_SCORE:
         return None
-    rest_score = sample.score_without(best.names)
-    return best if is_far_better(best.score, rest_score, sample.measured_rows) else None
+
+    score_of_others = sample.score_without(best.names)
+    return best if is_far_better(best.score, score_of_others, sample.measured_rows) else None
 
 
 def _score_of_pair(pair: PairScore) -> float:
@@ -57,27 +58,31 @@ def _score_of_pair(pair: PairScore) -> float:
 
 
 def _classifying_pairs(sample: CheckSample, scores: list[ColumnScore]) -> Iterator[PairScore]:
-    """Yield how well a tree predicts the class from two columns, their sum, difference, product and ratio.
+    """Yield pairs of columns, each with how well a tree predicts the class from it.
 
-    Pairs that a small part of the sample rules out are left out.
+    The tree sees both columns, their sum, difference, product and ratio. Only the columns that predict the class best
+    alone are paired, and pairs that a small part of the sample rules out are skipped.
     """
     score_by_name = {column.name: column.score for column in scores}
-    positions = sorted(range(len(sample.columns)), key=lambda position: -score_by_name[sample.columns[position].name])
-    pairs = [
-        ColumnPair(
-            names=(sample.columns[first].name, sample.columns[second].name),
-            features=_combine(sample.matrix[:, first], sample.matrix[:, second]),
-        )
-        for first, second in combinations(sorted(positions[:MAX_CLASSIFIED_COLUMNS]), 2)
-    ]
+    score_by_position = [score_by_name[column.name] for column in sample.columns]
+    best_first = sorted(range(len(sample.columns)), key=lambda position: -score_by_position[position])
+    paired_positions = sorted(best_first[:MAX_CLASSIFIED_COLUMNS])
+
+    pairs = []
+    for first, second in combinations(paired_positions, 2):
+        names = (sample.columns[first].name, sample.columns[second].name)
+        features = _combine(sample.matrix[:, first], sample.matrix[:, second])
+        pairs.append(ColumnPair(names, features))
+
     for pair in _promising_pairs(sample, pairs):
         yield PairScore(pair.names, sample.score_tree(pair.features))
 
 
 def _promising_pairs(sample: CheckSample, pairs: list[ColumnPair]) -> list[ColumnPair]:
-    """Return the pairs that a small part of a sample does not rule out, which takes little time.
+    """Return the pairs that may give the target away, judged quickly by a small part of the sample.
 
-    If a pair gives the target away, a tree that may use all of them finds it, too.
+    If a pair gives the target away, a tree that may use all pairs finds it, too. So if this tree does badly, no pair
+    has to be examined.
     """
     small_sample = sample.thinned(SCREENED_ROWS)
     rows_per_class = np.bincount(sample.truth[small_sample.halves.train], minlength=len(sample.target.classes))
@@ -104,6 +109,7 @@ def _linear_pairs(sample: CheckSample) -> Iterator[PairScore]:
     matrix = np.where(sample.matrix == NUMBER_FOR_MISSING, np.nan, sample.matrix)[:, numbers]
     is_complete = ~np.isnan(matrix)
     names = [sample.columns[position].name for position in numbers]
+
     yield from _best_linear_pair(names, _fill_in_medians(matrix), sample.truth)
 
     # A product is a sum of logarithms, which only positive numbers have.
@@ -115,7 +121,11 @@ def _linear_pairs(sample: CheckSample) -> Iterator[PairScore]:
 
 
 def _best_linear_pair(names: list[str], matrix: Floats, truth: Floats) -> Iterator[PairScore]:
-    """Yield the pair of columns of which a linear function explains the largest share of the target's variance."""
+    """Yield the pair of columns from which a linear function predicts the target best; none without such a pair.
+
+    Its score is the share of the target's variance that the function explains.
+    """
+    # A column with a single value has no correlation.
     varies = np.ptp(matrix, axis=0) > 0 if matrix.size else np.zeros(0, dtype=np.bool_)
     varying_names = [name for name, is_varying in zip(names, varies, strict=True) if is_varying]
     if len(varying_names) < 2 or np.ptp(truth) == 0:
@@ -124,6 +134,7 @@ def _best_linear_pair(names: list[str], matrix: Floats, truth: Floats) -> Iterat
     with_target = np.column_stack([matrix[:, varies], truth])
     correlations = np.corrcoef(with_target, rowvar=False)
     explained = _explained_by_pairs(between=correlations[:-1, :-1], with_target=correlations[:-1, -1])
+
     first, second = np.unravel_index(int(explained.argmax()), explained.shape)
     yield PairScore((varying_names[first], varying_names[second]), float(explained[first, second]))
 

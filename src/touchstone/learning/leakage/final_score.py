@@ -20,16 +20,19 @@ Z: Final = 1.96  # The quantile of the normal distribution for 95 %.
 
 
 def is_too_good(target: Target, predictions: Predictions, validation: Predictions | None = None) -> bool:
-    """Return whether predictions on test rows are nearly perfect, and the rows are enough to say so.
+    """Return whether the score of a model is so good that it suggests a mistake in the data.
 
-    `validation` are predictions for training rows, by models that did not learn from them.
+    The predictions for the test rows must be nearly perfect, and there must be enough rows to rule out luck. If there
+    are too few, but without any error, the training rows in `validation` are counted as well; they are predicted by
+    models that did not learn from them.
     """
     if not target.is_classification:
         return compute_metric("r2", predictions) >= MIN_R2
     if compute_metric("balanced_accuracy", predictions) < MIN_BALANCED_ACCURACY:
         return False
 
-    errors, rows = _count_errors(predictions), len(predictions.truth)
+    errors = _count_errors(predictions)
+    rows = len(predictions.truth)
     if _upper_error_rate(errors, rows) <= MAX_ERROR_RATE:
         return True
 

@@ -101,19 +101,28 @@ def _read_measurements(table: Table, target: Target, names: Sequence[str]) -> Fl
 
 
 def _distance_of_copies(measurements: Floats) -> float | None:
-    """Return a distance between that of copies and that of other rows; None if few rows have near copies."""
+    """Return the distance below which two rows count as copies of each other; None if few rows have near copies.
+
+    The neighbours of a row that has copies are first very near, and then suddenly much farther away. The distance lies
+    in the middle of this jump.
+    """
     different_rows = np.unique(measurements, axis=0)
     if len(different_rows) <= NEIGHBOURS:
         return None
 
-    examined_rows = different_rows[np.random.default_rng(0).permutation(len(different_rows))[:MAX_EXAMINED_ROWS]]
+    shuffled_positions = np.random.default_rng(0).permutation(len(different_rows))
+    examined_rows = different_rows[shuffled_positions[:MAX_EXAMINED_ROWS]]
     distances = _neighbour_distances(different_rows, examined_rows)
-    nearer, farther = distances[:, 1:-1], distances[:, 2:]  # The first neighbour is the row itself.
+
+    # Compare each neighbour with the next one. The first neighbour is the row itself.
+    nearer = distances[:, 1:-1]
+    farther = distances[:, 2:]
     growth = farther / np.maximum(nearer, SMALLEST_DISTANCE)
 
     has_jump = growth.max(axis=1) >= JUMP
     if has_jump.mean() < FREQUENT_SHARE:
         return None
+
     largest_jump = growth.argmax(axis=1)[:, None]
     last_copy = np.take_along_axis(nearer, largest_jump, axis=1)[has_jump]
     next_row = np.take_along_axis(farther, largest_jump, axis=1)[has_jump]

@@ -161,7 +161,10 @@ def names_to_learn_from(request: TrainingRequest, plan: SplitPlan, feature_names
 
 
 def _list_options(split: Split, group_columns: Sequence[GroupColumn], time_columns: tuple[str, ...]) -> list[_Option]:
-    """Return the plans that may be followed, the best first; an explicit strategy leaves only one."""
+    """Return the ways in which the rows may be divided, the best first; an explicit strategy leaves only one.
+
+    If the first one turns out to be impossible, the next one is tried. A random split comes last.
+    """
     random_plan = SplitPlan(strategy=Strategy.HOLDOUT, test_size=split.test_size, folds=split.folds)
     if split.strategy is not Strategy.AUTO:
         return [_explicit_option(split, random_plan)]
@@ -171,13 +174,16 @@ def _list_options(split: Split, group_columns: Sequence[GroupColumn], time_colum
     if split.time_column is not None:
         return [_Option(replace(random_plan, strategy=Strategy.TIME, time_columns=(split.time_column,)), "requested")]
 
-    by_time = [_Option(replace(random_plan, strategy=Strategy.TIME, time_columns=time_columns), "time_detected")]
-    if not time_columns:
-        by_time = []
-    by_group = [
-        _Option(replace(random_plan, strategy=Strategy.GROUP, group_column=group.name), "groups_detected")
-        for group in group_columns[:1]
-    ]
+    by_time = []
+    if time_columns:
+        time_plan = replace(random_plan, strategy=Strategy.TIME, time_columns=time_columns)
+        by_time.append(_Option(time_plan, "time_detected"))
+
+    by_group = []
+    for group in group_columns[:1]:
+        group_plan = replace(random_plan, strategy=Strategy.GROUP, group_column=group.name)
+        by_group.append(_Option(group_plan, "groups_detected"))
+
     if not by_group and not by_time:
         return [_Option(random_plan, "nothing_detected")]
 

@@ -65,10 +65,11 @@ class SplitEffect:
 
 
 def measure_split_effect(experiment: Experiment, ensemble: Ensemble, score: float | None) -> SplitEffect | None:
-    """Fit a model with another split, and set its score beside `score`, which was measured with the split itself.
+    """Measure how much the score of the model depends on how the rows were divided.
 
-    If the split keeps something apart, the other one shuffles all rows. If it shuffles the rows although something was
-    detected, the other one keeps that apart. Returns None if there is nothing to compare.
+    `score` was measured with the split of the experiment. If this split keeps groups, times or equal rows apart, it is
+    compared with one that shuffles all rows. If it shuffles the rows although something of this kind was detected, it
+    is compared with one that keeps that apart. Returns None if there is nothing to compare.
     """
     if score is None:
         return None

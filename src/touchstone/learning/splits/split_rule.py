@@ -110,9 +110,10 @@ def number_groups(cells: "pd.Series[Any]") -> Indices:
 
 
 def _merge_partitions(partitions: Sequence[Indices], *, rows: int) -> Indices | None:
-    """Number the units of rows so that rows share a unit if they share a part of any of the partitions.
+    """Number the units of the rows: rows that must stay on the same side of a split have the same number.
 
-    Two patients with an equal row, for example, become one unit.
+    Each partition divides the rows into parts, for example by patient or by equal rows. Rows that share a part of any
+    partition share a unit, so two patients with an equal row become one.
     """
     if not partitions:
         return None
@@ -121,9 +122,12 @@ def _merge_partitions(partitions: Sequence[Indices], *, rows: int) -> Indices | 
 
     # Each part of each partition is a vertex of a graph, and so is each row; connected rows share a unit.
     first, second = partitions
-    vertices = rows + int(first.max()) + 1 + int(second.max()) + 1
+    first_part_count = int(first.max()) + 1
+    second_part_count = int(second.max()) + 1
+    vertices = rows + first_part_count + second_part_count
     row_vertices = np.tile(np.arange(rows), 2)
-    part_vertices = np.concatenate([rows + first, rows + int(first.max()) + 1 + second])
+    part_vertices = np.concatenate([rows + first, rows + first_part_count + second])
+
     edges = coo_matrix((np.ones(2 * rows), (row_vertices, part_vertices)), shape=(vertices, vertices))
     _count, components = connected_components(edges, directed=False)
     _units, unit_of_row = np.unique(components[:rows], return_inverse=True)

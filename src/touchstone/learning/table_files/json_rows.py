@@ -80,7 +80,11 @@ def _line_rows(text: bytes) -> Iterator[Row]:
 
 
 def _read_rows(rows: Iterator[Row], encoding: TextEncoding) -> TableContent:
-    """Turn rows into typed columns, in the order in which their names first occur. What a row lacks is missing."""
+    """Turn rows into typed columns, in the order in which their names first occur.
+
+    A cell is missing if its row does not name the column. The rows are read in batches, so that a table that is too
+    large is rejected early.
+    """
     cells_by_name: dict[str, list[Any]] = {}
     row_count = 0
     while batch := [flatten(row) for row in islice(rows, ROWS_AT_ONCE)]:
@@ -96,6 +100,7 @@ def _read_rows(rows: Iterator[Row], encoding: TextEncoding) -> TableContent:
         raise LearningError("file_empty")
     for name in _names_of_absent_objects(cells_by_name):
         del cells_by_name[name]
+
     names = list(cells_by_name)
     columns = [
         _typed_column(name, cells) for name, cells in zip(unique_names(names), cells_by_name.values(), strict=True)

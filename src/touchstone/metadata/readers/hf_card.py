@@ -298,9 +298,7 @@ def add_columns(builder: DocumentBuilder, info: Mapping[str, Any], place: str, n
 
     quote = next(iter(types))
     features_place = f"{place}/features"
-    builder.claim(
-        Claim("features_number", feature_count, quote, features_place, field="features", note=column_note)
-    )
+    builder.claim(Claim("features_number", feature_count, quote, features_place, field="features", note=column_note))
     builder.claim(Claim("metadata_provided_with_dataset", True, quote, features_place, field="features"))
 
     for name, column_type in types.items():

@@ -45,8 +45,9 @@ def _is_local(name: str, definition: Any) -> bool:
     if not isinstance(definition, Mapping) or not set(definition) <= _DEFINITION_KEYWORDS:
         return False
 
-    has_valid_identifier = "@id" not in definition or _is_identifier(definition["@id"])
-    return has_valid_identifier and all(isinstance(value, str) for value in definition.values())
+    if not all(isinstance(value, str) for value in definition.values()):
+        return False
+    return "@id" not in definition or _is_identifier(definition["@id"])
 
 
 def _is_identifier(text: str) -> bool:

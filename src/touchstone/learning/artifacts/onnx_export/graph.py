@@ -96,9 +96,9 @@ class Graph:
 
         versions = [helper.make_opsetid("", OPERATORS_VERSION), helper.make_opsetid(ML, ML_OPERATORS_VERSION)]
         model = helper.make_model(graph, opset_imports=versions, ir_version=FORMAT_VERSION, producer_name=PRODUCER)
-        helper.set_model_props(
-            model, {name: json.dumps(value, ensure_ascii=False) for name, value in properties.items()}
-        )
+        texts = {name: json.dumps(value, ensure_ascii=False) for name, value in properties.items()}
+        helper.set_model_props(model, texts)
+
         content: bytes = model.SerializeToString(deterministic=True)
         return content
 

@@ -37,10 +37,14 @@ def encode_columns(graph: Graph, preparation: ColumnTransformer) -> str:
     for step, encoder, names in preparation.transformers_:
         if step == "remainder":
             continue
+
         kind = step.partition("_")[0]  # Steps for a single date are numbered.
         if kind not in ENCODERS:
             raise NotInOnnx("encoder", name=type(encoder).__name__)
-        blocks.append(ENCODERS[kind](graph, encoder, [names] if isinstance(names, str) else list(names)))
+
+        encode = ENCODERS[kind]
+        column_names = [names] if isinstance(names, str) else list(names)
+        blocks.append(encode(graph, encoder, column_names))
     return graph.apply("Concat", *blocks, axis=1)
 
 
@@ -101,9 +105,10 @@ def _encode_many_categories(graph: Graph, encoder: Any, names: Sequence[str]) ->
 def _look_up(graph: Graph, name: str, categories: Sequence[Any], table: np.ndarray[Any, Any]) -> str:
     """Replace each category of a column by its row in a table, whose last row is that of unknown categories."""
     texts = [str(category) for category in categories]
+    cells = graph.apply("Reshape", name, graph.constant([-1], np.int64))
     row_numbers = graph.apply(
         "LabelEncoder",
-        graph.apply("Reshape", name, graph.constant([-1], np.int64)),
+        cells,
         domain=ML,
         keys_strings=texts,
         values_int64s=list(range(len(texts))),
