@@ -30,7 +30,12 @@ def find_access_restriction(text: str) -> str | None:
     if match is None:
         return None
 
-    start = max(searched.rfind("\n", 0, match.start()), searched.rfind(". ", 0, match.start()) + 1) + 1
-    sentence_ends = [end for end in (searched.find("\n", match.end()), searched.find(". ", match.end())) if end >= 0]
-    end = min(sentence_ends, default=len(searched))
+    # A sentence lies between line breaks or full stops, or at the beginning or the end of the text.
+    separators = ("\n", ". ")
+    text_before = searched[: match.start()]
+    starts = [text_before.rfind(separator) + len(separator) for separator in separators if separator in text_before]
+    ends = [searched.find(separator, match.end()) for separator in separators]
+
+    start = max(starts, default=0)
+    end = min((end for end in ends if end >= 0), default=len(searched))
     return searched[start:end].strip()[:500]
