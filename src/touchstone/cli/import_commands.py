@@ -132,19 +132,19 @@ def _import_batch(client: Touchstone, batch: list[Document], options: dict[str, 
                 return [_rejection(batch, field_error) for field_error in error.errors]
             raise
 
-        # Datasets that an earlier request has written are reported as unchanged by this one.
+        # Datasets that an earlier request has written are reported as unchanged by this one, so first results are kept.
         written_results = [result for result in report.results if not _is_late(result)]
-        new_results = [
-            result
-            for result in written_results
-            if (result.document, result.key) not in results_by_dataset or result.status is ImportStatus.REJECTED
-        ]
-        results_by_dataset.update({(result.document, result.key): result for result in new_results})
+        has_progressed = False
+        for result in written_results:
+            dataset_key = (result.document, result.key)
+            if dataset_key not in results_by_dataset or result.status is ImportStatus.REJECTED:
+                results_by_dataset[dataset_key] = result
+                has_progressed = True
 
         is_complete = len(written_results) == len(report.results)
         if is_complete:
             return list(results_by_dataset.values())
-        if not new_results:
+        if not has_progressed:
             raise TouchstoneError(503, _NOT_WRITTEN_IN_TIME, "The service has no time to write the records.")
 
 

@@ -92,7 +92,9 @@ def _are_numbered_names(first_row: Sequence[str], columns: Sequence[Sequence[str
     They are names if they are consecutive, such as `1, 2, 3`, or if they are different years, such as `2010, 2020`,
     above values that are not years.
     """
-    numbers_by_position = {position: int(cell) for position, cell in enumerate(first_row) if _is_whole_number(cell)}
+    numbers_by_position = {
+        position: int(cell) for position, cell in enumerate(first_row) if cell.isascii() and _is_whole_number(cell)
+    }
     value_count = sum(_is_value(cell.strip()) for cell in first_row)
     has_other_values = len(numbers_by_position) < value_count
     if value_count == 0 or has_other_values:
@@ -110,9 +112,9 @@ def _are_numbered_names(first_row: Sequence[str], columns: Sequence[Sequence[str
 
 
 def _is_whole_number(cell: str) -> bool:
-    """Return whether a cell is a whole number in ASCII digits, and short enough for Python to convert it."""
+    """Return whether a cell consists of digits only, which are few enough for Python to convert them."""
     digits = cell.strip()
-    return digits.isascii() and digits.isdecimal() and len(digits) <= _MAX_DIGITS
+    return digits.isdecimal() and len(digits) <= _MAX_DIGITS
 
 
 def _are_mostly_years(cells: Sequence[str]) -> bool:
