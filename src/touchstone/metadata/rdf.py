@@ -56,10 +56,7 @@ def _nodes(text: str, syntax: str) -> Iterator[dict[str, Any]]:
                 node.setdefault(_shorten(str(predicate)), []).append(terms.describe(term))
 
         # A property with a single value needs no list around it; keywords such as `@type` keep theirs.
-        for name, values in node.items():
-            if not name.startswith("@") and len(values) == 1:
-                node[name] = values[0]
-        yield node
+        yield {name: values if name.startswith("@") or len(values) > 1 else values[0] for name, values in node.items()}
 
 
 def _parse_graph(text: str, syntax: str) -> Any:

@@ -123,6 +123,6 @@ def _better_class_weights(metric: str, calibrated: Predictions) -> DecisionRule:
 
     score_by_rule = {}
     for rule in (DEFAULT_RULE, balanced_rule):
-        decided = calibrated.decided_by(rule.decide(calibrated.probabilities))
-        score_by_rule[rule] = metric_sign(metric) * compute_metric(metric, decided)
+        predictions = calibrated.decided_by(rule.decide(calibrated.probabilities))
+        score_by_rule[rule] = metric_sign(metric) * compute_metric(metric, predictions)
     return max(score_by_rule, key=lambda rule: score_by_rule[rule])
