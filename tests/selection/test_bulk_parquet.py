@@ -70,11 +70,11 @@ async def test_rows_are_refused_by_number(ada: httpx2.AsyncClient) -> None:
     """A row is refused like a line of JSON, and does not keep others from being imported."""
     rows = [{**FOUR, "year": year, "metadata": metadata} for year, metadata in [(2001, None), (1, None), (2002, "{")]]
     batches, totals = await import_file(ada, as_parquet(rows))
+    assert (totals["done"], totals["lines"], totals["made"]) == (True, 3, 1), totals
     assert [(refusal["line"], refusal["code"]) for refusal in batches[0]["refused"]] == [
         (2, "validation_error"),
         (3, "validation_error"),
     ]
-    assert (totals["done"], totals["lines"], totals["made"]) == (True, 3, 1)
 
 
 async def test_a_file_that_cannot_be_read_is_refused(ada: httpx2.AsyncClient) -> None:

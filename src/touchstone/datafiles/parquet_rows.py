@@ -9,8 +9,11 @@ from collections.abc import AsyncIterator, Sequence
 from typing import BinaryIO, Final, Self
 
 import msgspec
+import structlog
 
 from touchstone.core.confined_process import ProcessLimits, kill_if_running, start_confined_module
+
+log = structlog.get_logger("touchstone.datafiles")
 
 # The first line of the child, which says that it could read the beginning of the file.
 READABLE: Final = b"readable\n"
@@ -74,7 +77,9 @@ class ParquetRows:
         while chunk := await self._read(_READ_BYTES):
             yield chunk
 
-        if await self._exit_status() != 0:
+        exit_status = await self._exit_status()
+        if exit_status != 0:
+            log.info("reader of a Parquet file ended early", exit_status=exit_status)
             raise UnreadableRows
 
     async def close(self) -> None:
