@@ -67,7 +67,6 @@ datasets = sa.Table(
     # The size of the record as JSON, which counts towards the quota of its owner and the byte limit of a page.
     sa.Column("bytes", sa.BigInteger, nullable=False, server_default=sa.text("0")),
     sa.Index(None, "changed_at_version", "id"),
-    sa.Index(None, "owner", "bytes"),
     sa.Index(None, "source_digest", unique=True),
     sqlite_autoincrement=True,
 )
