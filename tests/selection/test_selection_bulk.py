@@ -3,7 +3,9 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
 from typing import Any
+from uuid import RFC_4122, UUID
 
 import httpx2
 import msgspec
@@ -51,6 +53,21 @@ async def import_all(client: httpx2.AsyncClient, records: Sequence[Any]) -> dict
     _batches, totals = await import_lines(client, as_lines(records))
     assert (totals["done"], totals["refused"]) == (True, 0), totals
     return totals
+
+
+async def test_uuids_are_in_the_order_of_creation(ada: httpx2.AsyncClient) -> None:
+    """A new record has a UUID of version 7, which begins with the time of its creation (RFC 9562, section 5.7)."""
+    await created(ada, name="First")
+    await import_all(ada, [keyed("a"), keyed("b"), keyed("c")])
+    await created(ada, name="Last")
+
+    records = (await ada.get("/datasets/", params={"sort_by": "id"})).json()
+    uuids = [UUID(record["dataset_id"]) for record in records]
+    assert {(uuid.version, uuid.variant) for uuid in uuids} == {(7, RFC_4122)}
+    assert len(set(uuids)) == 5
+
+    creation_times = [datetime.fromisoformat(record["created_at"]).timestamp() for record in records]
+    assert [uuid.int >> 80 for uuid in uuids] == [int(seconds * 1000) for seconds in creation_times]
 
 
 async def test_records_are_made_and_found_at_once(ada: httpx2.AsyncClient) -> None:

@@ -41,9 +41,9 @@ class Reader:
     def __init__(self, connection: AsyncConnection) -> None:
         self._connection = connection
 
-    async def all(self, query: sa.Select[Any]) -> Sequence[sa.RowMapping]:
-        """Return all rows of the query."""
-        result = await self._connection.execute(query)
+    async def all(self, query: sa.Select[Any], parameters: Mapping[str, Any] | None = None) -> Sequence[sa.RowMapping]:
+        """Return all rows of the query; `parameters` has the value of each parameter that the query leaves open."""
+        result = await self._connection.execute(query, parameters)
         rows: Sequence[sa.RowMapping] = result.mappings().all()
         return rows
 

@@ -4,6 +4,7 @@ import contextlib
 import sqlite3
 from collections.abc import Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,6 +28,9 @@ _PRAGMAS_OF_WRITER: Final = (
     "cache_size=-65536",  # 64 MiB, taken as far as it is used
     "wal_autocheckpoint=4000",  # pages of 4 KiB
 )
+# Other threads of Python run while SQLite executes a statement. Before the next one, its thread has to wait for them,
+# up to 5 ms each time, so many rows are inserted with each statement. SQLite allows 32,766 values.
+_VALUES_PER_STATEMENT: Final = 17_000
 # A list of the texts of a JSON array.
 TEXT_LIST: Final = "(SELECT value FROM json_each({array}))"
 _DAMAGE_CODES: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
@@ -46,10 +50,16 @@ def is_sqlite(dialect: sa.Dialect) -> bool:
 
 
 async def insert_rows(driver_connection: Any, target: str, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Insert rows with one prepared statement; `target` is the table with the names of its columns."""
+    """Insert rows, many with each statement; `target` is the table with the names of its columns."""
     placeholders = ", ".join("?" * len(rows[0]))
-    insert = f"INSERT INTO {target} VALUES ({placeholders})"  # noqa: S608 - the names are those of our own tables
-    await driver_connection.executemany(insert, rows)
+    rows_per_statement = max(1, _VALUES_PER_STATEMENT // len(rows[0]))
+
+    for start in range(0, len(rows), rows_per_statement):
+        rows_of_statement = rows[start : start + rows_per_statement]
+        all_placeholders = ", ".join([f"({placeholders})"] * len(rows_of_statement))
+        insert = f"INSERT INTO {target} VALUES {all_placeholders}"  # noqa: S608 - the names are those of our own tables
+        cursor = await driver_connection.execute(insert, [*chain.from_iterable(rows_of_statement)])
+        await cursor.close()
 
 
 async def next_ids(connection: AsyncConnection, table: sa.Table, count: int) -> list[int]:

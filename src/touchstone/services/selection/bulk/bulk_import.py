@@ -23,8 +23,9 @@ LINES_PER_BATCH_BESIDE_WRITERS: Final = 75
 BYTES_PER_BATCH: Final = 4 * 1024 * 1024
 # How many lines are parsed before other requests may run.
 _LINES_AT_ONCE: Final = 25
-# How many batches are stored at a time: one is written while the next one is prepared, and lines are parsed meanwhile.
-_BATCHES_AT_ONCE: Final = 2
+# How many batches are stored at a time: one is written while others are prepared, and lines are parsed meanwhile.
+# To prepare a batch, its keys are looked up, for which the database of a large catalog has to read many blocks.
+_BATCHES_AT_ONCE: Final = 4
 
 
 @dataclass(frozen=True, slots=True)

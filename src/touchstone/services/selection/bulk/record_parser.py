@@ -163,7 +163,9 @@ def _needs_schema(content: bytes) -> bool:
 
     The fast decoder does not check these rules.
     """
-    has_nul = b"\\u0000" in content or b"\x00" in content
+    # Searching for a single byte takes little time, and few lines contain a backslash.
+    has_escaped_nul = b"\\" in content and b"\\u0000" in content
+    has_nul = has_escaped_nul or b"\x00" in content
     could_be_too_deep = content.count(b"{") + content.count(b"[") > MAX_JSON_DEPTH
     could_be_too_long = len(content) * _MAX_GROWTH > MAX_JSON_BYTES
     return has_nul or could_be_too_deep or could_be_too_long

@@ -118,7 +118,7 @@ class RecordReader:
         return sizes
 
     async def _fetch_records(
-        self, ids: Sequence[int], viewer: UUID | None, *, max_bytes: int | None = None
+        self, ids: Sequence[int], viewer: UUID | None, *, max_bytes: int = store.ANY_SIZE
     ) -> dict[int, EncodedRecord]:
         """Read the records that the viewer may see from the database, cache them, and return them by id.
 

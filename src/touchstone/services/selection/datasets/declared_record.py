@@ -4,11 +4,12 @@ import hashlib
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import msgspec
 from msgspec.structs import replace
 
+from touchstone.services.selection.datasets.dataset_ids import new_dataset_id
 from touchstone.services.selection.datasets.dataset_record import (
     ATTRIBUTE_NAMES,
     AttributeValue,
@@ -79,7 +80,7 @@ class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     def new_draft(self, owner: UUID | None, source_digest: str | None, now: datetime) -> DatasetDraft:
         """Return the draft of a new record."""
         return DatasetDraft(
-            dataset_id=uuid4(),
+            dataset_id=new_dataset_id(now),
             owner=owner,
             visibility=self.visibility,
             description=self.description,

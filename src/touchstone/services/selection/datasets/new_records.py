@@ -1,11 +1,10 @@
 """New records as columns, in the forms in which the database and the catalog in memory take many of them at once."""
 
 import asyncio
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final, Self
+from typing import Any, Self
 from uuid import UUID
 
 import msgspec
@@ -17,16 +16,15 @@ from touchstone.database.engine import Database
 from touchstone.database.tables import datasets
 from touchstone.ranking.columns.record_batch import RecordBatch
 from touchstone.ranking.columns.row_batches import encode_record_batch
+from touchstone.services.selection.datasets.dataset_ids import new_dataset_ids
 from touchstone.services.selection.datasets.dataset_record import (
     ATTRIBUTE_NAMES,
     RecordLabels,
-    size_of_values,
+    sizes_of_values,
 )
 from touchstone.services.selection.datasets.declared_record import DeclaredRecord
 from touchstone.services.selection.datasets.encoded_records import to_microseconds
 from touchstone.services.selection.datasets.label_words import licence_words, optional_words, trainable_words
-
-_UUID_BYTES: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +62,10 @@ class NewRecords:
         # The text of the metadata serves both for the size of a record and for its row.
         metadata = [record.callers_metadata() for record in records]
         metadata_texts = [None if value is None else msgspec.Raw(msgspec.json.encode(value)) for value in metadata]
-        sizes = [_content_size(record, text) for record, text in zip(records, metadata_texts, strict=True)]
+        sizes = _content_sizes(records, metadata_texts)
         columns = {
             **_attribute_columns(records),
-            "dataset_id": _random_uuids(len(records)),
+            "dataset_id": new_dataset_ids(len(records), now),
             "visibility": [record.visibility for record in records],
             "description": [record.description for record in records],
             "file_path": [record.file_path for record in records],
@@ -89,17 +87,21 @@ class NewRecords:
         return replace(batch, columns={**batch.columns, "id": np.array(ids, np.int64)})
 
 
-def _content_size(record: DeclaredRecord, metadata_text: msgspec.Raw | None) -> int:
-    """Return the size of a new record, which counts towards the quota of its owner; its metadata is given as JSON."""
+def _content_sizes(records: Sequence[DeclaredRecord], metadata_texts: Sequence[msgspec.Raw | None]) -> list[int]:
+    """Return the size of each new record, which counts towards the quota of its owner; metadata are given as JSON."""
     measured_attributes = None
-    return size_of_values(
-        record.description,
-        record.file_path,
-        record.file_type,
-        metadata_text,
-        measured_attributes,
-        *record.attribute_values,
-    )
+    values_of_records = [
+        (
+            record.description,
+            record.file_path,
+            record.file_type,
+            metadata_text,
+            measured_attributes,
+            *record.attribute_values,
+        )
+        for record, metadata_text in zip(records, metadata_texts, strict=True)
+    ]
+    return sizes_of_values(values_of_records)
 
 
 def _attribute_columns(records: Sequence[DeclaredRecord]) -> dict[str, Sequence[Any]]:
@@ -109,13 +111,6 @@ def _attribute_columns(records: Sequence[DeclaredRecord]) -> dict[str, Sequence[
 
     columns = zip(*(record.attribute_values for record in records), strict=True)
     return dict(zip(ATTRIBUTE_NAMES, columns, strict=True))
-
-
-def _random_uuids(count: int) -> list[UUID]:
-    """Return random UUIDs like those of `uuid4`, all of them from one system call."""
-    octets = os.urandom(count * _UUID_BYTES)
-    starts = range(0, len(octets), _UUID_BYTES)
-    return [UUID(bytes=octets[start : start + _UUID_BYTES], version=4) for start in starts]
 
 
 def _encode_for_catalog(

@@ -49,9 +49,36 @@ def _pack_flags() -> sa.ColumnElement[int]:
 CATALOG_QUERY: Final = sa.select(
     *(column for column in datasets.c if column.name not in _COLUMNS_OUTSIDE_CATALOG), _pack_flags().label("flags")
 )
+
+
+def is_visible_to(viewer: UUID | sa.BindParameter[UUID | None] | None) -> sa.ColumnElement[bool]:
+    """Return the SQL condition for records that a viewer may see: the viewer's own, and public ones unless hidden.
+
+    As the condition is part of the query, somebody else's private record takes as long as a missing one, and the
+    response time does not reveal that it exists. A viewer that is a parameter may be null.
+    """
+    is_public = (datasets.c.visibility == "public") & ~datasets.c.is_hidden
+    if viewer is None:
+        return is_public
+
+    return is_public | (datasets.c.owner == viewer)
+
+
 # Readers see who declares a record by the name that this user has chosen.
 _OWNER_PSEUDO: Final = users.c.pseudo.label("owner_pseudo")
 _WITH_OWNERS: Final = datasets.outerjoin(users, users.c.id == datasets.c.owner)
+# Pages of lists read their records with this query. To build it anew for each page would take SQLAlchemy a good part of
+# the time that the database needs to answer it.
+_VISIBLE_DATASETS: Final = (
+    sa.select(datasets, _OWNER_PSEUDO)
+    .select_from(_WITH_OWNERS)
+    .where(
+        datasets.c.id.in_(sa.bindparam("ids", expanding=True)),
+        is_visible_to(sa.bindparam("viewer", type_=sa.Uuid)),
+        datasets.c.bytes <= sa.bindparam("max_bytes"),
+    )
+)
+ANY_SIZE: Final = 2**62
 
 
 class SourceConflict(Exception):
@@ -178,7 +205,7 @@ async def datasets_from_sources(connection: Reader, source_digests: Sequence[str
 
 
 async def visible_datasets(
-    connection: Reader, ids: Sequence[int], viewer: UUID | None, *, max_bytes: int | None = None
+    connection: Reader, ids: Sequence[int], viewer: UUID | None, *, max_bytes: int = ANY_SIZE
 ) -> list[DatasetRecord]:
     """Return the records with these ids that the viewer may see, in no particular order.
 
@@ -186,11 +213,8 @@ async def visible_datasets(
     """
     records: list[DatasetRecord] = []
     for batch in _batches(ids):
-        query = sa.select(datasets, _OWNER_PSEUDO).select_from(_WITH_OWNERS)
-        query = query.where(datasets.c.id.in_(batch), is_visible_to(viewer))
-        if max_bytes is not None:
-            query = query.where(datasets.c.bytes <= max_bytes)
-        records += to_records(await connection.all(query))
+        parameters = {"ids": batch, "viewer": viewer, "max_bytes": max_bytes}
+        records += to_records(await connection.all(_VISIBLE_DATASETS, parameters))
 
     return records
 
@@ -260,19 +284,6 @@ async def names_and_metadata(connection: Reader, ids: Sequence[int]) -> dict[int
         records |= {row["id"]: (row["dataset_name"], row["metadata"]) for row in rows}
 
     return records
-
-
-def is_visible_to(viewer: UUID | None) -> sa.ColumnElement[bool]:
-    """Return the SQL condition for records that a viewer may see: the viewer's own, and public ones unless hidden.
-
-    As the condition is part of the query, somebody else's private record takes as long as a missing one, and the
-    response time does not reveal that it exists.
-    """
-    is_public = (datasets.c.visibility == "public") & ~datasets.c.is_hidden
-    if viewer is None:
-        return is_public
-
-    return is_public | (datasets.c.owner == viewer)
 
 
 async def _with_owner_pseudo(transaction: Writer, record: DatasetRecord) -> DatasetRecord:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import msgspec
 from msgspec.structs import replace
@@ -18,6 +18,7 @@ from touchstone.metadata.reading_protocol import ReadDataset
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.catalog_writer import CatalogWriter
 from touchstone.services.selection.datasets import store
+from touchstone.services.selection.datasets.dataset_ids import new_dataset_id
 from touchstone.services.selection.datasets.dataset_record import ATTRIBUTE_NAMES, DatasetDraft, DatasetRecord
 from touchstone.services.selection.datasets.measured_record import DataFile, target_of, with_measurement
 from touchstone.services.selection.datasets.record_quota import check_record_quota
@@ -300,7 +301,7 @@ def _invalid_record(error: ValidationError) -> RejectedPart:
 def _new_draft(owner: UUID | None, digest: str, now: datetime) -> DatasetDraft:
     """Return a public record about which nothing is known yet."""
     return DatasetDraft(
-        dataset_id=uuid4(),
+        dataset_id=new_dataset_id(now),
         owner=owner,
         visibility="public",
         description="",
