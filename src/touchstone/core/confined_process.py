@@ -11,7 +11,7 @@ import resource
 import signal
 import sys
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NoReturn
 
 import msgspec
 
@@ -91,3 +91,13 @@ def limit_this_process(limits: ProcessLimits) -> None:
 
     # The parent normally ends a child that takes too long; the alarm ends one whose parent has died.
     signal.alarm(math.ceil(limits.wall_seconds) + 1)
+
+
+def end_successfully() -> NoReturn:
+    """End this process with status 0, without calling what libraries have registered for its end.
+
+    A parent takes any other status for a failure, so a library that crashes at exit must not turn a complete reply into
+    one.
+    """
+    sys.stdout.buffer.flush()
+    os._exit(0)

@@ -52,7 +52,7 @@ def is_sqlite(dialect: sa.Dialect) -> bool:
 async def insert_rows(driver_connection: Any, target: str, rows: Sequence[tuple[Any, ...]]) -> None:
     """Insert rows, many with each statement; `target` is the table with the names of its columns."""
     placeholders = ", ".join("?" * len(rows[0]))
-    rows_per_statement = max(1, _VALUES_PER_STATEMENT // len(rows[0]))
+    rows_per_statement = _VALUES_PER_STATEMENT // len(rows[0])
 
     for start in range(0, len(rows), rows_per_statement):
         rows_of_statement = rows[start : start + rows_per_statement]

@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 import vl_convert
 
-from touchstone.core.confined_process import ProcessLimits, limit_this_process
+from touchstone.core.confined_process import ProcessLimits, end_successfully, limit_this_process
 
 SCALE: Final = 2.0
 
@@ -18,6 +18,7 @@ def main() -> None:
     svg = sys.stdin.buffer.read().decode()
     png = vl_convert.svg_to_png(svg, scale=SCALE)
     sys.stdout.buffer.write(png)
+    end_successfully()
 
 
 if __name__ == "__main__":

@@ -124,7 +124,7 @@ class _StoredBatch(NamedTuple):
 
 
 class _BulkImport:
-    """The import of one body. While one batch is written, the next one is prepared, and further lines are parsed."""
+    """The import of one body. While one batch is written, the next ones are prepared, and further lines are parsed."""
 
     def __init__(
         self, catalog: LiveCatalog, writer: BatchWriter, limits: BulkLimits, report: BulkReport, owner: UUID | None

@@ -67,17 +67,15 @@ def is_visible_to(viewer: UUID | sa.BindParameter[UUID | None] | None) -> sa.Col
 # Readers see who declares a record by the name that this user has chosen.
 _OWNER_PSEUDO: Final = users.c.pseudo.label("owner_pseudo")
 _WITH_OWNERS: Final = datasets.outerjoin(users, users.c.id == datasets.c.owner)
+_DATASETS_WITH_OWNERS: Final = sa.select(datasets, _OWNER_PSEUDO).select_from(_WITH_OWNERS)
 # Pages of lists read their records with this query. To build it anew for each page would take SQLAlchemy a good part of
 # the time that the database needs to answer it.
-_VISIBLE_DATASETS: Final = (
-    sa.select(datasets, _OWNER_PSEUDO)
-    .select_from(_WITH_OWNERS)
-    .where(
-        datasets.c.id.in_(sa.bindparam("ids", expanding=True)),
-        is_visible_to(sa.bindparam("viewer", type_=sa.Uuid)),
-        datasets.c.bytes <= sa.bindparam("max_bytes"),
-    )
+_VISIBLE_DATASETS: Final = _DATASETS_WITH_OWNERS.where(
+    datasets.c.id.in_(sa.bindparam("ids", expanding=True)),
+    is_visible_to(sa.bindparam("viewer", type_=sa.Uuid)),
+    datasets.c.bytes <= sa.bindparam("max_bytes"),
 )
+# More bytes than any record can take.
 ANY_SIZE: Final = 2**62
 
 
@@ -171,15 +169,13 @@ async def delete_dataset(transaction: Writer, dataset_id: int, version: int) -> 
 
 async def visible_dataset(connection: Reader, dataset_id: int, viewer: UUID | None) -> DatasetRecord | None:
     """Return one record, or None if it does not exist or the viewer may not see it."""
-    query = sa.select(datasets, _OWNER_PSEUDO).select_from(_WITH_OWNERS)
-    row = await connection.first(query.where(datasets.c.id == dataset_id, is_visible_to(viewer)))
+    row = await connection.first(_DATASETS_WITH_OWNERS.where(datasets.c.id == dataset_id, is_visible_to(viewer)))
     return None if row is None else to_record(row)
 
 
 async def read_dataset(connection: Reader, dataset_id: int) -> DatasetRecord | None:
     """Return one record whoever may see it, or None if it does not exist."""
-    query = sa.select(datasets, _OWNER_PSEUDO).select_from(_WITH_OWNERS)
-    row = await connection.first(query.where(datasets.c.id == dataset_id))
+    row = await connection.first(_DATASETS_WITH_OWNERS.where(datasets.c.id == dataset_id))
     return None if row is None else to_record(row)
 
 
@@ -193,8 +189,7 @@ async def hidden_datasets(connection: Reader, *, offset: int, limit: int) -> tup
 
 async def dataset_from_source(connection: Reader, source_digest: str) -> DatasetRecord | None:
     """Return the record that was imported with this source, or None; the digest contains the owner."""
-    query = sa.select(datasets, _OWNER_PSEUDO).select_from(_WITH_OWNERS)
-    row = await connection.first(query.where(datasets.c.source_digest == source_digest))
+    row = await connection.first(_DATASETS_WITH_OWNERS.where(datasets.c.source_digest == source_digest))
     return None if row is None else to_record(row)
 
 

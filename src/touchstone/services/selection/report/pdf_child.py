@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 import typst
 
-from touchstone.core.confined_process import ProcessLimits, limit_this_process
+from touchstone.core.confined_process import ProcessLimits, end_successfully, limit_this_process
 
 _TEMPLATE: Final = "templates/report.typ"
 
@@ -28,6 +28,7 @@ def main() -> None:
 
     document_json = sys.stdin.buffer.read().decode()
     sys.stdout.buffer.write(typeset(document_json))
+    end_successfully()
 
 
 if __name__ == "__main__":
