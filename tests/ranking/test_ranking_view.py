@@ -1,5 +1,7 @@
 """What the reference does not cover: views, facets, items, compaction, and the table of attributes."""
 
+import gc
+import weakref
 from random import Random
 from typing import Any
 from uuid import UUID
@@ -50,6 +52,20 @@ def test_a_view_does_not_change_when_the_catalog_does() -> None:
     assert catalog.view.size == 3001 - 2899 + 99
     assert position_of(before, 1) is not None
     assert position_of(catalog.view, 1) is None
+
+
+def test_an_outdated_view_is_freed_at_once() -> None:
+    """Without a garbage collection, because the arrays of a large catalog would fill the memory until the next one."""
+    random = Random(1)
+    catalog = Catalog.build(row(random, id_) for id_ in range(1, 10))
+    outdated_tail = weakref.ref(catalog.view._tail)
+
+    gc.disable()
+    try:
+        catalog.apply(upserts=[row(random, 10)], deleted=[2])
+        assert outdated_tail() is None
+    finally:
+        gc.enable()
 
 
 def test_the_last_of_several_rows_with_one_id_counts_and_deleting_wins() -> None:

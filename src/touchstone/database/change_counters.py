@@ -13,6 +13,12 @@ from touchstone.database.tables import versions
 CATALOG: Final = "catalog"
 ACCOUNTS: Final = "accounts"
 NAMES: Final = "names"
+_INCREMENT: Final = (
+    sa.update(versions)
+    .where(versions.c.name == sa.bindparam("counter"))
+    .values(version=versions.c.version + 1)
+    .returning(versions.c.version)
+)
 # Two processes may create a counter at the same time: the later one waits here until the earlier one has committed.
 _CREATE_COUNTER: Final = sa.text("INSERT INTO versions (name, version) VALUES (:name, 0) ON CONFLICT (name) DO NOTHING")
 
@@ -29,17 +35,10 @@ async def increment_version(transaction: Writer, counter: str) -> int:
     A transaction that makes a change calls this, too. The counter stays locked until the transaction ends, so that
     new values become visible in ascending order. A missing counter is created first.
     """
-    increment = (
-        sa.update(versions)
-        .where(versions.c.name == counter)
-        .values(version=versions.c.version + 1)
-        .returning(versions.c.version)
-    )
-
-    row = await transaction.returning(increment)
+    row = await transaction.returning(_INCREMENT, {"counter": counter})
     if row is None:
         await transaction.execute(_CREATE_COUNTER.bindparams(name=counter))
-        row = await transaction.returning(increment)
+        row = await transaction.returning(_INCREMENT, {"counter": counter})
 
     assert row is not None, "the counter exists now"
     return int(row["version"])

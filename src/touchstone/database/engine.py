@@ -47,9 +47,12 @@ class Reader:
         rows: Sequence[sa.RowMapping] = result.mappings().all()
         return rows
 
-    async def first(self, query: sa.Select[Any]) -> sa.RowMapping | None:
-        """Return the first row of the query, or None if it has no rows."""
-        result = await self._connection.execute(query)
+    async def first(self, query: sa.Select[Any], parameters: Mapping[str, Any] | None = None) -> sa.RowMapping | None:
+        """Return the first row of the query, or None if it has no rows.
+
+        `parameters` has the value of each parameter that the query leaves open.
+        """
+        result = await self._connection.execute(query, parameters)
         row: sa.RowMapping | None = result.mappings().first()
         return row
 
@@ -62,9 +65,12 @@ class Reader:
         row = await self.first(query)
         return None if row is None else record_class(**row)
 
-    async def scalar(self, query: sa.Select[Any]) -> Any:
-        """Return the first column of the first row of the query, or None if it has no rows."""
-        return await self._connection.scalar(query)
+    async def scalar(self, query: sa.Select[Any], parameters: Mapping[str, Any] | None = None) -> Any:
+        """Return the first column of the first row of the query, or None if it has no rows.
+
+        `parameters` has the value of each parameter that the query leaves open.
+        """
+        return await self._connection.scalar(query, parameters)
 
 
 class StreamingReader(Reader):
@@ -110,9 +116,14 @@ class Writer(Reader):
         """Return new ids for rows that this transaction inserts next."""
         return await reserve_ids(self._connection, table, count)
 
-    async def returning(self, statement: sa.Executable) -> sa.RowMapping | None:
-        """Execute a statement with a RETURNING clause, and return its first row, or None if it changed nothing."""
-        result = await self._connection.execute(statement)
+    async def returning(
+        self, statement: sa.Executable, parameters: Mapping[str, Any] | None = None
+    ) -> sa.RowMapping | None:
+        """Execute a statement with a RETURNING clause, and return its first row, or None if it changed nothing.
+
+        `parameters` has the value of each parameter that the statement leaves open.
+        """
+        result = await self._connection.execute(statement, parameters)
         return result.mappings().first()
 
 

@@ -34,7 +34,9 @@ class UnindexedPart:
         """Combine a segment with which records are alive; `declared` is the same part at the assurance `declared`."""
         self._segment = segment
         self._alive = alive
-        self._declared = declared or self
+        # None for the part at `declared`. If it referred to itself, its arrays, which are as long as the tail of a
+        # large catalog, would stay in memory after each write until they are collected as garbage.
+        self._declared_part = declared
         self.is_searchable = segment.words is not None
         self.span = segment.size
         self.size = int(np.count_nonzero(alive))
@@ -42,7 +44,7 @@ class UnindexedPart:
 
     def at(self, assurance: Assurance) -> "UnindexedPart":
         """Return the same records with what is known at an assurance."""
-        declared = self._declared
+        declared = self._declared_part or self
         if assurance is Assurance.DECLARED:
             return declared
 

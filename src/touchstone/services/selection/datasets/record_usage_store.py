@@ -26,6 +26,10 @@ async def read_bytes(connection: Reader, owner: UUID) -> int:
 
 async def add_bytes(transaction: Writer, added_bytes: Mapping[UUID | None, int]) -> None:
     """Add what a transaction has changed to the sizes of some owners; records without an owner are not counted."""
-    for owner, byte_count in added_bytes.items():
-        if owner is not None and byte_count != 0:
-            await transaction.execute(_ADD_BYTES.bindparams(owner=owner, bytes=byte_count))
+    rows = [
+        {"owner": owner, "bytes": byte_count}
+        for owner, byte_count in added_bytes.items()
+        if owner is not None and byte_count != 0
+    ]
+    if rows:
+        await transaction.execute(_ADD_BYTES, rows)
