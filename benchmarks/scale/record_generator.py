@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from itertools import product
 from typing import Any, Final
+from uuid import UUID
 
 import msgspec
 import numpy as np
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from touchstone.core.attributes import ATTRIBUTES, NUMBERS, Kind
 from touchstone.core.evidence import CLAIMED_ATTRIBUTES, AttributeEvidence, EvidenceLevel
 from touchstone.demo.packaged_records import PackagedRecord, read_records
+from touchstone.services.selection.datasets.source_digests import source_digest
 
 BATCH_RECORDS: Final = 50_000
 EVIDENCE_SHARE: Final = 0.08
@@ -44,6 +46,19 @@ _LAST_SYLLABLES: Final = (
 Generator = np.random.Generator
 
 
+class _Source(msgspec.Struct):
+    """The source in the metadata of a record, as far as it identifies the record."""
+
+    name: str
+    key: str
+
+
+class _Metadata(msgspec.Struct):
+    """The part of the metadata of a record that identifies it."""
+
+    source: _Source
+
+
 class RecordGenerator:
     """Generates the rows of a catalog; the rows of a batch depend only on the seed, the first id and the count."""
 
@@ -67,11 +82,12 @@ class RecordGenerator:
         ids = np.arange(first_id, first_id + count)
         description = self._descriptions(rng, count)
         metadata = self._metadata(rng, ids)
+        owner_and_visibility = _owner_and_visibility(rng, count)
 
         columns = {
             "id": pa.array(ids),
             "dataset_id": _random_hexadecimals(rng, count, 16),
-            **_owner_and_visibility(rng, count),
+            **owner_and_visibility,
             "description": description,
             **_data_files(rng, ids),
             **self._attributes(rng, count),
@@ -79,7 +95,7 @@ class RecordGenerator:
             "measured_attributes": pa.nulls(count, pa.string()),
             "is_hidden": pa.repeat(pa.scalar(False), count),
             "hidden_reason": pa.nulls(count, pa.string()),
-            "source_digest": _random_hexadecimals(rng, count, 32),
+            "source_digest": _source_digests(owner_and_visibility["owner"], metadata),
             **_times(ids),
             "changed_at_version": pa.array(np.ones(count, np.int64)),
             "bytes": _content_sizes(description, metadata),
@@ -273,6 +289,17 @@ def _owner_and_visibility(rng: Generator, count: int) -> dict[str, pa.Array]:
         "owner": pc.if_else(pa.array(has_owner), owner, None),
         "visibility": pc.if_else(pa.array(is_private), "private", "public"),
     }
+
+
+def _source_digests(owners: pa.Array, metadata: pa.Array) -> pa.Array:
+    """Return what identifies the records as imported ones."""
+    decode = msgspec.json.Decoder(_Metadata).decode
+    digests: list[str] = []
+    for owner, metadata_text in zip(owners.to_pylist(), metadata.to_pylist(), strict=True):
+        source = decode(metadata_text).source
+        owner_id = None if owner is None else UUID(owner)
+        digests.append(source_digest(owner_id, None, source.name, source.key))
+    return pa.array(digests)
 
 
 def _data_files(rng: Generator, ids: NDArray[np.int64]) -> dict[str, pa.Array]:

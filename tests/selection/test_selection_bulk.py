@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
+from itertools import accumulate
 from typing import Any
 from uuid import RFC_4122, UUID
 
@@ -199,6 +200,7 @@ async def test_refused_lines_are_reported_by_number(ada: httpx2.AsyncClient) -> 
 async def test_batches_have_a_bounded_size(ada: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """A long body is stored in several transactions, each of which is reported."""
     monkeypatch.setattr(bulk_import, "LINES_PER_BATCH", 4)
+    monkeypatch.setattr(bulk_import, "LINES_PER_TRANSACTION", 4)
     batches, totals = await import_lines(ada, as_lines([keyed(str(number)) for number in range(10)]))
     assert [(batch["batch"], batch["last_line"], batch["made"]) for batch in batches] == [
         (1, 4, 4),
@@ -206,6 +208,26 @@ async def test_batches_have_a_bounded_size(ada: httpx2.AsyncClient, monkeypatch:
         (3, 10, 2),
     ]
     assert totals["made"] == 10
+
+
+async def test_prepared_batches_share_a_transaction(ada: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batches that are prepared when it is their turn are stored together, as many as a transaction may take."""
+    monkeypatch.setattr(bulk_import, "LINES_PER_BATCH", 2)
+    monkeypatch.setattr(bulk_import, "LINES_PER_TRANSACTION", 6)
+    lines = [json.dumps(keyed(str(number))).encode() for number in range(40)]
+    lines[20] = b"{}"
+    transactions, totals = await import_lines(ada, b"\n".join(lines))
+
+    line_counts = [len(transaction["refused"]) + transaction["made"] for transaction in transactions]
+    assert sum(line_counts) == 40
+    assert max(line_counts) <= 6
+    assert len(transactions) < 20
+    assert [transaction["last_line"] for transaction in transactions] == list(accumulate(line_counts))
+    assert (totals["made"], totals["refused"]) == (39, 1)
+
+    page = (await ada.get("/datasets/", params={"sort_by": "id", "limit": 100})).json()
+    keys = [record["metadata"]["source"]["key"] for record in page]
+    assert keys == [str(number) for number in range(40) if number != 20]
 
 
 async def test_batches_are_smaller_while_others_write_single_records(

@@ -1,5 +1,6 @@
 """Inserting many rows at once, in the fastest way that the database has."""
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias
@@ -44,6 +45,13 @@ def convert_shared_values(
     return {name: pa.repeat(column[0], row_count) for name, column in columns.items()}
 
 
+def join_columns(parts: Sequence[ConvertedColumn]) -> ConvertedColumn:
+    """Return the converted values of a column in several groups of rows as one column."""
+    if isinstance(parts[0], pa.Array):
+        return pa.concat_arrays(parts)
+    return [value for part in parts for value in part]
+
+
 async def insert_columns(connection: AsyncConnection, table: sa.Table, columns: Mapping[str, ConvertedColumn]) -> None:
     """Insert rows, given as the converted values of each column, in the transaction of the connection.
 
@@ -65,7 +73,9 @@ async def insert_columns(connection: AsyncConnection, table: sa.Table, columns: 
             rows = list(zip(*columns.values(), strict=True))
             await sqlite.insert_rows(driver_connection, target, rows)
         else:
-            await postgresql.copy_lines(driver_connection, target, to_copy_lines(columns))
+            # Arrow writes the lines without Python's lock, so that other tasks can go on meanwhile.
+            lines = await asyncio.to_thread(to_copy_lines, columns)
+            await postgresql.copy_lines(driver_connection, target, lines)
 
 
 async def reserve_ids(connection: AsyncConnection, table: sa.Table, count: int) -> list[int]:

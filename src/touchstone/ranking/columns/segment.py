@@ -236,8 +236,7 @@ class SegmentWriter:
 
     def _recode(self, name: str, column: CodedColumn) -> NDArray[Any]:
         """Return a column with the codes of this segment in place of its own."""
-        codes_by_value = map(self._vocabularies[name].encode, column.values)
-        codes: NDArray[np.int32] = np.fromiter(codes_by_value, np.int32, len(column.values))
+        codes = np.array(self._vocabularies[name].encode_distinct(column.values), np.int32)
         return np.take(codes, column.codes)
 
     def _encode_column(self, name: str, rows: Sequence[CatalogRow]) -> NDArray[Any]:

@@ -170,6 +170,15 @@ class VocabularyWriter(Generic[T]):
             self._codes[value] = code
         return code
 
+    def encode_distinct(self, values: Sequence[T | None]) -> list[int]:
+        """Return the codes of distinct values like `encode`, in less time for many of them."""
+        new_values = [value for value in values if value is not None and value not in self._codes]
+        first_code = len(self._values)
+        self._values.extend(new_values)
+        self._folded.extend(map(self._fold_value, new_values))
+        self._codes.update(zip(new_values, range(first_code, len(self._values)), strict=True))
+        return [0 if value is None else self._codes[value] for value in values]
+
     def value(self, code: int) -> T | None:
         """Return the value of a code."""
         return self._values[code]

@@ -1,7 +1,8 @@
-"""Storing a batch of lines of a bulk import in one transaction."""
+"""Storing batches of lines of a bulk import, one or more with each transaction."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -14,6 +15,7 @@ from touchstone.services.selection.datasets.dataset_record import DatasetRecord,
 from touchstone.services.selection.datasets.declared_record import DeclaredRecord
 from touchstone.services.selection.datasets.measured_record import target_of
 from touchstone.services.selection.datasets.new_records import NewRecords
+from touchstone.services.selection.datasets.source_digests import old_source_digest
 from touchstone.services.selection.datasets.store import SourceConflict
 from touchstone.services.selection.evidence.record_claims import RecordClaims
 from touchstone.services.selection.files.measurement import Measurement
@@ -61,6 +63,12 @@ class _NewLines(NamedTuple):
     lines: Sequence[RecordLine]
     records: NewRecords
 
+    @classmethod
+    def joined(cls, parts: Sequence["_NewLines"]) -> "_NewLines":
+        """Return the lines of several batches as those of one."""
+        lines = [line for part in parts for line in part.lines]
+        return cls(lines, NewRecords.joined([part.records for part in parts]))
+
 
 class PreparedBatch(NamedTuple):
     """A batch of lines that has been compared with the records in the database.
@@ -74,6 +82,18 @@ class PreparedBatch(NamedTuple):
     lines: Sequence[RecordLine]
     new_lines: _NewLines
     outdated_lines: Sequence[RecordLine]
+
+    @classmethod
+    def joined(cls, batches: Sequence["PreparedBatch"]) -> "PreparedBatch":
+        """Return several batches, no two of which have a key in common, as one."""
+        if len(batches) == 1:
+            return batches[0]
+
+        return cls(
+            lines=[line for batch in batches for line in batch.lines],
+            new_lines=_NewLines.joined([batch.new_lines for batch in batches]),
+            outdated_lines=[line for batch in batches for line in batch.outdated_lines],
+        )
 
     @property
     def unchanged_count(self) -> int:
@@ -90,6 +110,8 @@ class BatchWriter:
         self._catalog = catalog
         self._owner = owner
         self._quota_bytes = quota_bytes
+        # Whether records may be stored under digests in the old form; None until the first batch is prepared.
+        self._has_old_digests: bool | None = None
 
     async def prepare(self, lines: Sequence[RecordLine]) -> PreparedBatch:
         """Prepare to write some lines, each with a key of its own, without keeping other writers waiting.
@@ -98,7 +120,9 @@ class BatchWriter:
             Unavailable: the database cannot be reached.
         """
         async with self._database.reading() as connection:
-            stored_records = await _find_stored(connection, lines)
+            if self._has_old_digests is None:
+                self._has_old_digests = await store.has_old_source_digests(connection)
+            stored_records = await self._find_stored(connection, lines)
 
         new_lines = [line for line in lines if line.number not in stored_records]
         outdated_lines = [line for line in lines if _is_outdated(line, stored_records)]
@@ -124,6 +148,51 @@ class BatchWriter:
                 batch = await self.prepare(batch.lines)
         raise Unavailable(retry_after=1)
 
+    async def _find_stored(self, connection: Reader, lines: Sequence[RecordLine]) -> dict[int, DatasetRecord]:
+        """Return the stored record of each line whose key is stored already, by the number of the line."""
+        digests_by_line = {line.number: self._possible_digests(line) for line in lines}
+        digests = [*chain.from_iterable(digests_by_line.values())]
+        if not digests:
+            return {}
+
+        records = await store.datasets_from_sources(connection, digests)
+        if not records:
+            return {}
+
+        records_by_digest = {record.source_digest: record for record in records}
+        stored_records: dict[int, DatasetRecord] = {}
+        for number, digests_of_line in digests_by_line.items():
+            for digest in digests_of_line:
+                if digest in records_by_digest:
+                    stored_records.setdefault(number, records_by_digest[digest])
+
+        return stored_records
+
+    def _possible_digests(self, line: RecordLine) -> Sequence[str]:
+        """Return all digests under which the record of a line may be stored already."""
+        if not self._has_old_digests:
+            return line.source_digests
+        return [*line.source_digests, *line.record.source_digests(self._owner, old_source_digest)]
+
+    async def _read_updates(self, transaction: Reader, lines: Sequence[RecordLine]) -> list[_Update]:
+        """Return the updates of the records of some lines.
+
+        Others may have changed the records since they were found, so they are read again in the transaction.
+
+        Raises:
+            SourceConflict: another transaction has deleted one of the records.
+        """
+        stored_records = await self._find_stored(transaction, lines)
+        if len(stored_records) < len(lines):
+            raise SourceConflict
+
+        now = datetime.now(UTC)
+        updates: list[_Update] = []
+        for line in lines:
+            stored = stored_records[line.number]
+            updates.append(_Update(line.number, stored, line.record.changed_draft(stored, now)))
+        return updates
+
     async def _new_lines(self, lines: Sequence[RecordLine]) -> _NewLines:
         """Prepare to store the new records of some lines."""
         records = [line.record for line in lines]
@@ -139,7 +208,7 @@ class BatchWriter:
         Raises:
             SourceConflict: another transaction has inserted or deleted a record with one of the keys.
         """
-        updates = await _read_updates(writer.transaction, batch.outdated_lines)
+        updates = await self._read_updates(writer.transaction, batch.outdated_lines)
         free_bytes = await self._read_free_bytes(writer.transaction)
         lines_over_quota = _lines_over_quota(batch.new_lines, updates, free_bytes)
 
@@ -170,47 +239,10 @@ class BatchWriter:
         return free_bytes if free_bytes < _MAX_BATCH_BYTES else None
 
 
-async def _find_stored(connection: Reader, lines: Sequence[RecordLine]) -> dict[int, DatasetRecord]:
-    """Return the stored record of each line whose key is stored already, by the number of the line."""
-    digests = [digest for line in lines for digest in line.source_digests]
-    if not digests:
-        return {}
-
-    records = await store.datasets_from_sources(connection, digests)
-    records_by_digest = {record.source_digest: record for record in records}
-    stored_records: dict[int, DatasetRecord] = {}
-    for line in lines:
-        for digest in line.source_digests:
-            if digest in records_by_digest:
-                stored_records.setdefault(line.number, records_by_digest[digest])
-
-    return stored_records
-
-
 def _is_outdated(line: RecordLine, stored_records: Mapping[int, DatasetRecord]) -> bool:
     """Return whether the record of a line is stored, but does not say what the line declares."""
     stored = stored_records.get(line.number)
     return stored is not None and not line.record.is_declared_by(stored)
-
-
-async def _read_updates(transaction: Reader, lines: Sequence[RecordLine]) -> list[_Update]:
-    """Return the updates of the records of some lines.
-
-    Others may have changed the records since they were found, so they are read again in the transaction.
-
-    Raises:
-        SourceConflict: another transaction has deleted one of the records.
-    """
-    stored_records = await _find_stored(transaction, lines)
-    if len(stored_records) < len(lines):
-        raise SourceConflict
-
-    now = datetime.now(UTC)
-    updates: list[_Update] = []
-    for line in lines:
-        stored = stored_records[line.number]
-        updates.append(_Update(line.number, stored, line.record.changed_draft(stored, now)))
-    return updates
 
 
 def _lines_over_quota(new_lines: _NewLines, updates: Sequence[_Update], free_bytes: int | None) -> list[int]:

@@ -1,4 +1,4 @@
-"""Importing the records of a request body in batches while the body arrives, each batch in one transaction."""
+"""Importing the records of a request body in batches while the body arrives, some batches with each transaction."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -10,22 +10,26 @@ import pyarrow as pa
 
 from touchstone.core.errors import FieldError, InvalidValue, RecordQuotaExceeded, ServiceError
 from touchstone.database.engine import Database
-from touchstone.services.selection.bulk.batch_writer import BatchWriter, RecordLine
+from touchstone.services.selection.bulk.batch_writer import BatchWriter, PreparedBatch, RecordLine
 from touchstone.services.selection.bulk.body_lines import BodyLine, split_lines
 from touchstone.services.selection.bulk.bulk_report import BatchCounts, BulkReport, RefusedLine
 from touchstone.services.selection.bulk.record_parser import RecordParser
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 
-# The limits of a batch. Storing one takes some hundredths of a second, in which other writers wait. Batches are smaller
-# while there are such writers, although the import takes longer then.
+# The limits of a batch, whose lines are prepared together; each step of that takes some milliseconds.
 LINES_PER_BATCH: Final = 1000
-LINES_PER_BATCH_BESIDE_WRITERS: Final = 75
 BYTES_PER_BATCH: Final = 4 * 1024 * 1024
+# The limits of a transaction, which writes one or more batches. It takes about a tenth of a second, in which other
+# writers wait. While there are any, it writes a single batch, and batches are smaller, although the import takes longer
+# then.
+LINES_PER_TRANSACTION: Final = 2000
+BYTES_PER_TRANSACTION: Final = BYTES_PER_BATCH
+LINES_PER_BATCH_BESIDE_WRITERS: Final = 75
 # How many lines are parsed before other requests may run.
 _LINES_AT_ONCE: Final = 25
-# How many batches are stored at a time: one is written while others are prepared, and lines are parsed meanwhile.
-# To prepare a batch, its keys are looked up, for which the database of a large catalog has to read many blocks.
-_BATCHES_AT_ONCE: Final = 4
+# How many batches are pending at a time: some are written while others are prepared, and lines are parsed meanwhile.
+# To prepare a batch, its keys are looked up, for which the database of a large catalog may have to read many blocks.
+_PENDING_BATCHES: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,23 +81,28 @@ def _prepare_arrow() -> None:
 
 @dataclass(slots=True)
 class _Batch:
-    """Lines to store in one transaction, and the lines among them that were refused."""
+    """Lines to prepare together, and the lines among them that were refused."""
 
     lines: list[RecordLine] = field(default_factory=list)
     refusals: list[RefusedLine] = field(default_factory=list)
     source_digests: set[str] = field(default_factory=set)
     byte_count: int = 0
     last_line: int = 0
+    is_stored: bool = False
 
     @property
     def is_empty(self) -> bool:
         """Whether no line has been added."""
         return not self.lines and not self.refusals
 
+    @property
+    def line_count(self) -> int:
+        """The number of lines, including refused ones."""
+        return len(self.lines) + len(self.refusals)
+
     def is_full(self, max_lines: int) -> bool:
         """Return whether the batch, of at most `max_lines` lines, must be stored before another line is added."""
-        line_count = len(self.lines) + len(self.refusals)
-        return line_count >= max_lines or self.byte_count >= BYTES_PER_BATCH
+        return self.line_count >= max_lines or self.byte_count >= BYTES_PER_BATCH
 
     def has_key_of(self, line: RecordLine) -> bool:
         """Return whether an earlier line of the batch has the same key."""
@@ -116,15 +125,21 @@ class _Batch:
         self.last_line = refusal.line
 
 
-class _StoredBatch(NamedTuple):
-    """A batch that is being stored, and the task that does so."""
+class _PendingBatch(NamedTuple):
+    """A batch that is not stored yet, the task that prepares it, and the task that stores it when it is its turn."""
 
     batch: _Batch
-    task: asyncio.Task[None]
+    preparation: asyncio.Task[PreparedBatch]
+    storing: asyncio.Task[None]
+
+    @property
+    def is_prepared(self) -> bool:
+        """Whether the batch has been prepared without an error."""
+        return self.preparation.done() and self.preparation.exception() is None
 
 
 class _BulkImport:
-    """The import of one body. While one batch is written, the next ones are prepared, and further lines are parsed."""
+    """The import of one body. While some batches are written, the next are prepared, and further lines are parsed."""
 
     def __init__(
         self, catalog: LiveCatalog, writer: BatchWriter, limits: BulkLimits, report: BulkReport, owner: UUID | None
@@ -136,8 +151,8 @@ class _BulkImport:
         self._parser = RecordParser(limits.line_bytes)
         self._owner = owner
         self._batch = _Batch()
-        # The batches that are being stored, in the order of their lines.
-        self._stored_batches: list[_StoredBatch] = []
+        # The batches that are not stored yet, in the order of their lines.
+        self._pending_batches: list[_PendingBatch] = []
 
     async def run(self, chunks: AsyncIterator[bytes]) -> None:
         """Import all lines of a body, and report what was done.
@@ -149,7 +164,8 @@ class _BulkImport:
             await self._import_lines(chunks)
         finally:
             # If the import fails while batches are being stored, the report tells about these, too.
-            await asyncio.gather(*(stored.task for stored in self._stored_batches), return_exceptions=True)
+            tasks = [task for pending in self._pending_batches for task in (pending.preparation, pending.storing)]
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _import_lines(self, chunks: AsyncIterator[bytes]) -> None:
         """Add all lines of a body to batches, and store these.
@@ -167,8 +183,9 @@ class _BulkImport:
 
     async def _add_lines(self, lines: Sequence[BodyLine]) -> None:
         """Add lines to the current batch, which is stored whenever it is full."""
+        max_lines = self._max_lines
         for line in lines:
-            if self._batch.is_full(self._max_lines):
+            if self._batch.is_full(max_lines):
                 await self._store_batch()
 
             try:
@@ -209,9 +226,11 @@ class _BulkImport:
         if batch.is_empty:
             return
 
-        await self._wait_until_stored(remaining_batches=_BATCHES_AT_ONCE - 1)
-        task = asyncio.ensure_future(self._store(batch, list(self._stored_batches)))
-        self._stored_batches.append(_StoredBatch(batch, task))
+        await self._wait_until_stored(remaining_batches=_PENDING_BATCHES - 1)
+        previous_batches = list(self._pending_batches)
+        preparation = asyncio.ensure_future(self._prepare(batch, previous_batches))
+        storing = asyncio.ensure_future(self._store(batch, previous_batches))
+        self._pending_batches.append(_PendingBatch(batch, preparation, storing))
 
     async def _wait_until_stored(self, remaining_batches: int) -> None:
         """Wait until no more than some batches remain to be stored.
@@ -219,28 +238,71 @@ class _BulkImport:
         Raises:
             ServiceError: a batch could not be stored.
         """
-        while len(self._stored_batches) > remaining_batches:
-            await self._stored_batches[0].task
-            self._stored_batches.pop(0)
+        while len(self._pending_batches) > remaining_batches:
+            await self._pending_batches[0].storing
+            self._pending_batches = [pending for pending in self._pending_batches if not pending.batch.is_stored]
 
-    async def _store(self, batch: _Batch, previous_batches: Sequence[_StoredBatch]) -> None:
-        """Store a batch after the previous ones, and add it to the report.
+    async def _prepare(self, batch: _Batch, previous_batches: Sequence[_PendingBatch]) -> PreparedBatch:
+        """Prepare to store a batch.
 
         Raises:
-            ServiceError: the batch or a previous one could not be stored.
+            ServiceError: the database cannot be reached, or a previous batch could not be stored.
         """
         # What a previous batch writes about a record must be known before this one is compared with the record.
         for previous in previous_batches:
             if batch.shares_key_with(previous.batch):
-                await previous.task
-        prepared_batch = await self._writer.prepare(batch.lines)
+                await previous.storing
+        return await self._writer.prepare(batch.lines)
 
+    async def _store(self, batch: _Batch, previous_batches: Sequence[_PendingBatch]) -> None:
+        """Store a batch after the previous ones, unless it has been stored with one of them.
+
+        Raises:
+            ServiceError: the batch or a previous one could not be stored.
+        """
         for previous in previous_batches:
-            await previous.task
-        result = await self._writer.write(prepared_batch)
+            await previous.storing
+        if not batch.is_stored:
+            await self._write(await self._next_batches())
+
+    async def _next_batches(self) -> list[_PendingBatch]:
+        """Return the next batch when it is prepared, and with it those that follow, as far as a transaction may.
+
+        Raises:
+            ServiceError: the next batch could not be prepared.
+        """
+        remaining_batches = [pending for pending in self._pending_batches if not pending.batch.is_stored]
+        first, *followers = remaining_batches
+        await first.preparation
+        if self._catalog.has_recent_single_writes:
+            return [first]
+
+        next_batches = [first]
+        line_count, byte_count = first.batch.line_count, first.batch.byte_count
+        for pending in followers:
+            line_count += pending.batch.line_count
+            byte_count += pending.batch.byte_count
+            is_too_much = line_count > LINES_PER_TRANSACTION or byte_count > BYTES_PER_TRANSACTION
+            if is_too_much or not pending.is_prepared:
+                break
+            next_batches.append(pending)
+        return next_batches
+
+    async def _write(self, pending_batches: Sequence[_PendingBatch]) -> None:
+        """Write prepared batches in one transaction, and add it to the report.
+
+        Raises:
+            ServiceError: the batches could not be stored.
+        """
+        prepared_batches = [await pending.preparation for pending in pending_batches]
+        result = await self._writer.write(PreparedBatch.joined(prepared_batches))
+        for pending in pending_batches:
+            pending.batch.is_stored = True
+
+        refusals = [refusal for pending in pending_batches for refusal in pending.batch.refusals]
         over_quota = RecordQuotaExceeded(limit=self._limits.quota_bytes)
-        quota_refusals = [self._report.refusal(number, over_quota) for number in result.lines_over_quota]
-        refusals = sorted([*batch.refusals, *quota_refusals], key=lambda refusal: refusal.line)
+        refusals += [self._report.refusal(number, over_quota) for number in result.lines_over_quota]
+        refusals.sort(key=lambda refusal: refusal.line)
 
         counts = BatchCounts(created=result.created, updated=result.updated, unchanged=result.unchanged)
-        self._report.add_batch(counts, refusals, batch.last_line)
+        self._report.add_batch(counts, refusals, pending_batches[-1].batch.last_line)

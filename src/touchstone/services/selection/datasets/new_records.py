@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from touchstone.core.attributes import WORDS
-from touchstone.database.bulk_insert import ConvertedColumn
+from touchstone.database.bulk_insert import ConvertedColumn, join_columns
 from touchstone.database.engine import Database
 from touchstone.database.tables import datasets
 from touchstone.ranking.columns.record_batch import RecordBatch
@@ -43,7 +43,7 @@ class NewRecords:
     owner: UUID | None
     sizes: Sequence[int]
     columns: Mapping[str, ConvertedColumn]
-    _catalog_batch: RecordBatch
+    _catalog_batches: Sequence[RecordBatch]
 
     @classmethod
     async def from_declared(
@@ -79,12 +79,27 @@ class NewRecords:
 
         await asyncio.sleep(0)
         catalog_batch = _encode_for_catalog(columns, metadata, owner, now)
-        return cls(owner, sizes, converted_columns, catalog_batch)
+        return cls(owner, sizes, converted_columns, [catalog_batch])
 
-    def catalog_batch(self, ids: Sequence[int]) -> RecordBatch:
+    @classmethod
+    def joined(cls, parts: Sequence["NewRecords"]) -> "NewRecords":
+        """Return the new records of several batches, which belong to the same owner, as those of one."""
+        columns = {name: join_columns([part.columns[name] for part in parts]) for name in parts[0].columns}
+        return cls(
+            owner=parts[0].owner,
+            sizes=[size for part in parts for size in part.sizes],
+            columns=columns,
+            _catalog_batches=[batch for part in parts for batch in part._catalog_batches],
+        )
+
+    def catalog_batches(self, ids: Sequence[int]) -> list[RecordBatch]:
         """Return the records as the catalog in memory takes them; `ids` are those that the database has assigned."""
-        batch = self._catalog_batch
-        return replace(batch, columns={**batch.columns, "id": np.array(ids, np.int64)})
+        batches: list[RecordBatch] = []
+        remaining_ids = np.array(ids, np.int64)
+        for batch in self._catalog_batches:
+            batches.append(replace(batch, columns={**batch.columns, "id": remaining_ids[: batch.size]}))
+            remaining_ids = remaining_ids[batch.size :]
+        return batches
 
 
 def _content_sizes(records: Sequence[DeclaredRecord], metadata_texts: Sequence[msgspec.Raw | None]) -> list[int]:

@@ -23,6 +23,7 @@ from touchstone.services.selection.datasets.dataset_record import (
 )
 from touchstone.services.selection.datasets.new_records import NewRecords
 from touchstone.services.selection.datasets.packed_flags import PLACE_VALUES, UNKNOWN_DIGIT
+from touchstone.services.selection.datasets.source_digests import is_old_source_digest
 
 # Both databases accept several thousand values in one IN list.
 _IDS_PER_QUERY: Final = 1000
@@ -68,13 +69,16 @@ def is_visible_to(viewer: UUID | sa.BindParameter[UUID | None] | None) -> sa.Col
 _OWNER_PSEUDO: Final = users.c.pseudo.label("owner_pseudo")
 _WITH_OWNERS: Final = datasets.outerjoin(users, users.c.id == datasets.c.owner)
 _DATASETS_WITH_OWNERS: Final = sa.select(datasets, _OWNER_PSEUDO).select_from(_WITH_OWNERS)
-# Pages of lists read their records with this query. To build it anew for each page would take SQLAlchemy a good part of
-# the time that the database needs to answer it.
+_IS_VISIBLE: Final = is_visible_to(sa.bindparam("viewer", type_=sa.Uuid))
+# Most requests read one record or those of a page. To build the query anew for each of them would take SQLAlchemy a
+# good part of the time that the database needs to answer it, and leave objects that refer to each other as garbage.
+_VISIBLE_DATASET: Final = _DATASETS_WITH_OWNERS.where(datasets.c.id == sa.bindparam("id"), _IS_VISIBLE)
 _VISIBLE_DATASETS: Final = _DATASETS_WITH_OWNERS.where(
     datasets.c.id.in_(sa.bindparam("ids", expanding=True)),
-    is_visible_to(sa.bindparam("viewer", type_=sa.Uuid)),
+    _IS_VISIBLE,
     datasets.c.bytes <= sa.bindparam("max_bytes"),
 )
+_PSEUDO_OF_USER: Final = sa.select(users.c.pseudo).where(users.c.id == sa.bindparam("id", type_=sa.Uuid))
 # More bytes than any record can take.
 ANY_SIZE: Final = 2**62
 
@@ -169,7 +173,7 @@ async def delete_dataset(transaction: Writer, dataset_id: int, version: int) -> 
 
 async def visible_dataset(connection: Reader, dataset_id: int, viewer: UUID | None) -> DatasetRecord | None:
     """Return one record, or None if it does not exist or the viewer may not see it."""
-    row = await connection.first(_DATASETS_WITH_OWNERS.where(datasets.c.id == dataset_id, is_visible_to(viewer)))
+    row = await connection.first(_VISIBLE_DATASET, {"id": dataset_id, "viewer": viewer})
     return None if row is None else to_record(row)
 
 
@@ -187,9 +191,9 @@ async def hidden_datasets(connection: Reader, *, offset: int, limit: int) -> tup
     return to_records(rows), int(await connection.scalar(count))
 
 
-async def dataset_from_source(connection: Reader, source_digest: str) -> DatasetRecord | None:
-    """Return the record that was imported with this source, or None; the digest contains the owner."""
-    row = await connection.first(_DATASETS_WITH_OWNERS.where(datasets.c.source_digest == source_digest))
+async def dataset_from_source(connection: Reader, source_digests: Sequence[str]) -> DatasetRecord | None:
+    """Return the record that was imported with one of these sources, or None; the digests contain the owner."""
+    row = await connection.first(_DATASETS_WITH_OWNERS.where(datasets.c.source_digest.in_(source_digests)))
     return None if row is None else to_record(row)
 
 
@@ -197,6 +201,12 @@ async def datasets_from_sources(connection: Reader, source_digests: Sequence[str
     """Return the records that were imported with these sources, in no particular order, without owners' names."""
     query = sa.select(datasets).where(is_one_of(datasets.c.source_digest, source_digests))
     return to_records(await connection.all(query))
+
+
+async def has_old_source_digests(connection: Reader) -> bool:
+    """Return whether records may be stored under digests in the form that was stored before, which precede others."""
+    first_digest = await connection.scalar(sa.select(sa.func.min(datasets.c.source_digest)))
+    return first_digest is not None and is_old_source_digest(first_digest)
 
 
 async def visible_datasets(
@@ -286,7 +296,7 @@ async def _with_owner_pseudo(transaction: Writer, record: DatasetRecord) -> Data
     if record.owner is None:
         return record
 
-    pseudo = await transaction.scalar(sa.select(users.c.pseudo).where(users.c.id == record.owner))
+    pseudo = await transaction.scalar(_PSEUDO_OF_USER, {"id": record.owner})
     return msgspec.structs.replace(record, owner_pseudo=pseudo)
 
 

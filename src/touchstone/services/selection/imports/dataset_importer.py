@@ -35,7 +35,7 @@ from touchstone.services.selection.imports.document_entries import (
     entries_json,
     merge_values,
     read_entries,
-    source_digest,
+    source_digests,
     stated_values,
     with_version,
 )
@@ -121,15 +121,15 @@ class DocumentImporter:
         except ValidationError as error:
             return ImportOutcome(status=ImportStatus.REJECTED, error=_invalid_record(error))
 
-        digest = source_digest(self._owner, dataset, self._order)
-        unchanged = await self._find_unchanged(digest, entry)
+        digests = source_digests(self._owner, dataset, self._order)
+        unchanged = await self._find_unchanged(digests, entry)
         if unchanged is not None:
             return unchanged
 
         outcome: ImportOutcome | None = None
         try:
             async with self._catalog.writing() as writer:
-                outcome = await self._write(writer, digest, dataset, entry)
+                outcome = await self._write(writer, digests, dataset, entry)
                 if self._order.dry_run:
                     raise _EndOfDryRun
         except RecordQuotaExceeded as error:
@@ -165,14 +165,14 @@ class DocumentImporter:
             unmapped=dict(document.unmapped),
         )
 
-    async def _find_unchanged(self, digest: str, entry: DocumentEntry) -> ImportOutcome | None:
+    async def _find_unchanged(self, digests: Sequence[str], entry: DocumentEntry) -> ImportOutcome | None:
         """Return the outcome if the document was imported before and nothing has to change; otherwise None.
 
-        `digest` identifies the source of the record. Nothing has to change if the content of the document is the same,
+        `digests` identify the source of the record. Nothing has to change if the content of the document is the same,
         the record has the requested visibility, and there is no proposal that the order would accept.
         """
         async with self._database.reading() as connection:
-            record = await store.dataset_from_source(connection, digest)
+            record = await store.dataset_from_source(connection, digests)
             if record is None:
                 return None
 
@@ -193,7 +193,7 @@ class DocumentImporter:
         return ImportOutcome(status=ImportStatus.UNCHANGED, record=record, claims=tuple(claims_of_document))
 
     async def _write(
-        self, writer: CatalogWriter, digest: str, dataset: ReadDataset, entry: DocumentEntry
+        self, writer: CatalogWriter, digests: Sequence[str], dataset: ReadDataset, entry: DocumentEntry
     ) -> ImportOutcome:
         """Create or update the record of a dataset and its claims, within a transaction.
 
@@ -201,8 +201,8 @@ class DocumentImporter:
             RecordQuotaExceeded: the record grows, and the records of its owner would take more bytes than allowed.
         """
         now = datetime.now(UTC)
-        current = await store.dataset_from_source(writer.transaction, digest)
-        draft = current or _new_draft(self._owner, digest, now)
+        current = await store.dataset_from_source(writer.transaction, digests)
+        draft = current or _new_draft(self._owner, digests[0], now)
         entries = read_entries(draft.metadata)
         earlier = earlier_version(entries, entry)
 

@@ -15,6 +15,7 @@ import msgspec
 from touchstone.core.attributes import FLAGS, NUMBERS
 from touchstone.metadata.documents import ImportedDocument
 from touchstone.metadata.reading_protocol import ReadDataset
+from touchstone.services.selection.datasets.source_digests import old_source_digest, source_digest
 from touchstone.services.selection.imports.schemas import ImportOrder
 from touchstone.services.selection.json_fields import IMPORTED
 
@@ -116,10 +117,11 @@ def merge_values(current: Mapping[str, Any], before: Mapping[str, Any], after: M
     return merged
 
 
-def source_digest(owner: UUID | None, dataset: ReadDataset, order: ImportOrder) -> str:
-    """Return what identifies a record by its owner, its source and its key in the source."""
-    identity = [owner, dataset.dataset.standard, order.source_name, dataset.dataset.key]
-    return hashlib.sha256(msgspec.json.encode(identity)).hexdigest()
+def source_digests(owner: UUID | None, dataset: ReadDataset, order: ImportOrder) -> list[str]:
+    """Return the digests under which the record of a dataset may be stored already; the first is that of a new one."""
+    document = dataset.dataset
+    identity = (owner, document.standard, order.source_name, document.key)
+    return [source_digest(*identity), old_source_digest(*identity)]
 
 
 def content_digest(dataset: ReadDataset, level: str, source_url: str | None) -> str:

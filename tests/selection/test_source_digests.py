@@ -1,0 +1,86 @@
+"""What identifies imported records, in the present form and in the one that earlier versions have stored."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from uuid import UUID
+
+import httpx2
+import sqlalchemy as sa
+from hypothesis import given, strategies
+
+from tests.metadata.examples import CROISSANT, as_bytes
+from tests.selection.conftest import ADA
+from tests.selection.test_selection_bulk import import_all, keyed
+from tests.selection.test_selection_import import import_one
+from touchstone.database.engine import Database
+from touchstone.database.tables import datasets
+from touchstone.services.selection.datasets.source_digests import (
+    is_old_source_digest,
+    old_source_digest,
+    source_digest,
+)
+
+_names = strategies.one_of(strategies.sampled_from(["a", "a:b", "#", ":"]), strategies.text(min_size=1, max_size=80))
+_identities = strategies.tuples(
+    strategies.sampled_from([None, UUID(int=1), UUID(int=2)]),
+    strategies.sampled_from([None, "dcat", "croissant"]),
+    _names,
+    _names,
+)
+
+
+@given(identities=strategies.lists(_identities, unique=True, min_size=2, max_size=10))
+def test_digests_differ(identities: Sequence[tuple[UUID | None, str | None, str, str]]) -> None:
+    """Records that differ in owner, standard, source or key have different digests, in both forms and between them."""
+    digests = [source_digest(*identity) for identity in identities]
+    old_digests = [old_source_digest(*identity) for identity in identities]
+    assert len({*digests, *old_digests}) == 2 * len(identities)
+    assert not any(map(is_old_source_digest, digests))
+    assert all(map(is_old_source_digest, old_digests))
+    # PostgreSQL takes up to 2704 bytes into an index.
+    assert max(len(digest.encode()) for digest in digests) < 400
+
+
+def test_the_records_of_a_source_are_neighbours() -> None:
+    """In the order of their digests, records of a source stand together, in the order of their keys."""
+    keys = [f"{number:04}" for number in range(100)]
+    digests = {
+        (name, key): source_digest(ADA, None, name, key) for name in ("Archive", "Library", "Census") for key in keys
+    }
+    in_order = sorted(digests, key=lambda identity: digests[identity])
+    for start in (0, 100, 200):
+        names, sorted_keys = zip(*in_order[start : start + 100], strict=True)
+        assert len(set(names)) == 1
+        assert list(sorted_keys) == keys
+
+
+async def test_records_under_old_digests_are_updated(ada: httpx2.AsyncClient, database: Database) -> None:
+    """An import changes the records that an earlier version has stored, instead of creating them once more."""
+    await import_all(ada, [keyed("a", year=2001), keyed("b")])
+    document = await import_one(ada, as_bytes(CROISSANT), "signs.json", source_name="Signs")
+    await _store_old_digests(database)
+
+    # Beside a record under a digest in the present form, the others are still found.
+    totals = await import_all(ada, [keyed("c"), keyed("a", year=2002), keyed("b")])
+    assert (totals["made"], totals["updated"], totals["unchanged"]) == (1, 1, 1)
+    again = await import_one(ada, as_bytes(CROISSANT), "signs.json", source_name="Signs")
+    assert (again["status"], again["dataset"]) == ("unchanged", document["dataset"])
+    changed = await import_one(ada, as_bytes({**CROISSANT, "description": "New"}), "signs.json", source_name="Signs")
+    assert (changed["status"], changed["dataset"]["id"]) == ("updated", document["dataset"]["id"])
+
+    records = (await ada.get("/datasets/", params={"sort_by": "id"})).json()
+    assert [record["year"] for record in records[:2]] == [2002, None]
+    assert len(records) == 4
+
+
+async def _store_old_digests(database: Database) -> None:
+    """Give all records the digests that earlier versions have stored."""
+    async with database.writing() as transaction:
+        rows = await transaction.all(sa.select(datasets.c.id, datasets.c.metadata))
+        for row in rows:
+            source = row["metadata"]["source"]
+            identity = [str(ADA), source.get("kind"), source["name"], source["key"]]
+            digest = hashlib.sha256(json.dumps(identity, separators=(",", ":")).encode()).hexdigest()
+            update = sa.update(datasets).where(datasets.c.id == row["id"])
+            await transaction.execute(update.values(source_digest=digest))
