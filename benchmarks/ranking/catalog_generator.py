@@ -14,7 +14,7 @@ from touchstone.ranking.catalog.index_builder import IndexBuilder, build_from_pa
 from touchstone.ranking.catalog.unindexed_part import UnindexedPart
 from touchstone.ranking.columns.evidence_columns import EvidenceColumns, pack_levels
 from touchstone.ranking.columns.segment import KNOWN_ETHICAL, Segment, count_known_ethical
-from touchstone.ranking.columns.vocabulary import CodeVocabulary, ValueRanking
+from touchstone.ranking.columns.vocabulary import CodeVocabulary, FoldedValues, ValueRanking
 from touchstone.ranking.criteria import CRITERIA
 from touchstone.ranking.index.catalog_index import CatalogIndex
 
@@ -222,9 +222,13 @@ def _skewed_choices(rng: Generator, choice_count: int, size: int, power: float =
 
 def _vocabulary(values: list[Any], folded: list[Any]) -> CodeVocabulary:
     """Return a vocabulary of values with codes from 1."""
-    all_folded = [None, *folded]
+    folded_values = FoldedValues([None, *folded], lambda value: value)  # they are folded already
     return CodeVocabulary(
-        size=len(all_folded), values=[None, *values], folded=all_folded, codes={}, ranking=ValueRanking(all_folded)
+        size=len(values) + 1,
+        values=[None, *values],
+        folded_values=folded_values,
+        codes={},
+        ranking=ValueRanking(folded_values),
     )
 
 

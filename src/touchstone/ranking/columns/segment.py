@@ -211,7 +211,8 @@ class SegmentWriter:
 
         self._vocabularies: dict[str, VocabularyWriter[Any]] = {"owner": VocabularyWriter(str)}
         for name in TEXT_COLUMNS:
-            self._vocabularies[name] = VocabularyWriter(fold_text)
+            # Rankings compare names. Folding those of a long import at once would keep the event loop busy for long.
+            self._vocabularies[name] = VocabularyWriter(fold_text, folds_at_once=name == "dataset_name")
         for name in WORD_COLUMNS:
             self._vocabularies[name] = VocabularyWriter(partial(fold_words, name))
 

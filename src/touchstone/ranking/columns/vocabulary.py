@@ -45,16 +45,21 @@ class CodeVocabulary:
     Attributes:
         size: The number of codes, including code 0.
         values: The value of each code.
-        folded: The folded form of each value.
+        folded_values: The folded forms of the values, computed on demand.
         codes: The code of each value.
         ranking: The ranks of the folded values, computed on demand.
     """
 
     size: int
     values: Sequence[Any]
-    folded: Sequence[Any]
+    folded_values: "FoldedValues"
     codes: dict[Any, int]
     ranking: "ValueRanking"
+
+    @property
+    def folded(self) -> Sequence[Any]:
+        """The folded form of each value."""
+        return self.folded_values.first(self.size)
 
     @property
     def ranks(self) -> NDArray[np.int64]:
@@ -70,16 +75,17 @@ class CodeVocabulary:
         if self.ranking.is_complete(self.size) or not are_few:
             return self.ranks[codes]
 
-        folded_values = [self.folded[code] for code in codes.tolist()]
-        known_values = {value for value in folded_values if value is not None}
-        rank_by_value = _rank_by_value(known_values)
-        return np.array([rank_by_value.get(value, -1) for value in folded_values], np.int64)
+        folded = self.folded
+        values = [folded[code] for code in codes.tolist()]
+        rank_by_value = _rank_by_value({value for value in values if value is not None})
+        return np.array([rank_by_value.get(value, -1) for value in values], np.int64)
 
     def test_codes(self, codes: NDArray[np.int32], is_match: Callable[[Any], bool]) -> NDArray[np.bool_]:
         """Return for each of some codes whether its folded value satisfies a condition; "not known" never does."""
         # If there are fewer codes than values, testing each code takes fewer calls of the condition.
         if len(codes) < self.size:
-            matches = [code > 0 and is_match(self.folded[code]) for code in codes.tolist()]
+            folded = self.folded
+            matches = [code > 0 and is_match(folded[code]) for code in codes.tolist()]
             return np.array(matches, np.bool_)
 
         # Otherwise test every value once, and look up the result of each code.
@@ -88,15 +94,37 @@ class CodeVocabulary:
         return matches_by_code[codes]
 
 
+class FoldedValues:
+    """The folded forms of the values of a growing vocabulary, each of which is computed when it is first needed.
+
+    Any thread may read them while one writer appends values.
+    """
+
+    def __init__(self, values: Sequence[Any], fold_value: Callable[[Any], Any]) -> None:
+        """Prepare to fold values, which are indexed by code; the first one is None."""
+        self._values = values
+        self._fold_value = fold_value
+        self._folded: list[Any] = [None]
+        self._lock = Lock()
+
+    def first(self, count: int) -> Sequence[Any]:
+        """Return the folded forms of the first `count` values, which others may follow."""
+        if len(self._folded) < count:
+            with self._lock:
+                new_values = self._values[len(self._folded) : count]
+                self._folded.extend(map(self._fold_value, new_values))
+        return self._folded
+
+
 class ValueRanking:
     """The ranks of the folded values of a growing vocabulary, which are updated when they are read.
 
     Any thread may read them while one writer appends values.
     """
 
-    def __init__(self, folded: Sequence[Any]) -> None:
+    def __init__(self, folded_values: FoldedValues) -> None:
         """Prepare to rank values, which are indexed by code; the first one stands for "not known"."""
-        self._folded = folded
+        self._folded_values = folded_values
         self._sorted: list[Any] = []  # the distinct values among those that have a rank
         self._ranks: NDArray[np.int64] = np.full(1, -1, np.int64)
         self._lock = Lock()
@@ -109,7 +137,8 @@ class ValueRanking:
         """Return the ranks of the first `size` values; later values may have ranks between them."""
         with self._lock:
             if not self.is_complete(size):
-                self._add_ranks(self._folded[len(self._ranks) : size])
+                folded = self._folded_values.first(size)
+                self._add_ranks(folded[len(self._ranks) : size])
             return self._ranks[:size]
 
     def _add_ranks(self, new_values: Sequence[Any]) -> None:
@@ -121,7 +150,7 @@ class ValueRanking:
 
     def _rank_all(self, size: int) -> None:
         """Rank the first `size` values anew, by sorting them."""
-        known_values = self._folded[1:size]
+        known_values = self._folded_values.first(size)[1:size]
         rank_by_value = _rank_by_value(set(known_values))
         self._sorted = list(rank_by_value)
         self._ranks = np.array([-1, *(rank_by_value[value] for value in known_values)], np.int64)
@@ -150,12 +179,13 @@ def _rank_by_value(values: Collection[Any]) -> dict[Any, int]:
 class VocabularyWriter(Generic[T]):
     """Assigns a code to each distinct value."""
 
-    def __init__(self, fold_value: Callable[[T], Any]) -> None:
-        self._fold_value = fold_value
+    def __init__(self, fold_value: Callable[[T], Any], *, folds_at_once: bool = False) -> None:
+        """Prepare to fold values with `fold_value`, at once or when they are first compared with others."""
+        self._folds_at_once = folds_at_once
         self._values: list[T | None] = [None]
-        self._folded: list[Any] = [None]
+        self._folded_values = FoldedValues(self._values, fold_value)
         self._codes: dict[T, int] = {}
-        self._ranking = ValueRanking(self._folded)
+        self._ranking = ValueRanking(self._folded_values)
 
     def encode(self, value: T | None) -> int:
         """Return the code of a value, and assign one if the value is new; the code of None is 0."""
@@ -166,7 +196,6 @@ class VocabularyWriter(Generic[T]):
         if code is None:
             code = len(self._values)
             self._values.append(value)
-            self._folded.append(self._fold_value(value))
             self._codes[value] = code
         return code
 
@@ -175,7 +204,6 @@ class VocabularyWriter(Generic[T]):
         new_values = [value for value in values if value is not None and value not in self._codes]
         first_code = len(self._values)
         self._values.extend(new_values)
-        self._folded.extend(map(self._fold_value, new_values))
         self._codes.update(zip(new_values, range(first_code, len(self._values)), strict=True))
         return [0 if value is None else self._codes[value] for value in values]
 
@@ -185,10 +213,13 @@ class VocabularyWriter(Generic[T]):
 
     def snapshot(self) -> CodeVocabulary:
         """Return the vocabulary of all values so far; it stays valid while the writer adds others."""
+        if self._folds_at_once:
+            self._folded_values.first(len(self._values))
+
         return CodeVocabulary(
             size=len(self._values),
             values=self._values,
-            folded=self._folded,
+            folded_values=self._folded_values,
             codes=self._codes,
             ranking=self._ranking,
         )

@@ -26,7 +26,7 @@ LINES_PER_TRANSACTION: Final = 2000
 BYTES_PER_TRANSACTION: Final = BYTES_PER_BATCH
 LINES_PER_BATCH_BESIDE_WRITERS: Final = 75
 # How many lines are parsed before other requests may run.
-_LINES_AT_ONCE: Final = 25
+_LINES_AT_ONCE: Final = 50
 # How many batches are pending at a time: some are written while others are prepared, and lines are parsed meanwhile.
 # To prepare a batch, its keys are looked up, for which the database of a large catalog may have to read many blocks.
 _PENDING_BATCHES: Final = 6

@@ -23,7 +23,8 @@ class DatasetIds(NamedTuple):
         ids: The ids in order.
         total_count: How many records match in all.
         has_more: Whether further records follow the window.
-        last_place: The place of the last record; None if there is none, or if the list is sorted by relevance.
+        last_place: The place of the last record; None if nobody needs it, if there is no record, or if the list is
+            sorted by relevance.
     """
 
     ids: list[int]
@@ -32,14 +33,17 @@ class DatasetIds(NamedTuple):
     last_place: ListPlace | None
 
 
-def read_ids(view: View, query: Query, order: SortOrder, window: ListWindow) -> DatasetIds:
-    """Return the ids in a window of the sorted list of the records that match a query."""
+def read_ids(view: View, query: Query, order: SortOrder, window: ListWindow, *, with_last_place: bool) -> DatasetIds:
+    """Return the ids in a window of the sorted list of the records that match a query.
+
+    The place of the last record takes long to read if the list is sorted by description, which is compressed.
+    """
     matches = _sort_window_and_next(view, query, order, window)
     positions = matches.positions[: window.limit]
     has_more = len(matches.positions) > len(positions)
 
     last_place = None
-    if len(positions) > 0 and order.key != RELEVANCE:
+    if with_last_place and len(positions) > 0 and order.key != RELEVANCE:
         last_place = view.place(order.key, int(positions[-1]))
     return DatasetIds(view.ids(positions).tolist(), matches.total_count, has_more, last_place)
 

@@ -365,16 +365,19 @@ class LiveCatalog:
         order: SortOrder,
         window: ListWindow = _WHOLE_LIST,
         assurance: Assurance = Assurance.DECLARED,
+        *,
+        with_last_place: bool = False,
     ) -> DatasetIds:
         """Return a window of the sorted ids of the records that match a query, and the number of all matches.
 
-        Values that are known less well than `assurance` demands count as unknown.
+        Values that are known less well than `assurance` demands count as unknown. `with_last_place` is for lists that
+        are continued with a cursor.
         """
         view = self.view.at(assurance)
 
         def read_window() -> DatasetIds:
             """Read the window from the view; this may run in a thread."""
-            return read_ids(view, query, order, window)
+            return read_ids(view, query, order, window, with_last_place=with_last_place)
 
         # The first query that sorts by another key than the id may take long.
         is_lookup = order.key == "id" and _is_lookup(query, window.skip, window.limit)
