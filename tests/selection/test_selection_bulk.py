@@ -230,6 +230,26 @@ async def test_prepared_batches_share_a_transaction(ada: httpx2.AsyncClient, mon
     assert keys == [str(number) for number in range(40) if number != 20]
 
 
+async def test_batches_without_new_records_share_a_transaction(
+    ada: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A batch whose lines change nothing, or change records, or are refused, may stand beside one with new records."""
+    monkeypatch.setattr(bulk_import, "LINES_PER_BATCH", 2)
+    await import_all(ada, [keyed(key) for key in ("a", "b", "c", "d")])
+
+    lines = [json.dumps(keyed(key, year=year)).encode() for key, year in (("c", 2001), ("d", 2002))]
+    lines += [json.dumps(keyed(key)).encode() for key in ("a", "b")]
+    lines += [b"{}", b"[]"]
+    lines += [json.dumps(keyed(key)).encode() for key in ("e", "f", "g")]
+    _transactions, totals = await import_lines(ada, b"\n".join(lines))
+    counts = {name: totals[name] for name in ("made", "updated", "unchanged", "refused")}
+    assert counts == {"made": 3, "updated": 2, "unchanged": 2, "refused": 2}
+
+    records = (await ada.get("/datasets/", params={"sort_by": "id"})).json()
+    assert [record["year"] for record in records] == [None, None, 2001, 2002, None, None, None]
+    assert [record["metadata"]["source"]["key"] for record in records] == list("abcdefg")
+
+
 async def test_batches_are_smaller_while_others_write_single_records(
     ada: httpx2.AsyncClient, bob: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

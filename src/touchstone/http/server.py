@@ -32,9 +32,9 @@ ACCEPT_SECONDS: Final = 5.0
 HANDSHAKE_SECONDS: Final = 0.05
 POLL_SECONDS: Final = 0.02
 _COLLECTION_THRESHOLDS: Final = (50_000, 20, 100)  # new objects, and collections of each younger generation
-# How long a thread with long computations may keep the interpreter from the event loop, each time that this waits for a
-# system call or for NumPy. With Python's 5 ms, a search in the names of a million new records, which takes a tenth of a
-# second in a thread, delays a write that happens meanwhile by as much.
+# How long a thread that computes may hold the lock of the interpreter before the event loop gets it back, each time
+# that the loop has released it for a system call or for NumPy. With Python's 5 ms, a search in the names of a million
+# new records, which takes a tenth of a second in a thread, delays a write that happens meanwhile by as much.
 _SWITCH_SECONDS: Final = 0.0005
 _MIN_DRAIN_SECONDS: Final = 1  # running requests get at least this time, however long the rest of a shutdown takes
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)

@@ -34,8 +34,8 @@ class UnindexedPart:
         """Combine a segment with which records are alive; `declared` is the same part at the assurance `declared`."""
         self._segment = segment
         self._alive = alive
-        # None for the part at `declared`. If it referred to itself, its arrays, which are as long as the tail of a
-        # large catalog, would stay in memory after each write until they are collected as garbage.
+        # None for the part at `declared` itself. A reference to itself would keep its arrays, which are as long as the
+        # tail of a large catalog, in memory until the next garbage collection.
         self._declared_part = declared
         self.is_searchable = segment.words is not None
         self.span = segment.size

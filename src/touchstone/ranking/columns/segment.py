@@ -35,6 +35,9 @@ from touchstone.ranking.text.record_words import RecordWords, RecordWordsWriter
 from touchstone.ranking.text.words import weigh_words
 
 TEXT_COLUMNS: Final = ("dataset_name", "objective", "description", "file_path", "file_type", "visibility")
+# Hardly any query compares these texts of new records, most of which are long or different from each other. Rankings
+# compare names, which are folded as they are added: to fold those of a long import later, all together, takes long.
+_RARELY_COMPARED_TEXTS: Final = frozenset({"objective", "description", "file_path"})
 WORD_COLUMNS: Final = (*WORDS, "tags", "license", "language", "source", "trainable")
 """The columns of word lists: `trainable` holds `true` or `false`, `license` the licences that one may choose from."""
 INTEGER_COLUMNS: Final = ("id", "created_at", "updated_at")
@@ -211,8 +214,7 @@ class SegmentWriter:
 
         self._vocabularies: dict[str, VocabularyWriter[Any]] = {"owner": VocabularyWriter(str)}
         for name in TEXT_COLUMNS:
-            # Rankings compare names. Folding those of a long import at once would keep the event loop busy for long.
-            self._vocabularies[name] = VocabularyWriter(fold_text, folds_at_once=name == "dataset_name")
+            self._vocabularies[name] = VocabularyWriter(fold_text, folds_lazily=name in _RARELY_COMPARED_TEXTS)
         for name in WORD_COLUMNS:
             self._vocabularies[name] = VocabularyWriter(partial(fold_words, name))
 

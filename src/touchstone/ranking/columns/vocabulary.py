@@ -95,7 +95,7 @@ class CodeVocabulary:
 
 
 class FoldedValues:
-    """The folded forms of the values of a growing vocabulary, each of which is computed when it is first needed.
+    """The folded forms of the values of a growing vocabulary, which are computed when they are first read.
 
     Any thread may read them while one writer appends values.
     """
@@ -108,7 +108,10 @@ class FoldedValues:
         self._lock = Lock()
 
     def first(self, count: int) -> Sequence[Any]:
-        """Return the folded forms of the first `count` values, which others may follow."""
+        """Return a list that begins with the folded forms of the first `count` values; it may be longer.
+
+        Those of them that are still missing are folded now.
+        """
         if len(self._folded) < count:
             with self._lock:
                 new_values = self._values[len(self._folded) : count]
@@ -179,9 +182,9 @@ def _rank_by_value(values: Collection[Any]) -> dict[Any, int]:
 class VocabularyWriter(Generic[T]):
     """Assigns a code to each distinct value."""
 
-    def __init__(self, fold_value: Callable[[T], Any], *, folds_at_once: bool = False) -> None:
-        """Prepare to fold values with `fold_value`, at once or when they are first compared with others."""
-        self._folds_at_once = folds_at_once
+    def __init__(self, fold_value: Callable[[T], Any], *, folds_lazily: bool = False) -> None:
+        """Prepare to fold values with `fold_value`: lazily, when they are first compared, or when they are added."""
+        self._folds_lazily = folds_lazily
         self._values: list[T | None] = [None]
         self._folded_values = FoldedValues(self._values, fold_value)
         self._codes: dict[T, int] = {}
@@ -197,6 +200,7 @@ class VocabularyWriter(Generic[T]):
             code = len(self._values)
             self._values.append(value)
             self._codes[value] = code
+            self._fold_new_values()
         return code
 
     def encode_distinct(self, values: Sequence[T | None]) -> list[int]:
@@ -205,7 +209,13 @@ class VocabularyWriter(Generic[T]):
         first_code = len(self._values)
         self._values.extend(new_values)
         self._codes.update(zip(new_values, range(first_code, len(self._values)), strict=True))
+        self._fold_new_values()
         return [0 if value is None else self._codes[value] for value in values]
+
+    def _fold_new_values(self) -> None:
+        """Fold the values that have been added, unless they are folded lazily."""
+        if not self._folds_lazily:
+            self._folded_values.first(len(self._values))
 
     def value(self, code: int) -> T | None:
         """Return the value of a code."""
@@ -213,9 +223,6 @@ class VocabularyWriter(Generic[T]):
 
     def snapshot(self) -> CodeVocabulary:
         """Return the vocabulary of all values so far; it stays valid while the writer adds others."""
-        if self._folds_at_once:
-            self._folded_values.first(len(self._values))
-
         return CodeVocabulary(
             size=len(self._values),
             values=self._values,

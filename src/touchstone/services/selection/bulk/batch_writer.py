@@ -20,8 +20,8 @@ from touchstone.services.selection.datasets.store import SourceConflict
 from touchstone.services.selection.evidence.record_claims import RecordClaims
 from touchstone.services.selection.files.measurement import Measurement
 
-# More than the records of one batch can take; the JSON of a record is a few times as long as its line at most.
-_MAX_BATCH_BYTES: Final = 32 * 1024 * 1024
+# More than the records of one transaction can take; the JSON of a record is a few times as long as its line at most.
+_MAX_TRANSACTION_BYTES: Final = 32 * 1024 * 1024
 # How often a batch is tried, while others insert records with the same keys.
 _MAX_ATTEMPTS: Final = 5
 
@@ -228,7 +228,7 @@ class BatchWriter:
         )
 
     async def _read_free_bytes(self, transaction: Reader) -> int | None:
-        """Return how many bytes of the owner's quota are left; None if one batch cannot use them up.
+        """Return how many bytes of the owner's quota are left; None if one transaction cannot use them up.
 
         Records without an owner have no quota.
         """
@@ -236,7 +236,7 @@ class BatchWriter:
             return None
 
         free_bytes = self._quota_bytes - await record_usage_store.read_bytes(transaction, self._owner)
-        return free_bytes if free_bytes < _MAX_BATCH_BYTES else None
+        return free_bytes if free_bytes < _MAX_TRANSACTION_BYTES else None
 
 
 def _is_outdated(line: RecordLine, stored_records: Mapping[int, DatasetRecord]) -> bool:

@@ -20,8 +20,8 @@ from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 LINES_PER_BATCH: Final = 1000
 BYTES_PER_BATCH: Final = 4 * 1024 * 1024
 # The limits of a transaction, which writes one or more batches. It takes about a tenth of a second, in which other
-# writers wait. While there are any, it writes a single batch, and batches are smaller, although the import takes longer
-# then.
+# writers wait. While others write single records, each transaction writes one batch, and batches are smaller, although
+# the import takes longer then.
 LINES_PER_TRANSACTION: Final = 2000
 BYTES_PER_TRANSACTION: Final = BYTES_PER_BATCH
 LINES_PER_BATCH_BESIDE_WRITERS: Final = 75
@@ -135,7 +135,8 @@ class _PendingBatch(NamedTuple):
     @property
     def is_prepared(self) -> bool:
         """Whether the batch has been prepared without an error."""
-        return self.preparation.done() and self.preparation.exception() is None
+        task = self.preparation
+        return task.done() and not task.cancelled() and task.exception() is None
 
 
 class _BulkImport:
@@ -178,7 +179,7 @@ class _BulkImport:
                 await self._add_lines(lines[start : start + _LINES_AT_ONCE])
                 await asyncio.sleep(0)  # Let other requests run.
 
-        await self._store_batch()
+        await self._queue_batch()
         await self._wait_until_stored(remaining_batches=0)
 
     async def _add_lines(self, lines: Sequence[BodyLine]) -> None:
@@ -186,7 +187,7 @@ class _BulkImport:
         max_lines = self._max_lines
         for line in lines:
             if self._batch.is_full(max_lines):
-                await self._store_batch()
+                await self._queue_batch()
 
             try:
                 record_line = self._parse(line)
@@ -196,7 +197,7 @@ class _BulkImport:
 
             # A transaction writes each record once, so a line with the same key goes into the next batch.
             if self._batch.has_key_of(record_line):
-                await self._store_batch()
+                await self._queue_batch()
             self._batch.add(record_line, byte_count=len(line.content or b""))
 
     def _parse(self, line: BodyLine) -> RecordLine:
@@ -215,8 +216,8 @@ class _BulkImport:
         """The largest number of lines in a batch, which depends on whether others write single records meanwhile."""
         return LINES_PER_BATCH_BESIDE_WRITERS if self._catalog.has_recent_single_writes else LINES_PER_BATCH
 
-    async def _store_batch(self) -> None:
-        """Begin to store the current batch, and start a new one.
+    async def _queue_batch(self) -> None:
+        """Queue the current batch for being prepared and stored, and start a new one.
 
         Raises:
             ServiceError: a previous batch could not be stored.

@@ -23,7 +23,7 @@ class DatasetIds(NamedTuple):
         ids: The ids in order.
         total_count: How many records match in all.
         has_more: Whether further records follow the window.
-        last_place: The place of the last record; None if nobody needs it, if there is no record, or if the list is
+        last_place: The place of the last record; None if it was not asked for, if there is no record, or if the list is
             sorted by relevance.
     """
 

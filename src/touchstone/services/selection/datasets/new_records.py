@@ -84,6 +84,7 @@ class NewRecords:
     @classmethod
     def joined(cls, parts: Sequence["NewRecords"]) -> "NewRecords":
         """Return the new records of several batches, which belong to the same owner, as those of one."""
+        parts = [part for part in parts if part.sizes] or parts[:1]
         columns = {name: join_columns([part.columns[name] for part in parts]) for name in parts[0].columns}
         return cls(
             owner=parts[0].owner,

@@ -95,7 +95,7 @@ async def list_datasets(request: Request) -> Response:
     window = parse_list_window(values, sort_order, page_window)
     assurance = parse_assurance(values) or Assurance.DECLARED
 
-    # Only lists that are no pages are continued with a cursor.
+    # Only lists without page numbers are continued with a cursor.
     is_page = page_window.page is not None
     matches = await ctx.catalog.list_ids(query, sort_order, window, assurance, with_last_place=not is_page)
     bodies = await ctx.catalog.records.record_bodies(matches.ids, ctx.viewer, ByteBudget())

@@ -1,9 +1,9 @@
-"""What identifies an imported record: its owner, its source and its key in the source, in a single text.
+"""Digests that identify imported records: their owner, their source and their key in the source, in a single text.
 
 The text begins with a digest of the owner and the source and ends with the key, so that the records of a source are
-neighbours in the index of all digests, in the order of their keys. Digests of everything together, as they were stored
-before, would be in random places, and the database of a large catalog would have to write a whole page of the index for
-each new record.
+neighbours in the index of all digests, in the order of their keys. Digests in the old form, which cover everything
+together, are in random places, so that the database of a large catalog has to write a whole page of the index for each
+new record.
 """
 
 import hashlib
@@ -13,38 +13,47 @@ from uuid import UUID
 
 import msgspec
 
-# Digests that were stored before consist of hexadecimal digits, so that none of them begins with this letter.
+# Digests in the old form consist of hexadecimal digits, so that none of them begins with this letter.
 _PREFIX: Final = "k"
 _SOURCE_DIGEST_LENGTH: Final = 32
 # Longer keys are replaced by their digests, because databases limit the length of a text in an index.
 _MAX_KEY_LENGTH: Final = 64
 _KEY_SEPARATOR: Final = ":"
 _KEY_DIGEST_SEPARATOR: Final = "#"
-_KNOWN_SOURCES: Final = 10_000
+_KNOWN_SOURCES: Final = 1000
+# Longer names of sources are not remembered, so that a client cannot fill the memory with them.
+_MAX_REMEMBERED_LENGTH: Final = 200
 
 
 def source_digest(owner: UUID | None, standard: str | None, source_name: str | None, key: str) -> str:
-    """Return what identifies the record with a key in a source; `standard` is that of the document, if there is one."""
-    digest = _digest_of_source(owner, standard, source_name)
+    """Return what identifies the record with a key in a source; `standard` is that of the document, if there is one.
+
+    The key is a part of the result, unless it is long.
+    """
+    is_short = len(standard or "") + len(source_name or "") <= _MAX_REMEMBERED_LENGTH
+    digest_of_source = _remembered_digest_of_source if is_short else _digest_of_source
+    digest = digest_of_source(owner, standard, source_name)
     if len(key) <= _MAX_KEY_LENGTH:
         return f"{digest}{_KEY_SEPARATOR}{key}"
     return f"{digest}{_KEY_DIGEST_SEPARATOR}{_digest_of(key)}"
 
 
 def old_source_digest(owner: UUID | None, standard: str | None, source_name: str | None, key: str) -> str:
-    """Return the digest of the same record in the form that was stored before, which it keeps."""
+    """Return the digest of the same record in the old form; records that are stored under it keep it."""
     return _digest_of([owner, standard, source_name, key])
 
 
 def is_old_source_digest(digest: str) -> bool:
-    """Return whether a stored digest has the form that was stored before."""
+    """Return whether a stored digest has the old form."""
     return not digest.startswith(_PREFIX)
 
 
-@lru_cache(maxsize=_KNOWN_SOURCES)
 def _digest_of_source(owner: UUID | None, standard: str | None, source_name: str | None) -> str:
     """Return the part of a digest that all records of a source have in common."""
     return _PREFIX + _digest_of([owner, standard, source_name])[:_SOURCE_DIGEST_LENGTH]
+
+
+_remembered_digest_of_source = lru_cache(maxsize=_KNOWN_SOURCES)(_digest_of_source)
 
 
 def _digest_of(value: object) -> str:

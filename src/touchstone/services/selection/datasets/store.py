@@ -193,7 +193,9 @@ async def hidden_datasets(connection: Reader, *, offset: int, limit: int) -> tup
 
 async def dataset_from_source(connection: Reader, source_digests: Sequence[str]) -> DatasetRecord | None:
     """Return the record that was imported with one of these sources, or None; the digests contain the owner."""
-    row = await connection.first(_DATASETS_WITH_OWNERS.where(datasets.c.source_digest.in_(source_digests)))
+    query = _DATASETS_WITH_OWNERS.where(datasets.c.source_digest.in_(source_digests))
+    # Should there be two, that under a digest in the present form counts, as in bulk imports.
+    row = await connection.first(query.order_by(datasets.c.source_digest.desc()))
     return None if row is None else to_record(row)
 
 
@@ -204,7 +206,7 @@ async def datasets_from_sources(connection: Reader, source_digests: Sequence[str
 
 
 async def has_old_source_digests(connection: Reader) -> bool:
-    """Return whether records may be stored under digests in the form that was stored before, which precede others."""
+    """Return whether any record is stored under a digest in the old form; these precede all others."""
     first_digest = await connection.scalar(sa.select(sa.func.min(datasets.c.source_digest)))
     return first_digest is not None and is_old_source_digest(first_digest)
 
