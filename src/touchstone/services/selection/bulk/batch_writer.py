@@ -22,7 +22,7 @@ from touchstone.services.selection.files.measurement import Measurement
 
 # More than the records of one transaction can take; the JSON of a record is a few times as long as its line at most.
 _MAX_TRANSACTION_BYTES: Final = 32 * 1024 * 1024
-# How often a batch is tried, while others insert records with the same keys.
+# How often a transaction is tried, while others insert records with the same keys.
 _MAX_ATTEMPTS: Final = 5
 
 

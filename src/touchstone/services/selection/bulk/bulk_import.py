@@ -101,7 +101,7 @@ class _Batch:
         return len(self.lines) + len(self.refusals)
 
     def is_full(self, max_lines: int) -> bool:
-        """Return whether the batch, of at most `max_lines` lines, must be stored before another line is added."""
+        """Return whether the batch, of at most `max_lines` lines, must be queued before another line is added."""
         return self.line_count >= max_lines or self.byte_count >= BYTES_PER_BATCH
 
     def has_key_of(self, line: RecordLine) -> bool:
@@ -183,7 +183,7 @@ class _BulkImport:
         await self._wait_until_stored(remaining_batches=0)
 
     async def _add_lines(self, lines: Sequence[BodyLine]) -> None:
-        """Add lines to the current batch, which is stored whenever it is full."""
+        """Add lines to the current batch, which is queued whenever it is full."""
         max_lines = self._max_lines
         for line in lines:
             if self._batch.is_full(max_lines):
@@ -241,7 +241,6 @@ class _BulkImport:
         """
         while len(self._pending_batches) > remaining_batches:
             await self._pending_batches[0].storing
-            self._pending_batches = [pending for pending in self._pending_batches if not pending.batch.is_stored]
 
     async def _prepare(self, batch: _Batch, previous_batches: Sequence[_PendingBatch]) -> PreparedBatch:
         """Prepare to store a batch.
@@ -272,15 +271,14 @@ class _BulkImport:
         Raises:
             ServiceError: the next batch could not be prepared.
         """
-        remaining_batches = [pending for pending in self._pending_batches if not pending.batch.is_stored]
-        first, *followers = remaining_batches
+        first = self._pending_batches[0]
         await first.preparation
         if self._catalog.has_recent_single_writes:
             return [first]
 
         next_batches = [first]
         line_count, byte_count = first.batch.line_count, first.batch.byte_count
-        for pending in followers:
+        for pending in self._pending_batches[1:]:
             line_count += pending.batch.line_count
             byte_count += pending.batch.byte_count
             is_too_much = line_count > LINES_PER_TRANSACTION or byte_count > BYTES_PER_TRANSACTION
@@ -290,15 +288,16 @@ class _BulkImport:
         return next_batches
 
     async def _write(self, pending_batches: Sequence[_PendingBatch]) -> None:
-        """Write prepared batches in one transaction, and add it to the report.
+        """Write the next batches, which are prepared, in one transaction, and add it to the report.
 
         Raises:
-            ServiceError: the batches could not be stored.
+            ServiceError: the batches could not be stored; they remain pending.
         """
         prepared_batches = [await pending.preparation for pending in pending_batches]
         result = await self._writer.write(PreparedBatch.joined(prepared_batches))
         for pending in pending_batches:
             pending.batch.is_stored = True
+        del self._pending_batches[: len(pending_batches)]
 
         refusals = [refusal for pending in pending_batches for refusal in pending.batch.refusals]
         over_quota = RecordQuotaExceeded(limit=self._limits.quota_bytes)
