@@ -35,6 +35,11 @@ def convert_columns(
     return {name: to_arrow(values, table.c[name]) for name, values in columns.items()}
 
 
+def convert_uuids(hexadecimals: Sequence[str], dialect: sa.Dialect) -> ConvertedColumn:
+    """Convert UUIDs, given as 32 hexadecimal digits each, which both databases take as they are."""
+    return hexadecimals if sqlite.is_sqlite(dialect) else pa.array(hexadecimals, pa.string())
+
+
 def convert_shared_values(
     table: sa.Table, values: Mapping[str, Any], row_count: int, dialect: sa.Dialect
 ) -> dict[str, ConvertedColumn]:

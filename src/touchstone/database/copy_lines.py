@@ -23,9 +23,8 @@ _ARROW_TYPES: Final[Sequence[tuple[type[Any], pa.DataType]]] = (
     (sa.Double, pa.float64()),
     (sa.Integer, pa.int64()),
 )
-# How values are converted before Arrow takes them; an integer may be given as a float without a fraction.
+# How values are converted before Arrow takes them; Arrow itself takes a float as an integer.
 _CONVERSIONS: Final[Sequence[tuple[type[Any], Callable[[Any], object]]]] = (
-    (sa.Integer, int),
     (sa.JSON, msgspec.json.encode),
     (sa.Uuid, attrgetter("hex")),
     (UtcDateTime, datetime.isoformat),

@@ -21,6 +21,7 @@ from touchstone.database.bulk_insert import (
     ConvertedColumn,
     convert_columns,
     convert_shared_values,
+    convert_uuids,
     insert_columns,
     insert_rows,
     reserve_ids,
@@ -232,6 +233,10 @@ class Database:
         dialect = self._writing_engine.dialect
         shared_columns = convert_shared_values(table, shared_values, row_count, dialect)
         return {**convert_columns(table, columns, dialect), **shared_columns}
+
+    def convert_uuids(self, hexadecimals: Sequence[str]) -> ConvertedColumn:
+        """Convert UUIDs, given as 32 hexadecimal digits each, for `Writer.insert_columns`."""
+        return convert_uuids(hexadecimals, self._writing_engine.dialect)
 
     def prepare_for_file(self, byte_count: int) -> None:
         """Prepare the disk of an SQLite database for a file of this size, or raise `StorageFull` if it does not fit.

@@ -70,10 +70,8 @@ class RecordBatch:
 
 def encode_values(values: Collection[Hashable | None]) -> CodedColumn:
     """Encode values as a column of codes. None, which means "not known", has the code 0."""
-    distinct_values = dict.fromkeys(values)
-    distinct_values.pop(None, None)
-    codes_by_value = {value: code for code, value in enumerate([None, *distinct_values])}
-    codes = [codes_by_value[value] for value in values]
+    codes_by_value: dict[Hashable | None, int] = {None: 0}
+    codes = [codes_by_value.setdefault(value, len(codes_by_value)) for value in values]
     return CodedColumn(np.array(codes, np.int32), list(codes_by_value))
 
 

@@ -18,23 +18,30 @@ _LOW_HALF: Final = 2**64 - 1
 def to_record_batch(rows: Sequence[CatalogRow]) -> RecordBatch:
     """Convert rows to a batch of records in the same order."""
     values = {name: [getattr(row, name) for row in rows] for name in CatalogRow.__struct_fields__}
-    return encode_record_batch(values)
+    uuids = [row.dataset_id.int for row in rows]
+    high_halves = np.array([uuid >> 64 for uuid in uuids], np.uint64)
+    low_halves = np.array([uuid & _LOW_HALF for uuid in uuids], np.uint64)
+    return encode_record_batch(values, high_halves, low_halves)
 
 
-def encode_record_batch(values: Mapping[str, Sequence[Any]]) -> RecordBatch:
-    """Encode records as a batch; `values` has the value of each record, by the name of the field in `CatalogRow`."""
-    columns: dict[str, NDArray[Any]] = {}
+def encode_record_batch(
+    values: Mapping[str, Sequence[Any]], high_halves: NDArray[np.uint64], low_halves: NDArray[np.uint64]
+) -> RecordBatch:
+    """Encode records as a batch.
+
+    Args:
+        values: the value of each record, by the name of the field in `CatalogRow`, except for `dataset_id`.
+        high_halves: the upper half of the `dataset_id` of each record.
+        low_halves: its lower half.
+    """
+    columns: dict[str, NDArray[Any]] = {"uuid_high": high_halves, "uuid_low": low_halves}
     for name in NUMBERS:
         columns[name] = np.array(values[name], np.float64)  # None becomes NaN.
     for name in FLAGS:
-        codes = [-1 if value is None else value for value in values[name]]
-        columns[name] = np.array(codes, np.int8)
+        flags = pa.array(values[name], pa.bool_())
+        columns[name] = flags.cast(pa.int8()).fill_null(-1).to_numpy()
     for name in INTEGER_COLUMNS:
         columns[name] = np.array(values[name], np.int64)
-
-    uuids = [uuid.int for uuid in values["dataset_id"]]
-    columns["uuid_high"] = np.array([uuid >> 64 for uuid in uuids], np.uint64)
-    columns["uuid_low"] = np.array([uuid & _LOW_HALF for uuid in uuids], np.uint64)
 
     return RecordBatch(
         columns=columns,

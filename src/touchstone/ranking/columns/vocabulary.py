@@ -205,12 +205,19 @@ class VocabularyWriter(Generic[T]):
 
     def encode_distinct(self, values: Sequence[T | None]) -> list[int]:
         """Return the codes of distinct values like `encode`, in less time for many of them."""
-        new_values = [value for value in values if value is not None and value not in self._codes]
-        first_code = len(self._values)
+        # Looking a value up takes longest, as the dictionary of a large catalog is not in the cache of the processor.
+        known_codes = [0 if value is None else self._codes.get(value) for value in values]
+        new_values = [
+            value for value, code in zip(values, known_codes, strict=True) if value is not None and code is None
+        ]
+        new_codes = range(len(self._values), len(self._values) + len(new_values))
+
         self._values.extend(new_values)
-        self._codes.update(zip(new_values, range(first_code, len(self._values)), strict=True))
+        self._codes.update(zip(new_values, new_codes, strict=True))
         self._fold_new_values()
-        return [0 if value is None else self._codes[value] for value in values]
+
+        next_codes = iter(new_codes)
+        return [next(next_codes) if code is None else code for code in known_codes]
 
     def _fold_new_values(self) -> None:
         """Fold the values that have been added, unless they are folded lazily."""

@@ -1,6 +1,6 @@
 """Splitting a request body, which arrives in chunks, into lines."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Final, NamedTuple
 
 _NEWLINE: Final = b"\n"
@@ -32,25 +32,30 @@ class LineSplitter:
     def split(self, chunk: bytes) -> list[BodyLine]:
         """Return the lines that end in the next chunk of the body, except blank ones."""
         *complete_lines, unfinished_line = (self._unfinished_line + chunk).split(_NEWLINE)
-        lines = [self._number_line(content) for content in complete_lines]
+        lines = self._number_lines(complete_lines)
 
         if len(unfinished_line) > self._max_bytes:
             self._is_too_long = True
             unfinished_line = b""
         self._unfinished_line = unfinished_line
-        return [line for line in lines if not _is_blank(line)]
+        return lines
 
     def last_line(self) -> list[BodyLine]:
         """Return the last line of the body if it has no newline; an empty list if there is none, or it is blank."""
-        line = self._number_line(self._unfinished_line)
-        return [] if _is_blank(line) else [line]
+        return self._number_lines([self._unfinished_line])
 
-    def _number_line(self, content: bytes) -> BodyLine:
-        """Return a line that is complete now, with its number."""
-        is_too_long = self._is_too_long or len(content) > self._max_bytes
-        self._is_too_long = False
-        self._line_count += 1
-        return BodyLine(self._line_count, None if is_too_long else content)
+    def _number_lines(self, contents: Sequence[bytes]) -> list[BodyLine]:
+        """Return the lines that are complete now, except blank ones, with their numbers."""
+        lines: list[BodyLine] = []
+        for number, content in enumerate(contents, start=self._line_count + 1):
+            if self._is_too_long or len(content) > self._max_bytes:
+                self._is_too_long = False  # The next line is another one.
+                lines.append(BodyLine(number, None))
+            elif content.strip():
+                lines.append(BodyLine(number, content))
+
+        self._line_count += len(contents)
+        return lines
 
 
 async def split_lines(chunks: AsyncIterator[bytes], max_bytes: int) -> AsyncIterator[list[BodyLine]]:
@@ -60,8 +65,3 @@ async def split_lines(chunks: AsyncIterator[bytes], max_bytes: int) -> AsyncIter
         yield splitter.split(chunk)
 
     yield splitter.last_line()
-
-
-def _is_blank(line: BodyLine) -> bool:
-    """Return whether a line contains nothing but white space."""
-    return line.content is not None and not line.content.strip()

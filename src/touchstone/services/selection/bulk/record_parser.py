@@ -159,13 +159,12 @@ def parse_by_schema(content: bytes) -> DeclaredRecord:
 
 
 def _needs_schema(content: bytes) -> bool:
-    """Return whether a line may contain NUL characters or JSON that is nested too deeply or too long.
+    """Return whether a line may contain escaped NUL characters or JSON that is nested too deeply or too long.
 
     The fast decoder does not check these rules.
     """
     # Searching for a single byte takes little time, and few lines contain a backslash.
     has_escaped_nul = b"\\" in content and b"\\u0000" in content
-    has_nul = has_escaped_nul or b"\x00" in content
     could_be_too_deep = content.count(b"{") + content.count(b"[") > MAX_JSON_DEPTH
     could_be_too_long = len(content) * _MAX_GROWTH > MAX_JSON_BYTES
-    return has_nul or could_be_too_deep or could_be_too_long
+    return has_escaped_nul or could_be_too_deep or could_be_too_long
