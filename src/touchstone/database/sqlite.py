@@ -4,7 +4,7 @@ import contextlib
 import sqlite3
 from collections.abc import Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, Final
 
@@ -51,14 +51,16 @@ def is_sqlite(dialect: sa.Dialect) -> bool:
 
 async def insert_rows(driver_connection: Any, target: str, rows: Sequence[tuple[Any, ...]]) -> None:
     """Insert rows, many with each statement; `target` is the table with the names of its columns."""
-    placeholders = ", ".join("?" * len(rows[0]))
+    row_placeholders = "({})".format(", ".join("?" * len(rows[0])))
     rows_per_statement = _VALUES_PER_STATEMENT // len(rows[0])
+    rows_of_statements = [rows[start : start + rows_per_statement] for start in range(0, len(rows), rows_per_statement)]
 
-    for start in range(0, len(rows), rows_per_statement):
-        rows_of_statement = rows[start : start + rows_per_statement]
-        all_placeholders = ", ".join([f"({placeholders})"] * len(rows_of_statement))
-        insert = f"INSERT INTO {target} VALUES {all_placeholders}"  # noqa: S608 - the names are those of our own tables
-        cursor = await driver_connection.execute(insert, [*chain.from_iterable(rows_of_statement)])
+    # All statements of the same number of rows are executed with a single message to the thread of the connection.
+    for row_count, group in groupby(rows_of_statements, len):
+        placeholders = ", ".join([row_placeholders] * row_count)
+        insert = f"INSERT INTO {target} VALUES {placeholders}"  # noqa: S608 - the names are those of our own tables
+        values_of_statements = [[*chain.from_iterable(statement_rows)] for statement_rows in group]
+        cursor = await driver_connection.executemany(insert, values_of_statements)
         await cursor.close()
 
 
