@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -56,18 +57,29 @@ class ServingProcess:
             self.process = subprocess.Popen(
                 command, env=self.environment(), stdout=subprocess.PIPE, stderr=log, text=True, start_new_session=True
             )
+        # Reading its output would wait for ever if the process hung before it prints its address.
+        watchdog = threading.Timer(START_SECONDS, self.process.kill)
+        watchdog.start()
+        try:
+            self._wait_for_address()
+        finally:
+            watchdog.cancel()
+
+        if not self.address:
+            raise AssertionError(f"it did not start: {self.said} {log_path.read_text()[-2000:]}")
+        self._wait_for_catalog(time.monotonic() + START_SECONDS)
+        return self
+
+    def _wait_for_address(self) -> None:
+        """Read what the process prints until it says where it answers, or until it has ended."""
+        assert self.process is not None
         assert self.process.stdout is not None
-        deadline = time.monotonic() + START_SECONDS
-        while time.monotonic() < deadline:
-            line = self.process.stdout.readline()
-            if not line and self.process.poll() is not None:
-                break
+        self.address = ""
+        for line in self.process.stdout:
             self.said.append(line.rstrip())
             if found := re.search(r"answers at (http://\S+)", line):
                 self.address = found.group(1)
-                self._wait_for_catalog(deadline)
-                return self
-        raise AssertionError(f"it did not start: {self.said} {log_path.read_text()[-2000:]}")
+                return
 
     def _wait_for_catalog(self, deadline: float) -> None:
         """Wait until the process no longer reports that its catalog is loading."""
