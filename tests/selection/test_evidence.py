@@ -1,6 +1,5 @@
 """Claims about datasets: who may make, decide and withdraw them, and what they do to a record."""
 
-import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
@@ -430,7 +429,7 @@ async def test_a_new_name_reaches_the_records(database: Database, ada: httpx2.As
         await user_store.update_profile(transaction, ADA, {"pseudo": "Countess"})
         await change_counters.increment_version(transaction, change_counters.NAMES)
     renamed = made | {"declared_by": {"id": str(ADA), "pseudo": "Countess"}}
-    await asyncio.wait_for(until(ada, f"/datasets/{made['id']}", renamed), 5)
+    await until(ada, f"/datasets/{made['id']}", renamed)
 
 
 async def test_hidden_records(selection: Selection, ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:
