@@ -57,8 +57,9 @@ class ServingProcess:
             self.process = subprocess.Popen(
                 command, env=self.environment(), stdout=subprocess.PIPE, stderr=log, text=True, start_new_session=True
             )
-        # Reading its output would wait for ever if the process hung before it prints its address.
-        watchdog = threading.Timer(START_SECONDS, self.process.kill)
+        # If the process hung before it printed its address, reading its output would never end. The other processes of
+        # its group may have inherited the output, so they are killed as well.
+        watchdog = threading.Timer(START_SECONDS, os.killpg, (self.process.pid, signal.SIGKILL))
         watchdog.start()
         try:
             self._wait_for_address()
@@ -77,8 +78,9 @@ class ServingProcess:
         self.address = ""
         for line in self.process.stdout:
             self.said.append(line.rstrip())
-            if found := re.search(r"answers at (http://\S+)", line):
-                self.address = found.group(1)
+            match = re.search(r"answers at (http://\S+)", line)
+            if match:
+                self.address = match.group(1)
                 return
 
     def _wait_for_catalog(self, deadline: float) -> None:

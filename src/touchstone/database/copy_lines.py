@@ -23,7 +23,7 @@ _ARROW_TYPES: Final[Sequence[tuple[type[Any], pa.DataType]]] = (
     (sa.Double, pa.float64()),
     (sa.Integer, pa.int64()),
 )
-# How values are converted before Arrow takes them; Arrow itself takes a float as an integer.
+# How values are converted before Arrow takes them; a float in a column of integers needs no conversion.
 _CONVERSIONS: Final[Sequence[tuple[type[Any], Callable[[Any], object]]]] = (
     (sa.JSON, msgspec.json.encode),
     (sa.Uuid, attrgetter("hex")),

@@ -55,7 +55,7 @@ async def insert_rows(driver_connection: Any, target: str, rows: Sequence[tuple[
     rows_per_statement = _VALUES_PER_STATEMENT // len(rows[0])
     rows_of_statements = [rows[start : start + rows_per_statement] for start in range(0, len(rows), rows_per_statement)]
 
-    # All statements of the same number of rows are executed with a single message to the thread of the connection.
+    # All statements with the same number of rows are sent to the thread of the connection in a single message.
     for row_count, group in groupby(rows_of_statements, len):
         placeholders = ", ".join([row_placeholders] * row_count)
         insert = f"INSERT INTO {target} VALUES {placeholders}"  # noqa: S608 - the names are those of our own tables

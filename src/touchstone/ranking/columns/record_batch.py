@@ -6,7 +6,8 @@ value in the list of distinct values. These codes are those of one batch; a segm
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
+from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from touchstone.ranking.array_types import Ints
 from touchstone.ranking.columns.evidence_columns import EvidenceColumns
 
+_LOW_HALF: Final = 2**64 - 1
 Words: TypeAlias = tuple[str, ...]
 """The value of a word column for one record."""
 
@@ -66,6 +68,14 @@ class RecordBatch:
     def ids(self) -> Ints:
         """The id of each record."""
         return self.columns["id"]
+
+
+def split_uuids(uuids: Sequence[UUID]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Return the upper halves of UUIDs, and their lower halves."""
+    numbers = [uuid.int for uuid in uuids]
+    high_halves = np.array([number >> 64 for number in numbers], np.uint64)
+    low_halves = np.array([number & _LOW_HALF for number in numbers], np.uint64)
+    return high_halves, low_halves
 
 
 def encode_values(values: Collection[Hashable | None]) -> CodedColumn:

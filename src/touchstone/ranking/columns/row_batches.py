@@ -1,7 +1,7 @@
 """Conversion of single rows, or of the values of many rows, to a batch of columns that the catalog takes."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -9,18 +9,14 @@ from numpy.typing import NDArray
 
 from touchstone.core.attributes import FLAGS, NUMBERS
 from touchstone.ranking.columns.evidence_columns import encode_evidence
-from touchstone.ranking.columns.record_batch import RecordBatch, encode_values
+from touchstone.ranking.columns.record_batch import RecordBatch, encode_values, split_uuids
 from touchstone.ranking.columns.segment import INTEGER_COLUMNS, TEXT_COLUMNS, WORD_COLUMNS, CatalogRow
-
-_LOW_HALF: Final = 2**64 - 1
 
 
 def to_record_batch(rows: Sequence[CatalogRow]) -> RecordBatch:
     """Convert rows to a batch of records in the same order."""
     values = {name: [getattr(row, name) for row in rows] for name in CatalogRow.__struct_fields__}
-    uuids = [row.dataset_id.int for row in rows]
-    high_halves = np.array([uuid >> 64 for uuid in uuids], np.uint64)
-    low_halves = np.array([uuid & _LOW_HALF for uuid in uuids], np.uint64)
+    high_halves, low_halves = split_uuids([row.dataset_id for row in rows])
     return encode_record_batch(values, high_halves, low_halves)
 
 

@@ -28,7 +28,7 @@ from touchstone.ranking.columns.evidence_columns import (
     encode_evidence,
 )
 from touchstone.ranking.columns.growing_array import GrowingArray
-from touchstone.ranking.columns.record_batch import CodedColumn, RecordBatch, code_distinct
+from touchstone.ranking.columns.record_batch import CodedColumn, RecordBatch, code_distinct, split_uuids
 from touchstone.ranking.columns.vocabulary import CodeVocabulary, VocabularyWriter, fold_text, fold_words
 from touchstone.ranking.criteria import CRITERIA, CRITERION_NAMES
 from touchstone.ranking.text.record_words import RecordWords, RecordWordsWriter
@@ -44,7 +44,6 @@ INTEGER_COLUMNS: Final = ("id", "created_at", "updated_at")
 _CODED_COLUMNS: Final = (*TEXT_COLUMNS, *WORD_COLUMNS, "owner")
 _ROW_COLUMNS: Final = (*NUMBERS, *FLAGS, *INTEGER_COLUMNS, *_CODED_COLUMNS)
 _FLAG_CODES: Final = {None: -1, False: 0, True: 1}
-_LOW_HALF: Final = 2**64 - 1
 
 KNOWN_ETHICAL: Final = "known_ethical"
 """The column with the number of ethical attributes of which it is known whether they are true or false."""
@@ -221,9 +220,7 @@ class SegmentWriter:
     def extend(self, rows: Sequence[CatalogRow]) -> None:
         """Append records, and compute their criteria."""
         columns = {name: self._encode_column(name, rows) for name in _ROW_COLUMNS}
-        uuids = [row.dataset_id.int for row in rows]
-        columns["uuid_high"] = np.fromiter((uuid >> 64 for uuid in uuids), np.uint64, len(uuids))
-        columns["uuid_low"] = np.fromiter((uuid & _LOW_HALF for uuid in uuids), np.uint64, len(uuids))
+        columns["uuid_high"], columns["uuid_low"] = split_uuids([row.dataset_id for row in rows])
         self._append(columns, encode_evidence([row.evidence for row in rows]))
 
     def extend_batch(self, batch: RecordBatch) -> None:

@@ -49,7 +49,7 @@ class LineSplitter:
         lines: list[BodyLine] = []
         for number, content in enumerate(contents, start=self._line_count + 1):
             if self._is_too_long or len(content) > self._max_bytes:
-                self._is_too_long = False  # The next line is another one.
+                self._is_too_long = False  # This was about the line that has just ended.
                 lines.append(BodyLine(number, None))
             elif content.strip():
                 lines.append(BodyLine(number, content))

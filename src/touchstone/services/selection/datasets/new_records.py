@@ -113,8 +113,8 @@ class NewRecords:
 
 def _encode_metadata(metadata: Sequence[Mapping[str, Any] | None]) -> list[msgspec.Raw | None]:
     """Return metadata as JSON, encoded with a single call, which writes one line for each record."""
-    lines = msgspec.json.Encoder().encode_lines(metadata).split(b"\n")
-    return [None if members is None else msgspec.Raw(line) for members, line in zip(metadata, lines, strict=False)]
+    lines = msgspec.json.Encoder().encode_lines(metadata).splitlines()
+    return [None if members is None else msgspec.Raw(line) for members, line in zip(metadata, lines, strict=True)]
 
 
 def _content_sizes(records: Sequence[DeclaredRecord], metadata_texts: Sequence[msgspec.Raw | None]) -> list[int]:
