@@ -3,6 +3,7 @@
 import tempfile
 import time
 from pathlib import Path
+from statistics import median
 from typing import Final
 
 import numpy as np
@@ -17,6 +18,7 @@ from touchstone.learning.task_interface import DataFile
 NUMBERS: Final = 18
 CATEGORIES: Final = 2
 MAX_RATIO: Final = 1.5
+ROUNDS: Final = 5
 
 
 def write_table(path: Path, row_count: int) -> None:
@@ -35,27 +37,32 @@ def write_table(path: Path, row_count: int) -> None:
 
 
 def compare_million(row_count: int) -> bool:
-    """Print the seconds and the scores of both, and return whether the product takes at most 1.5 times as long."""
+    """Print the seconds and the scores of both, and return whether the product takes at most 1.5 times as long.
+
+    Both are trained in turns, and the ratio is that of the median times, because the speed of a machine varies.
+    """
+    seconds: dict[str, list[float]] = {"LightGBM alone": [], "product": []}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "million.csv"
         write_table(path, row_count)
 
-        started = time.perf_counter()
-        lightgbm_score = _train_lightgbm(path)
-        lightgbm_seconds = time.perf_counter() - started
-        print(f"LightGBM alone: {lightgbm_seconds:.1f} s, balanced accuracy {lightgbm_score:.4f}", flush=True)
+        for _round in range(ROUNDS):
+            for name, train_and_score in (("LightGBM alone", _train_lightgbm), ("product", _train_product)):
+                started = time.perf_counter()
+                score = train_and_score(path)
+                seconds[name].append(time.perf_counter() - started)
+                print(f"{name}: {seconds[name][-1]:.1f} s, balanced accuracy {score:.4f}", flush=True)
 
-        started = time.perf_counter()
-        with path.open("rb") as stream:
-            result, _model = train(DataFile(stream, "csv"), "y", split={"strategy": "holdout"})
-        seconds = time.perf_counter() - started
-
-    value = result["metrics"]["holdout"]["balanced_accuracy"]["value"]
-    ratio = seconds / lightgbm_seconds
-    model = result["model"]
-    print(f"product: {seconds:.1f} s, balanced accuracy {value:.4f}, {model['algorithm']} {model['settings']}")
-    print(f"ratio: {ratio:.2f}, at most {MAX_RATIO}: {'pass' if ratio <= MAX_RATIO else 'missed'}")
+    ratio = median(seconds["product"]) / median(seconds["LightGBM alone"])
+    print(f"ratio of the medians: {ratio:.2f}, at most {MAX_RATIO}: {'pass' if ratio <= MAX_RATIO else 'missed'}")
     return ratio <= MAX_RATIO
+
+
+def _train_product(path: Path) -> float:
+    """Train with default settings on a part of the rows, and return the balanced accuracy on the others."""
+    with path.open("rb") as stream:
+        result, _model = train(DataFile(stream, "csv"), "y", split={"strategy": "holdout"})
+    return float(result["metrics"]["holdout"]["balanced_accuracy"]["value"])
 
 
 def _train_lightgbm(path: Path) -> float:

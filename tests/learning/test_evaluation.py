@@ -10,8 +10,8 @@ from touchstone.learning import bootstrap
 from touchstone.learning.bootstrap import (
     MAX_RESAMPLED_ROWS,
     RESAMPLED_METRICS,
-    bootstrap_interval,
-    bootstrap_intervals,
+    bootstrap_metric,
+    bootstrap_metrics,
     draw_resamples,
 )
 from touchstone.learning.evaluation import Predictions, compute_metric, reported_metrics, summarize_folds
@@ -68,10 +68,10 @@ def test_the_bootstrap_interval_holds_the_value_and_narrows_with_rows() -> None:
     """More rows make the interval narrower."""
     few, many = classified(2, 50), classified(2, 5_000)
     for part in (few, many):
-        interval = bootstrap_interval("accuracy", part, seed=1)
+        interval = bootstrap_metric("accuracy", part, seed=1)
         assert interval["low"] <= compute_metric("accuracy", part) <= interval["high"]
     widths = [
-        bootstrap_interval("accuracy", part, 1)["high"] - bootstrap_interval("accuracy", part, 1)["low"]
+        bootstrap_metric("accuracy", part, 1)["high"] - bootstrap_metric("accuracy", part, 1)["low"]
         for part in (few, many)
     ]
     assert widths[1] < widths[0] / 3
@@ -103,10 +103,10 @@ def test_resamples_are_evaluated_in_blocks(monkeypatch: pytest.MonkeyPatch) -> N
     """An interval does not depend on how many resamples are evaluated at once."""
     predictions = classified(3, 90)
     names = ("roc_auc", "average_precision", "balanced_accuracy", "log_loss")
-    at_once = bootstrap_intervals(names, predictions, seed=0)
+    at_once = bootstrap_metrics(names, predictions, seed=0)
     for cells in (1, 90 * 7):
         monkeypatch.setattr(bootstrap, "CELLS_PER_BLOCK", cells)
-        intervals = bootstrap_intervals(names, predictions, seed=0)
+        intervals = bootstrap_metrics(names, predictions, seed=0)
         for name in names:
             assert intervals[name] == pytest.approx(at_once[name], abs=1e-12)
 
@@ -115,11 +115,11 @@ def test_rows_of_a_unit_are_drawn_together() -> None:
     """Rows that are repeated four times make an interval as wide as that of the rows themselves."""
     predictions = classified(2, 400)
     repeated = predictions.take(np.repeat(np.arange(400), 4))
-    once = bootstrap_interval("accuracy", predictions, seed=0)
+    once = bootstrap_metric("accuracy", predictions, seed=0)
     units = np.repeat(np.arange(400), 4)
-    together = bootstrap_intervals(["accuracy"], repeated, seed=0, units=units)["accuracy"]
+    together = bootstrap_metrics(["accuracy"], repeated, seed=0, units=units)["accuracy"]
     assert together == pytest.approx(once)
-    apart = bootstrap_interval("accuracy", repeated, seed=0)
+    apart = bootstrap_metric("accuracy", repeated, seed=0)
     assert apart["high"] - apart["low"] < 0.7 * (once["high"] - once["low"])
 
 
@@ -127,7 +127,7 @@ def test_the_interval_of_many_rows_is_that_of_some_narrowed() -> None:
     """The interval of more rows than are resampled is about as wide as theory says, around the value on all rows."""
     predictions = classified(2, 4 * MAX_RESAMPLED_ROWS)
     accuracy = compute_metric("accuracy", predictions)
-    interval = bootstrap_interval("accuracy", predictions, seed=0)
+    interval = bootstrap_metric("accuracy", predictions, seed=0)
     standard_error = np.sqrt(accuracy * (1 - accuracy) / len(predictions.truth))
     assert interval["low"] < accuracy < interval["high"]
     assert interval["high"] - interval["low"] == pytest.approx(2 * 1.96 * standard_error, rel=0.25)

@@ -66,3 +66,13 @@ def test_a_profile_counts_the_rows_that_repeat_an_earlier_one(tmp_path: Path) ->
     repeated = pd.concat([table, table.iloc[[0, 1, 1]]])
     assert train(table, "level", tmp_path, **SHORT).result["profile"]["duplicate_rows"] == 0
     assert train(repeated, "level", tmp_path, **SHORT).result["profile"]["duplicate_rows"] == 3
+
+
+def test_rows_that_differ_in_an_excluded_column_are_not_counted_as_duplicates(tmp_path: Path) -> None:
+    """A model cannot tell such rows apart, but they are no copies of each other."""
+    table = imbalanced()
+    repeated = pd.concat([table, table.iloc[[0, 1, 1]]], ignore_index=True)
+    repeated["note"] = "original"
+    repeated.loc[len(table) + 1 :, "note"] = "copy"
+    body = SHORT | {"features": {"exclude": ["note"]}}
+    assert train(repeated, "level", tmp_path, **body).result["profile"]["duplicate_rows"] == 2

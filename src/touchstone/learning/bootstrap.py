@@ -84,27 +84,25 @@ class Resamples:
 def summarize_holdout(target: Target, predictions: Predictions, seed: int, units: Indices | None = None) -> Json:
     """Return every metric on a held-out fold, with its bootstrap interval, as `{metric: {value, low, high}}`.
 
-    `units` are as for `bootstrap_intervals`.
+    `units` are as for `bootstrap_metrics`.
     """
-    names = reported_metrics(target)
-    intervals = bootstrap_intervals(names, predictions, seed, units)
-    return {name: {"value": finite_or_none(compute_metric(name, predictions)), **intervals[name]} for name in names}
+    return bootstrap_metrics(reported_metrics(target), predictions, seed, units)
 
 
-def bootstrap_interval(metric: str, predictions: Predictions, seed: int) -> Json:
-    """Return the 95 % confidence interval of one metric as `{low, high}`."""
-    return bootstrap_intervals([metric], predictions, seed)[metric]
+def bootstrap_metric(metric: str, predictions: Predictions, seed: int) -> Json:
+    """Return the value of one metric with its 95 % confidence interval, as `{value, low, high}`."""
+    return bootstrap_metrics([metric], predictions, seed)[metric]
 
 
-def bootstrap_intervals(
+def bootstrap_metrics(
     metrics: Sequence[str], predictions: Predictions, seed: int, units: Indices | None = None
 ) -> dict[str, Json]:
-    """Return the 95 % confidence intervals of metrics as `{metric: {low, high}}`.
+    """Return the values of metrics with their 95 % confidence intervals, as `{metric: {value, low, high}}`.
 
     An interval contains the middle 95 % of the values on rows drawn at random with replacement. `units` are the codes
     of the units to which the rows belong, such as patients or groups of equal rows: all rows of a unit are drawn
-    together, since they tell less than as many independent rows. Both ends are None if the metric could never be
-    computed.
+    together, since they tell less than as many independent rows. A value is None if the metric is not defined, and both
+    ends are None if it could never be computed.
     """
     rng = np.random.default_rng(seed)
     unit_of_row = np.arange(len(predictions.truth)) if units is None else np.unique(units, return_inverse=True)[1]
@@ -114,13 +112,14 @@ def bootstrap_intervals(
 
     row_ratio = len(rows) / len(predictions.truth)
     blocks_of_values = [[RESAMPLED_METRICS[metric](block) for metric in metrics] for block in resamples.blocks()]
-    intervals = {}
+    summary_by_metric = {}
     for metric, values_of_blocks in zip(metrics, zip(*blocks_of_values, strict=True), strict=True):
         values = np.concatenate(values_of_blocks)
+        value = compute_metric(metric, predictions)
         centre = compute_metric(metric, resampled_predictions)
-        shift = compute_metric(metric, predictions) - centre
-        intervals[metric] = _interval(values, centre, shift, narrowing=math.sqrt(row_ratio))
-    return intervals
+        interval = _interval(values, centre, shift=value - centre, narrowing=math.sqrt(row_ratio))
+        summary_by_metric[metric] = {"value": finite_or_none(value), **interval}
+    return summary_by_metric
 
 
 def draw_resamples(predictions: Predictions, rng: np.random.Generator, unit_of_row: Indices | None = None) -> Resamples:

@@ -292,9 +292,13 @@ def _read_plain_numbers(cells: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.flo
     if _cast_to_numbers(cells.slice(0, PLAIN_SAMPLE)) is None:
         return None
 
-    has_leading_zeros = pc.any(pc.match_substring_regex(cells, _LEADING_ZERO.pattern)).as_py()
-    numbers = None if has_leading_zeros else _cast_to_numbers(cells)
+    numbers = _cast_to_numbers(cells)
     if numbers is None or numbers.null_count == len(numbers):
+        return None
+
+    # Only whole numbers can be codes that begin with 0, such as postal codes.
+    whole_numbers = cells.filter(pc.equal(numbers, pc.floor(numbers)))
+    if pc.any(pc.match_substring_regex(whole_numbers, _LEADING_ZERO.pattern)).as_py():
         return None
     return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
 

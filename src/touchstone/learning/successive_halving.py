@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from touchstone.learning.algorithms import BASELINE, Trial, average_settings
+from touchstone.learning.algorithms import BASELINE, MANY_ROWS, Trial, average_settings
 from touchstone.learning.evaluation import Predictions, compute_metric, concatenate, metric_sign
 from touchstone.learning.fitting_pool import FittingPool
 from touchstone.learning.splits.folds import Fold, inner_folds
@@ -111,6 +111,10 @@ def plan_stages(rule: SplitRule, train: Indices) -> list[Stage]:
     A short table is divided into a few folds. All trials are scored on the first of them and the better ones on the
     others, too. A long table is sampled instead; every stage takes a larger sample.
     """
+    if len(train) > MANY_ROWS:
+        # So few algorithms are tried on many rows that a sample of middle size would take longer than it saves.
+        return [Stage(inner_folds(rule, train, limit=size)[:1]) for size in (FIRST_SAMPLE, LAST_SAMPLE)]
+
     if len(train) > 2 * FIRST_SAMPLE:
         sizes = [size for size in (FIRST_SAMPLE, SECOND_SAMPLE, LAST_SAMPLE) if size < len(train)]
         return [Stage(inner_folds(rule, train, limit=size)[:1]) for size in sizes]
@@ -182,10 +186,14 @@ class TrialComparison:
         return scored_trials
 
     def _score_survivors(self, number: int, stage: Stage, survivors: Sequence[ScoredTrial]) -> list[ScoredTrial]:
-        """Score the survivors of the earlier stages for which there is time."""
-        positions = [survivor.position for survivor in survivors]
+        """Score the survivors of the earlier stages for which there is time.
+
+        The longest fits begin first, so that no thread is left alone with one of them in the end.
+        """
+        longest_first = sorted(survivors, key=attrgetter("seconds_per_row"), reverse=True)
+        positions = [survivor.position for survivor in longest_first]
         scored_trials = []
-        for survivor, fold_scores in zip(survivors, self._score(positions, stage), strict=True):
+        for survivor, fold_scores in zip(longest_first, self._score(positions, stage), strict=True):
             if fold_scores is not None:
                 earlier_scores = survivor.fold_scores if stage.continues else ()
                 scored_trials.append(ScoredTrial(survivor.position, number, (*earlier_scores, *fold_scores)))

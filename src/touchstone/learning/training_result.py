@@ -43,6 +43,7 @@ from touchstone.learning.splits.split_warnings import split_warnings
 from touchstone.learning.successive_halving import ScoredTrial
 from touchstone.learning.table_profile import profile_table
 from touchstone.learning.table_warnings import table_warnings
+from touchstone.learning.target import Indices
 from touchstone.learning.task_interface import Json
 from touchstone.learning.time_budget import TimeBudget
 
@@ -71,7 +72,7 @@ def build_training_result(
     leaderboard = _leaderboard(experiment, search)
     stopped_by = "time" if curve is None else _stopped_by(experiment, search)
     roles = _column_roles(experiment)
-    profile = profile_table(experiment.table, roles, declared, experiment.target.name)
+    profile = profile_table(experiment.table, roles, declared, experiment.target.name, _possible_duplicates(experiment))
 
     # Say how the rows were divided, and what another split would have promised.
     effect = None
@@ -287,6 +288,16 @@ def _column_roles(experiment: Experiment) -> dict[str, Json]:
         else:
             roles[name] = {"role": "excluded", "reason": None}
     return roles
+
+
+def _possible_duplicates(experiment: Experiment) -> Indices | None:
+    """Return the rows of the table among which there may be equal ones; None if all of them have to be compared.
+
+    Rows that differ in the columns to learn from differ in the whole table. Only rows that have a target are known to.
+    """
+    if len(experiment.target.rows) < len(experiment.table.frame):
+        return None
+    return experiment.split.equal_rows.repeated_rows
 
 
 def _quality_charts(

@@ -41,6 +41,11 @@ class EqualRows:
         return len(self.numbers) - (int(self.numbers.max()) + 1)
 
     @property
+    def repeated_rows(self) -> Indices:
+        """The positions of all rows that are equal to another one."""
+        return np.flatnonzero(np.bincount(self.numbers)[self.numbers] > 1)
+
+    @property
     def are_frequent(self) -> bool:
         """Whether a large share of the rows repeats an earlier one."""
         return self.repeats >= FREQUENT_SHARE * len(self.numbers)

@@ -64,10 +64,11 @@ def find_group_columns(table: Table, target: Target, feature_names: Sequence[str
     for column in table.columns.values():
         if column.name == target.name or not _may_form_groups(column, len(table.frame)):
             continue
+        groups = number_groups(table.frame[column.name].iloc[target.rows])
         if names_identity(column.name):
-            named.extend(_examine(table, target, column))
-        elif _explains_target(table, target, column):
-            unnamed.extend(_examine(table, target, column))
+            named.extend(_examine(table, target, column, groups))
+        elif _explains_target(target, groups):
+            unnamed.extend(_examine(table, target, column, groups))
 
     if named:
         return tuple(sorted(named, key=_by_name_and_number))
@@ -87,31 +88,30 @@ def _may_form_groups(column: ColumnSchema, rows: int) -> bool:
     return known_rows >= least * column.distinct and known_rows > rows / 2
 
 
-def _examine(table: Table, target: Target, column: ColumnSchema) -> Iterator[GroupColumn]:
+def _examine(table: Table, target: Target, column: ColumnSchema, groups: Indices) -> Iterator[GroupColumn]:
     """Yield a column as one that forms groups, if the rows of its groups are more alike than chance."""
-    sample = _sample_whole_groups(table, target, column.name)
+    sample = _sample_whole_groups(groups)
     likeness = greatest_likeness(table, target, sample.rows, sample.groups, left_out=column.name)
     if likeness >= MIN_LIKENESS:
         yield GroupColumn(column.name, column.distinct, likeness)
 
 
-def _explains_target(table: Table, target: Target, column: ColumnSchema) -> bool:
+def _explains_target(target: Target, groups: Indices) -> bool:
     """Return whether the rows of a group are alike in the target; if not, recognising the group gains nothing.
 
     A short table, or one in which most rows form a single group, is not enough to tell.
     """
-    rows_per_group = np.bincount(number_groups(table.frame[column.name].iloc[target.rows]))
-    row_count = len(target.rows)
+    rows_per_group = np.bincount(groups)
+    row_count = len(groups)
     if row_count < MIN_UNNAMED_ROWS or rows_per_group.max() > MAX_UNNAMED_SHARE * row_count:
         return False
 
-    sample = _sample_whole_groups(table, target, column.name)
+    sample = _sample_whole_groups(groups)
     return likeness_of_target(target, sample.rows, sample.groups) >= MIN_LIKENESS
 
 
-def _sample_whole_groups(table: Table, target: Target, name: str) -> GroupedRows:
-    """Return the rows of random groups, until there are enough rows."""
-    groups = number_groups(table.frame[name].iloc[target.rows])
+def _sample_whole_groups(groups: Indices) -> GroupedRows:
+    """Return the rows of random groups, until there are enough rows; `groups` has the number of each row's group."""
     group_order = np.random.default_rng(0).permutation(int(groups.max()) + 1)
     rows_per_group = np.bincount(groups)
 
@@ -136,7 +136,7 @@ def _explains_the_score(table: Table, target: Target, feature_names: Sequence[st
     if not names:
         return False
 
-    sample = _sample_whole_groups(table, target, group.name)
+    sample = _sample_whole_groups(number_groups(table.frame[group.name].iloc[target.rows]))
     sample = _without_repeats(table, target, feature_names, sample)
     scores = compare_quick_scores(table, target, names, sample.rows, sample.groups)
     return _is_lost(scores)
