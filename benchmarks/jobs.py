@@ -26,7 +26,7 @@ import sqlalchemy as sa
 import structlog
 
 from touchstone.core.settings import Settings
-from touchstone.database.engine import Database
+from touchstone.database.engine import Database, Row
 from touchstone.database.migrations import prepare_schema
 from touchstone.database.tables import job_artifacts, job_events
 from touchstone.database.tables import jobs as jobs_table
@@ -97,7 +97,7 @@ class JobEnvironment:
         queued_job = await queue_store.enqueue(self.database, job)
         return queued_job.id
 
-    async def wait_for_end(self, job_id: UUID) -> sa.RowMapping:
+    async def wait_for_end(self, job_id: UUID) -> Row:
         """Return the row of a job once it is in a final state."""
         query = sa.select(jobs_table).where(jobs_table.c.id == job_id)
         while True:

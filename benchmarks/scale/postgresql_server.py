@@ -14,7 +14,7 @@ from benchmarks.product_server import free_port
 
 _BINARIES: Final = Path("/usr/lib/postgresql")  # Debian's package, in a folder for each version
 _SERVER_OPTIONS: Final = {
-    "shared_buffers": "1GB",
+    "shared_buffers": "6GB",
     "maintenance_work_mem": "1GB",
     "max_wal_size": "8GB",
     "checkpoint_timeout": "30min",

@@ -7,9 +7,11 @@ from typing import Any
 
 import httpx2
 import pytest
+import sqlalchemy as sa
 
 from tests.postgres_cluster import postgres_cluster
 from tests.serving_process import ServingProcess, sign_in
+from touchstone.database.engine import Database
 
 BACK_SECONDS = 5.0
 
@@ -37,6 +39,21 @@ def statuses(address: str, headers: dict[str, str]) -> dict[str, int]:
 def _answered(answer: httpx2.Response) -> int:
     assert answer.status_code != 503 or int(answer.headers["Retry-After"]) > 0
     return answer.status_code
+
+
+async def test_connections_to_a_restarted_server_are_replaced() -> None:
+    """After a restart no query fails, although every connection in the pool has been closed by the server."""
+    one = sa.select(sa.literal(1))
+    with postgres_cluster() as cluster:
+        database = Database(cluster.url)
+        async with database.reading() as first, database.reading() as second:
+            assert await first.scalar(one) == await second.scalar(one) == 1
+
+        cluster.stop()
+        cluster.start()
+        async with database.reading() as first, database.reading() as second, database.writing() as third:
+            assert await first.scalar(one) == await second.scalar(one) == await third.scalar(one) == 1
+        await database.close()
 
 
 @pytest.mark.timeout(300)

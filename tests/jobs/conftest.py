@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from touchstone.core.settings import MIB, Settings
-from touchstone.database.engine import Database
+from touchstone.database.engine import Database, Row
 from touchstone.database.tables import jobs
 from touchstone.jobs import job_store, queue_store
 from touchstone.jobs.artifact_files import ArtifactStore
@@ -24,7 +24,6 @@ from touchstone.jobs.job_states import FINAL_STATES
 TINY_WORKER_COMMAND = (sys.executable, str(Path(__file__).parent / "tiny_worker.py"))
 POLL_SECONDS = 0.01
 MAX_POLLS = 6000
-Row = sa.RowMapping
 KINDS = (
     "noop",
     "sleep",

@@ -4,14 +4,14 @@ SQLite (the default) and PostgreSQL behave alike here; what differs between them
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import msgspec
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncResult
 
 from touchstone.core.disk_reserve import DiskReserve
 from touchstone.core.errors import StorageFull
@@ -30,6 +30,7 @@ from touchstone.database.failures import is_busy, is_disk_full, is_unavailable, 
 from touchstone.database.postgresql import create_postgresql_engine, take_advisory_lock
 from touchstone.database.sqlite import back_up, check_can_open, create_sqlite_engine, sqlite_path
 
+Row = dict[str, Any]  # The values of a row by the name of the column.
 Record = TypeVar("Record")
 Result = TypeVar("Result")
 POOL_SIZE: Final = 10
@@ -42,20 +43,18 @@ class Reader:
     def __init__(self, connection: AsyncConnection) -> None:
         self._connection = connection
 
-    async def all(self, query: sa.Select[Any], parameters: Mapping[str, Any] | None = None) -> Sequence[sa.RowMapping]:
+    async def all(self, query: sa.Select[Any], parameters: Mapping[str, Any] | None = None) -> list[Row]:
         """Return all rows of the query; `parameters` has the value of each parameter that the query leaves open."""
         result = await self._connection.execute(query, parameters)
-        rows: Sequence[sa.RowMapping] = result.mappings().all()
-        return rows
+        return _to_rows(result, result.all())
 
-    async def first(self, query: sa.Select[Any], parameters: Mapping[str, Any] | None = None) -> sa.RowMapping | None:
+    async def first(self, query: sa.Select[Any], parameters: Mapping[str, Any] | None = None) -> Row | None:
         """Return the first row of the query, or None if it has no rows.
 
         `parameters` has the value of each parameter that the query leaves open.
         """
         result = await self._connection.execute(query, parameters)
-        row: sa.RowMapping | None = result.mappings().first()
-        return row
+        return _first_row(result)
 
     async def all_as(self, record_class: type[Record], query: sa.Select[Any]) -> list[Record]:
         """Return all rows of the query as records whose fields have the names of the columns."""
@@ -77,11 +76,11 @@ class Reader:
 class StreamingReader(Reader):
     """A read-only connection that can also read the rows of a query in chunks."""
 
-    async def stream(self, query: sa.Select[Any], size: int = 1000) -> AsyncIterator[Sequence[sa.RowMapping]]:
+    async def stream(self, query: sa.Select[Any], size: int = 1000) -> AsyncIterator[list[Row]]:
         """Yield the rows of the query in chunks of `size`, without loading all of them into memory."""
         async with self._connection.stream(query) as result:
-            async for chunk in result.mappings().partitions(size):
-                yield chunk
+            async for chunk in result.partitions(size):
+                yield _to_rows(result, chunk)
 
 
 class Writer(Reader):
@@ -117,15 +116,13 @@ class Writer(Reader):
         """Return new ids for rows that this transaction inserts next."""
         return await reserve_ids(self._connection, table, count)
 
-    async def returning(
-        self, statement: sa.Executable, parameters: Mapping[str, Any] | None = None
-    ) -> sa.RowMapping | None:
+    async def returning(self, statement: sa.Executable, parameters: Mapping[str, Any] | None = None) -> Row | None:
         """Execute a statement with a RETURNING clause, and return its first row, or None if it changed nothing.
 
         `parameters` has the value of each parameter that the statement leaves open.
         """
         result = await self._connection.execute(statement, parameters)
-        return result.mappings().first()
+        return _first_row(result)
 
 
 class Database:
@@ -390,6 +387,18 @@ def skip_locked(query: sa.Select[Any]) -> sa.Select[Any]:
     SQLite ignores this: it has a single writer.
     """
     return query.with_for_update(skip_locked=True)
+
+
+def _to_rows(result: sa.Result[Any] | AsyncResult[Any], rows: Iterable[Sequence[Any]]) -> list[Row]:
+    """Return rows of a result as dictionaries, in which values are found several times faster than in its mappings."""
+    names = list(result.keys())
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def _first_row(result: sa.Result[Any]) -> Row | None:
+    """Return the first row of a result as a dictionary, or None if it has no rows."""
+    row = result.first()
+    return None if row is None else _to_rows(result, [row])[0]
 
 
 def _open_disk_reserve(database_path: str, size_bytes: int) -> DiskReserve | None:

@@ -1,5 +1,6 @@
 """Code for PostgreSQL only: options of a connection, and the lock that serialises migrations."""
 
+import select
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -35,13 +36,27 @@ def create_postgresql_engine(url: str, **options: Any) -> AsyncEngine:
     options_in_url = parsed_url.query
     connection_options = {name: value for name, value in CONNECTION_OPTIONS.items() if name not in options_in_url}
 
-    return create_async_engine(
-        parsed_url.set(drivername="postgresql+psycopg"),
-        # Without this check, every pooled connection would fail its first request after a restart of the server.
-        pool_pre_ping=True,
-        connect_args=connection_options,
-        **options,
+    engine = create_async_engine(
+        parsed_url.set(drivername="postgresql+psycopg"), connect_args=connection_options, **options
     )
+    sa.event.listen(engine.sync_engine, "checkout", _check_connection)
+    return engine
+
+
+def _check_connection(connection: Any, _record: object, _proxy: object) -> None:
+    """Let the pool replace its connections if the server has closed the one that it is about to hand out.
+
+    Otherwise, every pooled connection would fail its first request after a restart of the server. `pool_pre_ping` of
+    SQLAlchemy would send a query for this, which takes as long as many queries of requests. An idle connection has
+    nothing to read, unless the server has closed it.
+
+    Raises:
+        sqlalchemy.exc.InvalidatePoolError: the server has closed the connection.
+    """
+    poll = select.poll()
+    poll.register(connection.driver_connection.fileno(), select.POLLIN)
+    if poll.poll(0):
+        raise sa.exc.InvalidatePoolError
 
 
 async def copy_lines(driver_connection: Any, target: str, lines: bytes) -> None:

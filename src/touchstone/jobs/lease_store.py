@@ -4,9 +4,9 @@ A worker holds a job until its lease expires, and has to renew the lease before 
 queued again, until it has lost `MAX_LOSSES` workers.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -138,6 +138,6 @@ async def _requeue_or_fail(transaction: Writer, failure: JobFailure, condition: 
     return len(failed_attempts) + len(requeued_attempts)
 
 
-def _states_by_attempt(rows: Iterable[sa.RowMapping]) -> dict[AttemptId, JobState]:
+def _states_by_attempt(rows: Iterable[Mapping[Any, Any]]) -> dict[AttemptId, JobState]:
     """Return the states in rows with the columns `id`, `attempt` and `status`, by the attempt of each row."""
     return {AttemptId(row["id"], row["attempt"]): JobState(row["status"]) for row in rows}

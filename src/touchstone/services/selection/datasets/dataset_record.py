@@ -236,46 +236,43 @@ def to_written_record(draft: DatasetDraft, row: Mapping[str, Any]) -> DatasetRec
     )
 
 
-def to_records(rows: Sequence[Mapping[Any, Any]]) -> list[DatasetRecord]:
+def to_records(rows: Sequence[Mapping[str, Any]]) -> list[DatasetRecord]:
     """Return rows of the table as records."""
     return [to_record(row) for row in rows]
 
 
-def to_record(row: Mapping[Any, Any]) -> DatasetRecord:
+def to_record(row: Mapping[str, Any]) -> DatasetRecord:
     """Return the record that a row of the table describes; JSON columns that were not selected are None.
 
     A RETURNING clause may return a percentage as an integer that a query returns as a float. Both become floats here,
     so that the JSON of a record, and the entity tag that is derived from it, are always the same.
     """
-    # Looking values up in a plain dictionary is several times faster than in a RowMapping.
-    values = {str(name): value for name, value in row.items()}
-
-    attributes = {name: values[name] for name in ATTRIBUTE_NAMES}
+    attributes = {name: row[name] for name in ATTRIBUTE_NAMES}
     for name in _PERCENTAGES:
         if attributes[name] is not None:
             attributes[name] = float(attributes[name])
 
     return DatasetRecord(
-        id=values["id"],
-        labels=_to_labels(values),
-        dataset_id=values["dataset_id"],
-        owner=values["owner"],
-        visibility=values["visibility"],
-        description=values["description"],
-        file_path=values["file_path"],
-        file_type=values["file_type"],
+        id=row["id"],
+        labels=_to_labels(row),
+        dataset_id=row["dataset_id"],
+        owner=row["owner"],
+        visibility=row["visibility"],
+        description=row["description"],
+        file_path=row["file_path"],
+        file_type=row["file_type"],
         attributes=attributes,
-        metadata=values.get("metadata"),
-        measured_attributes=values.get("measured_attributes"),
-        attribute_evidence=_to_evidence(values["attribute_evidence"]),
-        is_hidden=values["is_hidden"],
-        hidden_reason=values["hidden_reason"],
-        source_digest=values["source_digest"],
-        created_at=values["created_at"],
-        updated_at=values["updated_at"],
-        changed_at_version=values["changed_at_version"],
-        content_bytes=values["bytes"],
-        owner_pseudo=values.get("owner_pseudo"),
+        metadata=row.get("metadata"),
+        measured_attributes=row.get("measured_attributes"),
+        attribute_evidence=_to_evidence(row["attribute_evidence"]),
+        is_hidden=row["is_hidden"],
+        hidden_reason=row["hidden_reason"],
+        source_digest=row["source_digest"],
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+        changed_at_version=row["changed_at_version"],
+        content_bytes=row["bytes"],
+        owner_pseudo=row.get("owner_pseudo"),
     )
 
 

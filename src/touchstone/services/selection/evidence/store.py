@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from touchstone.core.evidence import EvidenceLevel
 from touchstone.core.identity import Caller
-from touchstone.database.engine import Reader, StreamingReader, Writer
+from touchstone.database.engine import Reader, Row, StreamingReader, Writer
 from touchstone.database.tables import claims, datasets
 from touchstone.services.selection.datasets.store import is_visible_to
 from touchstone.services.selection.evidence.claim_records import (
@@ -162,7 +162,7 @@ def _review_values(review: ClaimReview | None) -> dict[str, Any]:
     }
 
 
-def _to_record(row: sa.RowMapping) -> ClaimRecord:
+def _to_record(row: Row) -> ClaimRecord:
     """Return the claim that a row of the table describes."""
     review: ClaimReview | None = None
     if row["decision"] is not None:

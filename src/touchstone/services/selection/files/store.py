@@ -9,7 +9,7 @@ import msgspec
 import sqlalchemy as sa
 
 from touchstone.database.change_counters import increment_version
-from touchstone.database.engine import Reader, Writer
+from touchstone.database.engine import Reader, Row, Writer
 from touchstone.database.tables import files
 
 # The first component of the path of every upload; also the name of the counter that serialises them.
@@ -72,6 +72,6 @@ async def file_owner(connection: Reader, file_path: str) -> UUID | None:
     return owner
 
 
-def _to_record(row: sa.RowMapping) -> FileRecord:
+def _to_record(row: Row) -> FileRecord:
     """Return a row of the table as a record, whose fields have the names of the columns."""
     return FileRecord(**{str(name): value for name, value in row.items()})

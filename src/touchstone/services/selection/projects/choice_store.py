@@ -12,7 +12,7 @@ import msgspec
 import sqlalchemy as sa
 
 from touchstone.core.evidence import Assurance
-from touchstone.database.engine import Reader, Writer
+from touchstone.database.engine import Reader, Row, Writer
 from touchstone.database.tables import project_choices, projects
 from touchstone.services.selection.gates import GateOutcome
 from touchstone.services.selection.projects.dataset_content import DatasetContent
@@ -170,7 +170,7 @@ def _choices_with_successors() -> sa.Select[Any]:
     return sa.select(project_choices, superseded_at).select_from(choices_with_successor)
 
 
-def _to_record(row: sa.RowMapping) -> ChoiceRecord:
+def _to_record(row: Row) -> ChoiceRecord:
     """Return the choice that a row of the table describes."""
     ranking = row["ranking"]
     return ChoiceRecord(
@@ -185,7 +185,7 @@ def _to_record(row: sa.RowMapping) -> ChoiceRecord:
     )
 
 
-def _to_dataset(row: sa.RowMapping) -> ChosenDataset | None:
+def _to_dataset(row: Row) -> ChosenDataset | None:
     """Return the dataset that a row says was chosen, or None if the row records that a choice was withdrawn."""
     if row["dataset_id"] is None:
         return None

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from msgspec import UNSET, UnsetType
 
 from touchstone.core.evidence import Assurance
-from touchstone.database.engine import Reader, Writer
+from touchstone.database.engine import Reader, Row, Writer
 from touchstone.database.tables import projects
 from touchstone.services.selection.weights import CriterionWeight
 
@@ -174,7 +174,7 @@ def _is_at_version(versions: Collection[int] | None) -> sa.ColumnElement[bool]:
     return sa.true() if versions is None else projects.c.version.in_(versions)
 
 
-def _to_record(row: sa.RowMapping) -> ProjectRecord:
+def _to_record(row: Row) -> ProjectRecord:
     """Return a row of the table as a record."""
     values = {str(name): value for name, value in row.items()}
     weights = [CriterionWeight(**weight) for weight in values.pop("weights")]
