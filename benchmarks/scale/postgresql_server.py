@@ -13,8 +13,9 @@ import psycopg
 from benchmarks.product_server import free_port
 
 _BINARIES: Final = Path("/usr/lib/postgresql")  # Debian's package, in a folder for each version
+_MEMORY_MEGABYTES: Final = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2**20
 _SERVER_OPTIONS: Final = {
-    "shared_buffers": "6GB",
+    "shared_buffers": f"{_MEMORY_MEGABYTES // 4}MB",  # As the documentation of PostgreSQL advises.
     "maintenance_work_mem": "1GB",
     "max_wal_size": "8GB",
     "checkpoint_timeout": "30min",
