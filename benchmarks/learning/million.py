@@ -39,7 +39,7 @@ def write_table(path: Path, row_count: int) -> None:
 def compare_million(row_count: int) -> bool:
     """Print the seconds and the scores of both, and return whether the product takes at most 1.5 times as long.
 
-    Both are trained in turns, and the ratio is that of the median times, because the speed of a machine varies.
+    Both are trained in turn, and the ratio is that of the median times, because the speed of a machine varies.
     """
     seconds: dict[str, list[float]] = {"LightGBM alone": [], "product": []}
     with tempfile.TemporaryDirectory() as folder:

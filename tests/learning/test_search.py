@@ -11,6 +11,7 @@ import pytest
 from sklearn.ensemble import VotingClassifier, VotingRegressor
 
 from tests.learning.small_tables import csv, messy, model_of, train
+from touchstone.learning import successive_halving
 from touchstone.learning.algorithms import MANY_ROWS_FOR_KERNEL, Trial, load_libraries
 from touchstone.learning.artifacts import model_artifact
 from touchstone.learning.boosting import MIN_ROUNDS
@@ -22,7 +23,10 @@ from touchstone.learning.fitting_pool import open_fitting_pool
 from touchstone.learning.preparation import build_preparation, encode_frame, fit_preparation
 from touchstone.learning.request_definitions import TrainingRequest
 from touchstone.learning.successive_halving import (
+    FIRST_SAMPLE,
+    LAST_SAMPLE,
     MIN_SURVIVORS,
+    SECOND_SAMPLE,
     ComparisonResult,
     FoldScore,
     ScoredTrial,
@@ -83,6 +87,20 @@ def test_weak_trials_are_given_up_early() -> None:
     assert len(compared.finalists) == 5
     worst_finalist = min(trial.fold_scores[0].score for trial in compared.finalists)
     assert all(trial.fold_scores[0].score <= worst_finalist for trial in compared.scored_trials if trial.stage == 0)
+
+
+def test_trials_are_compared_on_larger_and_larger_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A long table is sampled in three sizes; if there are very many rows, the one in the middle is left out."""
+    experiment = plan(curved(70_000), "y", budget={"max_trials": 1})
+    train = experiment.folds[0].train
+
+    def sample_sizes() -> list[int]:
+        folds = [fold for stage in plan_stages(experiment.rule, train) for fold in stage.folds]
+        return [len(fold.train) + len(fold.test) for fold in folds]
+
+    assert sample_sizes() == [FIRST_SAMPLE, SECOND_SAMPLE, LAST_SAMPLE]
+    monkeypatch.setattr(successive_halving, "MANY_ROWS", 69_999)
+    assert sample_sizes() == [FIRST_SAMPLE, LAST_SAMPLE]
 
 
 def test_without_time_only_the_first_trial_is_scored() -> None:

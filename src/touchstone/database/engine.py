@@ -30,7 +30,7 @@ from touchstone.database.failures import is_busy, is_disk_full, is_unavailable, 
 from touchstone.database.postgresql import create_postgresql_engine, take_advisory_lock
 from touchstone.database.sqlite import back_up, check_can_open, create_sqlite_engine, sqlite_path
 
-Row = dict[str, Any]  # The values of a row by the name of the column.
+Row = dict[str, Any]  # The values of a row, by column name.
 Record = TypeVar("Record")
 Result = TypeVar("Result")
 POOL_SIZE: Final = 10
@@ -391,7 +391,8 @@ def skip_locked(query: sa.Select[Any]) -> sa.Select[Any]:
 
 def _to_rows(result: sa.Result[Any] | AsyncResult[Any], rows: Iterable[Sequence[Any]]) -> list[Row]:
     """Return rows of a result as dictionaries, in which values are found several times faster than in its mappings."""
-    names = list(result.keys())
+    # SQLAlchemy's column names are a subclass of `str`, with which dictionaries are slower.
+    names = list(map(str, result.keys()))
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 

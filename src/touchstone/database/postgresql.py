@@ -47,14 +47,19 @@ def _check_connection(connection: Any, _record: object, _proxy: object) -> None:
     """Let the pool replace its connections if the server has closed the one that it is about to hand out.
 
     Otherwise, every pooled connection would fail its first request after a restart of the server. `pool_pre_ping` of
-    SQLAlchemy would send a query for this, which takes as long as many queries of requests. An idle connection has
-    nothing to read, unless the server has closed it.
+    SQLAlchemy would send a query for this, which takes about as long as many of the queries that requests make. An idle
+    connection has nothing to read, unless the server has closed it, or has sent a notice after which a new connection
+    is just as good.
 
     Raises:
-        sqlalchemy.exc.InvalidatePoolError: the server has closed the connection.
+        sqlalchemy.exc.InvalidatePoolError: the connection is closed, or has something to read.
     """
+    driver_connection = connection.driver_connection
+    if driver_connection.closed:
+        raise sa.exc.InvalidatePoolError
+
     poll = select.poll()
-    poll.register(connection.driver_connection.fileno(), select.POLLIN)
+    poll.register(driver_connection.fileno(), select.POLLIN)
     if poll.poll(0):
         raise sa.exc.InvalidatePoolError
 

@@ -101,8 +101,8 @@ def bootstrap_metrics(
 
     An interval contains the middle 95 % of the values on rows drawn at random with replacement. `units` are the codes
     of the units to which the rows belong, such as patients or groups of equal rows: all rows of a unit are drawn
-    together, since they tell less than as many independent rows. A value is None if the metric is not defined, and both
-    ends are None if it could never be computed.
+    together, since they tell less than as many independent rows. A value is None if the metric is undefined on
+    these rows, and both ends are None if it is undefined on every resample.
     """
     rng = np.random.default_rng(seed)
     unit_of_row = np.arange(len(predictions.truth)) if units is None else np.unique(units, return_inverse=True)[1]

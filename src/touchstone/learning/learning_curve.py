@@ -49,7 +49,7 @@ def learning_curve(
     if expected_seconds > TIME_SHARE * available_seconds:
         return None
 
-    # The longest fit begins first, so that no thread is left alone with it in the end.
+    # The longest fit begins first, so that no thread is left alone with it at the end.
     largest_first = smaller_folds[::-1]
     points = list(pool.map(lambda smaller: _measure_fold(experiment, winner.ensemble, smaller), largest_first))[::-1]
     winner_point = LearningCurvePoint(

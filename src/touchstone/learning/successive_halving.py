@@ -62,7 +62,7 @@ class FoldScore:
     score: float
     rows: Indices = field(repr=False)
     predictions: Predictions = field(repr=False)
-    seconds_per_row: float  # How long the fit took by training row; it decides nothing but what there is time for.
+    seconds_per_row: float  # How long the fit took by training row; what there is time for depends on it.
     slowdown: float = 1.0  # How many times as long as alone on its core the fit took, because of other programs.
 
 
@@ -111,13 +111,11 @@ def plan_stages(rule: SplitRule, train: Indices) -> list[Stage]:
     A short table is divided into a few folds. All trials are scored on the first of them and the better ones on the
     others, too. A long table is sampled instead; every stage takes a larger sample.
     """
-    if len(train) > MANY_ROWS:
-        # So few algorithms are tried on many rows that a sample of middle size would take longer than it saves.
-        return [Stage(inner_folds(rule, train, limit=size)[:1]) for size in (FIRST_SAMPLE, LAST_SAMPLE)]
-
     if len(train) > 2 * FIRST_SAMPLE:
-        sizes = [size for size in (FIRST_SAMPLE, SECOND_SAMPLE, LAST_SAMPLE) if size < len(train)]
-        return [Stage(inner_folds(rule, train, limit=size)[:1]) for size in sizes]
+        # Few algorithms are tried on many rows, so a middle-sized sample would take longer than it saves.
+        has_many_rows = len(rule.target.values) > MANY_ROWS
+        sizes = (FIRST_SAMPLE, LAST_SAMPLE) if has_many_rows else (FIRST_SAMPLE, SECOND_SAMPLE, LAST_SAMPLE)
+        return [Stage(inner_folds(rule, train, limit=size)[:1]) for size in sizes if size < len(train)]
 
     folds = inner_folds(rule, train, limit=len(train))
     if len(train) <= FEW_ROWS or len(folds) == 1:
@@ -179,7 +177,8 @@ class TrialComparison:
     def _score_first_stage(self, stage: Stage) -> list[ScoredTrial]:
         """Score every trial for which there is time."""
         scored_trials = []
-        for position, fold_scores in enumerate(self._score(range(len(self.trials)), stage)):
+        scores_of_trials = self._score(range(len(self.trials)), stage, required_position=0)
+        for position, fold_scores in enumerate(scores_of_trials):
             if fold_scores is not None:
                 scored_trials.append(ScoredTrial(position, 0, fold_scores))
             self.on_trial_scored()
@@ -188,7 +187,8 @@ class TrialComparison:
     def _score_survivors(self, number: int, stage: Stage, survivors: Sequence[ScoredTrial]) -> list[ScoredTrial]:
         """Score the survivors of the earlier stages for which there is time.
 
-        The longest fits begin first, so that no thread is left alone with one of them in the end.
+        The longest fits begin first, so that no thread is left alone with one of them at the end. If time runs out, it
+        is therefore the quickest ones that are missing.
         """
         longest_first = sorted(survivors, key=attrgetter("seconds_per_row"), reverse=True)
         positions = [survivor.position for survivor in longest_first]
@@ -199,20 +199,24 @@ class TrialComparison:
                 scored_trials.append(ScoredTrial(survivor.position, number, (*earlier_scores, *fold_scores)))
         return scored_trials
 
-    def _score(self, positions: Sequence[int], stage: Stage) -> Iterator[tuple[FoldScore, ...] | None]:
-        """Yield the scores of each trial on the folds of a stage; None if there was no time for all of them."""
+    def _score(
+        self, positions: Sequence[int], stage: Stage, required_position: int | None = None
+    ) -> Iterator[tuple[FoldScore, ...] | None]:
+        """Yield the scores of each trial on the folds of a stage; None if there was no time for all of them.
+
+        The trial at `required_position` is scored whatever the time.
+        """
         encoded_folds = list(self.pool.map(lambda fold: encode_fold(self.data, fold), stage.folds))
         fits = [(position, encoded) for position in positions for encoded in encoded_folds]
-        scores = self.pool.map(lambda fit: self._score_in_time(*fit), fits)
+        scores = self.pool.map(lambda fit: self._score_in_time(*fit, is_required=fit[0] == required_position), fits)
 
         for _position in positions:
             fold_scores = tuple(score for score in islice(scores, len(encoded_folds)) if score is not None)
             yield fold_scores if len(fold_scores) == len(encoded_folds) else None
 
-    def _score_in_time(self, position: int, encoded: EncodedFold) -> FoldScore | None:
-        """Fit a trial on one fold and score it; None if the deadline has passed."""
-        is_first_trial = position == 0
-        if time.monotonic() > self.deadline and not is_first_trial:
+    def _score_in_time(self, position: int, encoded: EncodedFold, *, is_required: bool) -> FoldScore | None:
+        """Fit a trial on one fold and score it; None if the deadline has passed, unless the score is required."""
+        if time.monotonic() > self.deadline and not is_required:
             return None
         return score_trial(self.data, self.trials[position], encoded, self.deadline)
 

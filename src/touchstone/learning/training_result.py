@@ -293,7 +293,8 @@ def _column_roles(experiment: Experiment) -> dict[str, Json]:
 def _possible_duplicates(experiment: Experiment) -> Indices | None:
     """Return the rows of the table among which there may be equal ones; None if all of them have to be compared.
 
-    Rows that differ in the columns to learn from differ in the whole table. Only rows that have a target are known to.
+    Rows that differ in the columns to learn from differ in the whole table. That is only known of rows with a target,
+    because only these were compared.
     """
     if len(experiment.target.rows) < len(experiment.table.frame):
         return None

@@ -101,7 +101,7 @@ def _read_units(plan: SplitPlan, table: Table, target: Target, equal_rows: Equal
 
 def number_groups(cells: "pd.Series[Any]") -> Indices:
     """Number the groups of the rows, from 0; a row whose group is missing is a group of its own."""
-    codes, values = pd.factorize(cells)  # A missing number has the code -1.
+    codes, values = pd.factorize(cells)  # A missing number or date has the code -1.
     # Different values are compared instead of cells, because comparing a million texts takes long.
     is_missing = (codes == -1) | np.isin(codes, np.flatnonzero(values == MISSING))
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 from uuid import UUID
 
-import msgspec
 import sqlalchemy as sa
 
 from touchstone.core.attributes import FLAGS
@@ -78,7 +77,10 @@ _VISIBLE_DATASETS: Final = _DATASETS_WITH_OWNERS.where(
     _IS_VISIBLE,
     datasets.c.bytes <= sa.bindparam("max_bytes"),
 )
-_PSEUDO_OF_USER: Final = sa.select(users.c.pseudo).where(users.c.id == sa.bindparam("id", type_=sa.Uuid))
+# What a statement that writes a record returns: the record as it is stored, with the name of its owner. The subquery is
+# text, because SQLAlchemy would make that of an insert read the table `datasets` once more.
+_PSEUDO_OF_OWNER: Final = sa.literal_column("(SELECT users.pseudo FROM users WHERE users.id = datasets.owner)", sa.Text)
+_WRITTEN_COLUMNS: Final = (*datasets.c, _PSEUDO_OF_OWNER.label(_OWNER_PSEUDO.name))
 # More bytes than any record can take.
 ANY_SIZE: Final = 2**62
 
@@ -90,12 +92,12 @@ class SourceConflict(Exception):
 async def insert_dataset(transaction: Writer, draft: DatasetDraft, version: int) -> DatasetRecord:
     """Insert a record at a version of the catalog and return it as stored."""
     insert = sa.insert(datasets).values(**column_values(draft, version))
-    row = await transaction.returning(insert.returning(*datasets.c))
+    row = await transaction.returning(insert.returning(*_WRITTEN_COLUMNS))
     assert row is not None
 
     record = to_record(row)
     await record_usage_store.add_bytes(transaction, {record.owner: record.content_bytes})
-    return await _with_owner_pseudo(transaction, record)
+    return record
 
 
 async def insert_datasets(transaction: Writer, drafts: Sequence[DatasetDraft], version: int) -> None:
@@ -134,13 +136,13 @@ async def update_dataset(transaction: Writer, dataset_id: int, draft: DatasetDra
     values = column_values(draft, version)
     values.pop("id", None)
     update = sa.update(datasets).where(datasets.c.id == dataset_id).values(**values)
-    row = await transaction.returning(update.returning(*datasets.c))
+    row = await transaction.returning(update.returning(*_WRITTEN_COLUMNS))
     assert row is not None
 
     record = to_record(row)
     added_bytes = record.content_bytes - bytes_before
     await record_usage_store.add_bytes(transaction, {record.owner: added_bytes})
-    return await _with_owner_pseudo(transaction, record)
+    return record
 
 
 async def update_datasets(transaction: Writer, drafts: Sequence[DatasetRecord], version: int) -> list[DatasetRecord]:
@@ -291,15 +293,6 @@ async def names_and_metadata(connection: Reader, ids: Sequence[int]) -> dict[int
         records |= {row["id"]: (row["dataset_name"], row["metadata"]) for row in rows}
 
     return records
-
-
-async def _with_owner_pseudo(transaction: Writer, record: DatasetRecord) -> DatasetRecord:
-    """Return a record that was just written with the name of its owner, which is in another table."""
-    if record.owner is None:
-        return record
-
-    pseudo = await transaction.scalar(_PSEUDO_OF_USER, {"id": record.owner})
-    return msgspec.structs.replace(record, owner_pseudo=pseudo)
 
 
 def _batches(ids: Sequence[int]) -> Iterator[Sequence[int]]:

@@ -74,4 +74,4 @@ async def file_owner(connection: Reader, file_path: str) -> UUID | None:
 
 def _to_record(row: Row) -> FileRecord:
     """Return a row of the table as a record, whose fields have the names of the columns."""
-    return FileRecord(**{str(name): value for name, value in row.items()})
+    return FileRecord(**row)

@@ -176,7 +176,6 @@ def _is_at_version(versions: Collection[int] | None) -> sa.ColumnElement[bool]:
 
 def _to_record(row: Row) -> ProjectRecord:
     """Return a row of the table as a record."""
-    values = {str(name): value for name, value in row.items()}
-    weights = [CriterionWeight(**weight) for weight in values.pop("weights")]
-    assurance = Assurance(values.pop("assurance"))
-    return ProjectRecord(**values, weights=weights, assurance=assurance)
+    weights = [CriterionWeight(**weight) for weight in row["weights"]]
+    assurance = Assurance(row["assurance"])
+    return ProjectRecord(**{**row, "weights": weights, "assurance": assurance})
