@@ -41,13 +41,14 @@ def compare_million(row_count: int) -> bool:
 
     Both are trained in turn, and the ratio is that of the median times, because the speed of a machine varies.
     """
-    seconds: dict[str, list[float]] = {"LightGBM alone": [], "product": []}
+    trainings = {"LightGBM alone": _train_lightgbm, "product": _train_product}
+    seconds: dict[str, list[float]] = {name: [] for name in trainings}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "million.csv"
         write_table(path, row_count)
 
         for _round in range(ROUNDS):
-            for name, train_and_score in (("LightGBM alone", _train_lightgbm), ("product", _train_product)):
+            for name, train_and_score in trainings.items():
                 started = time.perf_counter()
                 score = train_and_score(path)
                 seconds[name].append(time.perf_counter() - started)

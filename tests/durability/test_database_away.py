@@ -43,16 +43,16 @@ def _answered(answer: httpx2.Response) -> int:
 
 async def test_connections_to_a_restarted_server_are_replaced() -> None:
     """After a restart no query fails, although every connection in the pool has been closed by the server."""
-    one = sa.select(sa.literal(1))
+    query = sa.select(sa.literal(1))
     with postgres_cluster() as cluster:
         database = Database(cluster.url)
         async with database.reading() as first, database.reading() as second:
-            assert await first.scalar(one) == await second.scalar(one) == 1
+            assert await first.scalar(query) == await second.scalar(query) == 1
 
         cluster.stop()
         cluster.start()
         async with database.reading() as first, database.reading() as second, database.writing() as third:
-            assert await first.scalar(one) == await second.scalar(one) == await third.scalar(one) == 1
+            assert await first.scalar(query) == await second.scalar(query) == await third.scalar(query) == 1
         await database.close()
 
 

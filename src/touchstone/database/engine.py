@@ -391,7 +391,7 @@ def skip_locked(query: sa.Select[Any]) -> sa.Select[Any]:
 
 def _to_rows(result: sa.Result[Any] | AsyncResult[Any], rows: Iterable[Sequence[Any]]) -> list[Row]:
     """Return rows of a result as dictionaries, in which values are found several times faster than in its mappings."""
-    # SQLAlchemy's column names are a subclass of `str`, with which dictionaries are slower.
+    # SQLAlchemy's column names are a subclass of `str`, with which dictionaries are slower, and which msgspec refuses.
     names = list(map(str, result.keys()))
     return [dict(zip(names, row, strict=True)) for row in rows]
 

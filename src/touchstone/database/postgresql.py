@@ -1,4 +1,4 @@
-"""Code for PostgreSQL only: options of a connection, and the lock that serialises migrations."""
+"""Code for PostgreSQL only: options and checks of connections, and the lock that serialises migrations."""
 
 import select
 from typing import Any, Final
@@ -55,13 +55,15 @@ def _check_connection(connection: Any, _record: object, _proxy: object) -> None:
         sqlalchemy.exc.InvalidatePoolError: the connection is closed, or has something to read.
     """
     driver_connection = connection.driver_connection
-    if driver_connection.closed:
+    if driver_connection.closed or _has_something_to_read(driver_connection.fileno()):
         raise sa.exc.InvalidatePoolError
 
+
+def _has_something_to_read(socket: int) -> bool:
+    """Return whether a socket, given by its file descriptor, has data to read or has been closed by its peer."""
     poll = select.poll()
-    poll.register(driver_connection.fileno(), select.POLLIN)
-    if poll.poll(0):
-        raise sa.exc.InvalidatePoolError
+    poll.register(socket, select.POLLIN)
+    return bool(poll.poll(0))
 
 
 async def copy_lines(driver_connection: Any, target: str, lines: bytes) -> None:

@@ -84,11 +84,9 @@ class RowRecord(Struct, frozen=True, kw_only=True):
     """The base class of records that are read from a database row."""
 
     @classmethod
-    def from_row(cls, row: Mapping[Any, Any]) -> Self:
+    def from_row(cls, row: Mapping[str, Any]) -> Self:
         """Return the record that a database row describes; columns that are not fields of the record are ignored."""
-        # SQLAlchemy's column names are a subclass of `str`, which msgspec does not accept as keys.
-        values = {str(column_name): value for column_name, value in row.items()}
-        return msgspec.convert(values, cls)
+        return msgspec.convert(row, cls)
 
 
 class AttemptId(Struct, frozen=True):
