@@ -14,6 +14,7 @@ from tests.selection.conftest import FOUR, client_of, created
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.services.selection.app import Selection
+from touchstone.services.selection.bulk.bulk_import import LINES_PER_BATCH
 
 PARQUET = {"Content-Type": "application/vnd.apache.parquet"}
 KEY = {"source": {"name": "Archive", "key": "a"}}
@@ -89,8 +90,8 @@ async def test_a_file_that_cannot_be_read_is_refused(ada: httpx2.AsyncClient) ->
 
 async def test_a_file_that_is_damaged_later_is_imported_up_to_there(ada: httpx2.AsyncClient) -> None:
     """The report says that the import has stopped and why; what it says of earlier rows is stored."""
-    rows = [{**FOUR, "name": f"Table {number}"} for number in range(3000)]
-    content = as_parquet(rows, compression="zstd", row_group_size=1000)
+    rows = [{**FOUR, "name": f"Table {number}"} for number in range(3 * LINES_PER_BATCH)]
+    content = as_parquet(rows, compression="zstd", row_group_size=LINES_PER_BATCH)
     last_group = pq.ParquetFile(io.BytesIO(content)).metadata.row_group(2).column(0)
     start = last_group.dictionary_page_offset
     damaged = content[:start] + b"\xff" * 100 + content[start + 100 :]

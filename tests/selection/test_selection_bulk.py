@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
-from itertools import accumulate
 from typing import Any
 from uuid import RFC_4122, UUID
 
@@ -200,7 +199,6 @@ async def test_refused_lines_are_reported_by_number(ada: httpx2.AsyncClient) -> 
 async def test_batches_have_a_bounded_size(ada: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """A long body is stored in several transactions, each of which is reported."""
     monkeypatch.setattr(bulk_import, "LINES_PER_BATCH", 4)
-    monkeypatch.setattr(bulk_import, "LINES_PER_TRANSACTION", 4)
     batches, totals = await import_lines(ada, as_lines([keyed(str(number)) for number in range(10)]))
     assert [(batch["batch"], batch["last_line"], batch["made"]) for batch in batches] == [
         (1, 4, 4),
@@ -210,19 +208,17 @@ async def test_batches_have_a_bounded_size(ada: httpx2.AsyncClient, monkeypatch:
     assert totals["made"] == 10
 
 
-async def test_prepared_batches_share_a_transaction(ada: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Batches that are prepared when it is their turn are stored together, as many as a transaction may take."""
+async def test_batches_are_stored_in_the_order_of_their_lines(
+    ada: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Batches are prepared side by side and stored one after the other, and their refused lines count as lines."""
     monkeypatch.setattr(bulk_import, "LINES_PER_BATCH", 2)
-    monkeypatch.setattr(bulk_import, "LINES_PER_TRANSACTION", 6)
     lines = [json.dumps(keyed(str(number))).encode() for number in range(40)]
     lines[20] = b"{}"
-    transactions, totals = await import_lines(ada, b"\n".join(lines))
+    batches, totals = await import_lines(ada, b"\n".join(lines))
 
-    line_counts = [len(transaction["refused"]) + transaction["made"] for transaction in transactions]
-    assert sum(line_counts) == 40
-    assert max(line_counts) <= 6
-    assert len(transactions) < 20
-    assert [transaction["last_line"] for transaction in transactions] == list(accumulate(line_counts))
+    assert [len(batch["refused"]) + batch["made"] for batch in batches] == [2] * 20
+    assert [batch["last_line"] for batch in batches] == list(range(2, 41, 2))
     assert (totals["made"], totals["refused"]) == (39, 1)
 
     page = (await ada.get("/datasets/", params={"sort_by": "id", "limit": 100})).json()
@@ -230,10 +226,8 @@ async def test_prepared_batches_share_a_transaction(ada: httpx2.AsyncClient, mon
     assert keys == [str(number) for number in range(40) if number != 20]
 
 
-async def test_batches_without_new_records_share_a_transaction(
-    ada: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A batch whose lines change nothing, or change records, or are refused, may stand beside one with new records."""
+async def test_batches_may_lack_new_records(ada: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A batch whose lines change nothing, or change records, or are refused, may stand before one with new records."""
     monkeypatch.setattr(bulk_import, "LINES_PER_BATCH", 2)
     await import_all(ada, [keyed(key) for key in ("a", "b", "c", "d")])
 
@@ -241,7 +235,7 @@ async def test_batches_without_new_records_share_a_transaction(
     lines += [json.dumps(keyed(key)).encode() for key in ("a", "b")]
     lines += [b"{}", b"[]"]
     lines += [json.dumps(keyed(key)).encode() for key in ("e", "f", "g")]
-    _transactions, totals = await import_lines(ada, b"\n".join(lines))
+    _batches, totals = await import_lines(ada, b"\n".join(lines))
     counts = {name: totals[name] for name in ("made", "updated", "unchanged", "refused")}
     assert counts == {"made": 3, "updated": 2, "unchanged": 2, "refused": 2}
 

@@ -50,13 +50,6 @@ def convert_shared_values(
     return {name: pa.repeat(column[0], row_count) for name, column in columns.items()}
 
 
-def join_columns(parts: Sequence[ConvertedColumn]) -> ConvertedColumn:
-    """Return the converted values of a column in several groups of rows as one column."""
-    if isinstance(parts[0], pa.Array):
-        return pa.concat_arrays(parts)
-    return [value for part in parts for value in part]
-
-
 async def insert_columns(connection: AsyncConnection, table: sa.Table, columns: Mapping[str, ConvertedColumn]) -> None:
     """Insert rows, given as the converted values of each column, in the transaction of the connection.
 

@@ -44,7 +44,7 @@ class CatalogWriter:
             SourceConflict: a record with the same source has been inserted in the meantime.
         """
         ids = await store.insert_new_datasets(self.transaction, new_records, self.version)
-        self.new_batches += new_records.catalog_batches(ids)
+        self.new_batches.append(new_records.catalog_batch(ids))
 
     async def update(self, dataset_id: int, draft: DatasetDraft) -> DatasetRecord:
         """Replace the content of a record, and return it as stored."""

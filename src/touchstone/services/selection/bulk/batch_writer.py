@@ -1,4 +1,4 @@
-"""Storing batches of lines of a bulk import, one or more with each transaction."""
+"""Storing batches of lines of a bulk import, each in a transaction."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -63,12 +63,6 @@ class _NewLines(NamedTuple):
     lines: Sequence[RecordLine]
     records: NewRecords
 
-    @classmethod
-    def joined(cls, parts: Sequence["_NewLines"]) -> "_NewLines":
-        """Return the lines of several batches as those of one."""
-        lines = [line for part in parts for line in part.lines]
-        return cls(lines, NewRecords.joined([part.records for part in parts]))
-
 
 class PreparedBatch(NamedTuple):
     """A batch of lines that has been compared with the records in the database.
@@ -82,18 +76,6 @@ class PreparedBatch(NamedTuple):
     lines: Sequence[RecordLine]
     new_lines: _NewLines
     outdated_lines: Sequence[RecordLine]
-
-    @classmethod
-    def joined(cls, batches: Sequence["PreparedBatch"]) -> "PreparedBatch":
-        """Return several batches, no two of which have a key in common, as one."""
-        if len(batches) == 1:
-            return batches[0]
-
-        return cls(
-            lines=[line for batch in batches for line in batch.lines],
-            new_lines=_NewLines.joined([batch.new_lines for batch in batches]),
-            outdated_lines=[line for batch in batches for line in batch.outdated_lines],
-        )
 
     @property
     def unchanged_count(self) -> int:

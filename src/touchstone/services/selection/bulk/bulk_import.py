@@ -16,20 +16,17 @@ from touchstone.services.selection.bulk.bulk_report import BatchCounts, BulkRepo
 from touchstone.services.selection.bulk.record_parser import RecordParser
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 
-# The limits of a batch, whose lines are prepared together; each step of that takes some milliseconds.
-LINES_PER_BATCH: Final = 1000
+# The limits of a batch, whose lines are prepared together and stored in one transaction. Each step of the preparation
+# takes some milliseconds, in which no other request runs. The transaction takes about a tenth of a second, in which
+# other writers wait. While others write single records, batches are smaller, although the import takes longer then.
+LINES_PER_BATCH: Final = 2000
 BYTES_PER_BATCH: Final = 4 * 1024 * 1024
-# The limits of a transaction, which writes one or more batches. It takes about a tenth of a second, in which other
-# writers wait. While others write single records, each transaction writes one batch, and batches are smaller, although
-# the import takes longer then.
-LINES_PER_TRANSACTION: Final = 2000
-BYTES_PER_TRANSACTION: Final = BYTES_PER_BATCH
 LINES_PER_BATCH_BESIDE_WRITERS: Final = 75
 # How many lines are parsed before other requests may run.
 _LINES_AT_ONCE: Final = 50
-# How many batches are pending at a time: some are written while others are prepared, and lines are parsed meanwhile.
-# To prepare a batch, its keys are looked up, for which the database of a large catalog may have to read many blocks.
-_PENDING_BATCHES: Final = 6
+# How many batches are pending at a time: one is stored while others are prepared, and lines are parsed meanwhile. To
+# prepare a batch, its keys are looked up, for which the database of a large catalog may have to read many blocks.
+_PENDING_BATCHES: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +85,6 @@ class _Batch:
     source_digests: set[str] = field(default_factory=set)
     byte_count: int = 0
     last_line: int = 0
-    is_stored: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -126,21 +122,15 @@ class _Batch:
 
 
 class _PendingBatch(NamedTuple):
-    """A batch that is not stored yet, the task that prepares it, and the task that stores it when it is its turn."""
+    """A batch that is not stored yet, the task that prepares it, and the task that then stores it."""
 
     batch: _Batch
     preparation: asyncio.Task[PreparedBatch]
     storing: asyncio.Task[None]
 
-    @property
-    def is_prepared(self) -> bool:
-        """Whether the batch has been prepared without an error."""
-        task = self.preparation
-        return task.done() and not task.cancelled() and task.exception() is None
-
 
 class _BulkImport:
-    """The import of one body. While some batches are written, the next are prepared, and further lines are parsed."""
+    """The import of one body. While a batch is stored, the next are prepared, and further lines are parsed."""
 
     def __init__(
         self, catalog: LiveCatalog, writer: BatchWriter, limits: BulkLimits, report: BulkReport, owner: UUID | None
@@ -230,7 +220,7 @@ class _BulkImport:
         await self._wait_until_stored(remaining_batches=_PENDING_BATCHES - 1)
         previous_batches = list(self._pending_batches)
         preparation = asyncio.ensure_future(self._prepare(batch, previous_batches))
-        storing = asyncio.ensure_future(self._store(batch, previous_batches))
+        storing = asyncio.ensure_future(self._store(batch, preparation, previous_batches))
         self._pending_batches.append(_PendingBatch(batch, preparation, storing))
 
     async def _wait_until_stored(self, remaining_batches: int) -> None:
@@ -254,55 +244,22 @@ class _BulkImport:
                 await previous.storing
         return await self._writer.prepare(batch.lines)
 
-    async def _store(self, batch: _Batch, previous_batches: Sequence[_PendingBatch]) -> None:
-        """Store a batch after the previous ones, unless it has been stored with one of them.
+    async def _store(
+        self, batch: _Batch, preparation: asyncio.Task[PreparedBatch], previous_batches: Sequence[_PendingBatch]
+    ) -> None:
+        """Store a batch after the previous ones, when it is prepared, and add it to the report.
 
         Raises:
-            ServiceError: the batch or a previous one could not be stored.
+            ServiceError: the batch or a previous one could not be stored; it remains pending.
         """
         for previous in previous_batches:
             await previous.storing
-        if not batch.is_stored:
-            await self._write(await self._next_batches())
+        result = await self._writer.write(await preparation)
+        del self._pending_batches[0]
 
-    async def _next_batches(self) -> list[_PendingBatch]:
-        """Return the next batch when it is prepared, and with it those that follow, as far as a transaction may.
-
-        Raises:
-            ServiceError: the next batch could not be prepared.
-        """
-        first = self._pending_batches[0]
-        await first.preparation
-        if self._catalog.has_recent_single_writes:
-            return [first]
-
-        next_batches = [first]
-        line_count, byte_count = first.batch.line_count, first.batch.byte_count
-        for pending in self._pending_batches[1:]:
-            line_count += pending.batch.line_count
-            byte_count += pending.batch.byte_count
-            is_too_much = line_count > LINES_PER_TRANSACTION or byte_count > BYTES_PER_TRANSACTION
-            if is_too_much or not pending.is_prepared:
-                break
-            next_batches.append(pending)
-        return next_batches
-
-    async def _write(self, pending_batches: Sequence[_PendingBatch]) -> None:
-        """Write the next batches, which are prepared, in one transaction, and add it to the report.
-
-        Raises:
-            ServiceError: the batches could not be stored; they remain pending.
-        """
-        prepared_batches = [await pending.preparation for pending in pending_batches]
-        result = await self._writer.write(PreparedBatch.joined(prepared_batches))
-        for pending in pending_batches:
-            pending.batch.is_stored = True
-        del self._pending_batches[: len(pending_batches)]
-
-        refusals = [refusal for pending in pending_batches for refusal in pending.batch.refusals]
         over_quota = RecordQuotaExceeded(limit=self._limits.quota_bytes)
-        refusals += [self._report.refusal(number, over_quota) for number in result.lines_over_quota]
+        refusals = batch.refusals + [self._report.refusal(number, over_quota) for number in result.lines_over_quota]
         refusals.sort(key=lambda refusal: refusal.line)
 
         counts = BatchCounts(created=result.created, updated=result.updated, unchanged=result.unchanged)
-        self._report.add_batch(counts, refusals, pending_batches[-1].batch.last_line)
+        self._report.add_batch(counts, refusals, batch.last_line)
