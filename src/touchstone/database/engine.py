@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncResult
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncResult
 
 from touchstone.core.disk_reserve import DiskReserve
 from touchstone.core.errors import StorageFull
@@ -148,21 +148,21 @@ class Database:
         self.measured_records = postgresql.MEASURED_RECORDS if self.path is None else sqlite.MEASURED_RECORDS
         self._disk_reserve: DiskReserve | None = None
 
-        engine = _create_engine(url, POOL_SIZE)
-        self._streaming_engine = engine
-
         if self.path is None:
+            engine = create_postgresql_engine(url, **_engine_options(POOL_SIZE))
             self._writing_engine = engine
+            self._streaming_engine = engine
             # Each query sees what is committed when it begins, in a transaction or not. Without one, the server need
             # not be asked to begin it and to end it.
             self._reading_engine = engine.execution_options(isolation_level="AUTOCOMMIT")
         else:
-            self._reading_engine = engine
             with translate_failures():
                 check_can_open(self.path)
             self._disk_reserve = _open_disk_reserve(self.path, reserve_bytes)
+            self._reading_engine = create_sqlite_engine(url, **_engine_options(POOL_SIZE))
+            self._streaming_engine = create_sqlite_engine(url, streams_rows=True, **_engine_options(POOL_SIZE))
             # SQLite allows one writer at a time: with a pool of one, writers queue instead of failing with SQLITE_BUSY.
-            self._writing_engine = _create_engine(url, pool_size=1, is_writer=True)
+            self._writing_engine = create_sqlite_engine(url, is_writer=True, **_engine_options(pool_size=1))
 
         # An outage is logged only if the database has answered before. Otherwise the service cannot start, and the
         # error message of its start says why.
@@ -301,8 +301,8 @@ class Database:
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._reading_engine.dispose()
-        await self._writing_engine.dispose()
+        for engine in (self._reading_engine, self._streaming_engine, self._writing_engine):
+            await engine.dispose()
 
     def _release_reserve(self) -> None:
         """Release the disk space held in reserve, for transactions that must succeed even if the disk is full."""
@@ -420,21 +420,15 @@ def _open_disk_reserve(database_path: str, size_bytes: int) -> DiskReserve | Non
     return disk_reserve
 
 
-def _create_engine(url: str, pool_size: int, *, is_writer: bool = False) -> AsyncEngine:
-    """Create an SQLAlchemy engine for a database, with at most `pool_size` connections.
+def _engine_options(pool_size: int) -> dict[str, Any]:
+    """Return the options of an SQLAlchemy engine with at most `pool_size` connections.
 
-    A caller that finds all connections in use waits for one, at most `POOL_TIMEOUT_SECONDS`. With `is_writer`,
-    transactions on SQLite take the write lock when they begin; PostgreSQL does not need this.
+    A caller that finds all connections in use waits for one, at most `POOL_TIMEOUT_SECONDS`.
     """
-    options: dict[str, Any] = {
+    return {
         "pool_size": pool_size,
         "max_overflow": 0,
         "pool_timeout": POOL_TIMEOUT_SECONDS,
         "json_serializer": encode_json,
         "json_deserializer": msgspec.json.decode,
     }
-
-    is_sqlite = sqlite_path(url) is not None
-    if is_sqlite:
-        return create_sqlite_engine(url, is_writer=is_writer, **options)
-    return create_postgresql_engine(url, **options)

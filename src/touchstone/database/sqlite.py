@@ -12,6 +12,8 @@ import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
+from touchstone.database.sqlite_connection import open_eager_connection
+
 BUSY_TIMEOUT_MS: Final = 10_000
 # The size up to which catalogs in SQLite have been measured.
 MEASURED_RECORDS: Final = 3_000_000
@@ -50,7 +52,10 @@ def is_sqlite(dialect: sa.Dialect) -> bool:
 
 
 async def insert_rows(driver_connection: Any, target: str, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Insert rows, many with each statement; `target` is the table with the names of its columns."""
+    """Insert rows, many with each statement, with an `EagerConnection`.
+
+    `target` is the table with the names of its columns.
+    """
     row_placeholders = "({})".format(", ".join("?" * len(rows[0])))
     rows_per_statement = _VALUES_PER_STATEMENT // len(rows[0])
     rows_of_statements = [rows[start : start + rows_per_statement] for start in range(0, len(rows), rows_per_statement)]
@@ -60,8 +65,7 @@ async def insert_rows(driver_connection: Any, target: str, rows: Sequence[tuple[
         placeholders = ", ".join([row_placeholders] * row_count)
         insert = f"INSERT INTO {target} VALUES {placeholders}"  # noqa: S608 - the names are those of our own tables
         values_of_statements = [[*chain.from_iterable(statement_rows)] for statement_rows in group]
-        cursor = await driver_connection.executemany(insert, values_of_statements)
-        await cursor.close()
+        await driver_connection.run(insert, values_of_statements, has_many=True)
 
 
 async def next_ids(connection: AsyncConnection, table: sa.Table, count: int) -> list[int]:
@@ -80,14 +84,20 @@ def check_can_open(path: str) -> None:
         pass
 
 
-def create_sqlite_engine(url: str, *, is_writer: bool, **options: Any) -> AsyncEngine:
+def create_sqlite_engine(
+    url: str, *, is_writer: bool = False, streams_rows: bool = False, **options: Any
+) -> AsyncEngine:
     """Create an SQLAlchemy engine for the SQLite database at `url`.
 
     With `is_writer`, a transaction takes the write lock when it begins. Otherwise two transactions that have both read
-    could not both go on to write. `options` are passed to SQLAlchemy.
+    could not both go on to write. Only with `streams_rows` can the rows of a query be read in chunks; each statement
+    takes longer then. `options` are passed to SQLAlchemy.
     """
-    url_with_driver = sa.make_url(url).set(drivername="sqlite+aiosqlite")
-    engine = create_async_engine(url_with_driver, **options)
+    if not streams_rows:
+        path = sqlite_path(url)
+        assert path is not None
+        options["async_creator"] = partial(open_eager_connection, path)
+    engine = create_async_engine(sa.make_url(url).set(drivername="sqlite+aiosqlite"), **options)
 
     def begin_transaction(connection: sa.Connection) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writer else "BEGIN")

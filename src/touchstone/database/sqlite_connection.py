@@ -1,0 +1,114 @@
+"""Connections to SQLite that send one message to their thread for each statement.
+
+The asynchronous driver runs SQLite in a thread of each connection. It sends one message to the thread to open a cursor,
+one to execute a statement, one to fetch its rows, and one to close the cursor. Each time, the thread and the event loop
+wait for each other, for some milliseconds if either of them has other work. All four steps need only one message,
+because SQLAlchemy fetches all rows at once unless it streams them.
+"""
+
+import sqlite3
+from contextlib import closing
+from functools import partial
+from typing import Any, NamedTuple, Self
+
+import aiosqlite
+
+# A setting of the driver, which only matters to those who iterate over the rows of its own cursors.
+_ROWS_PER_MESSAGE = 64
+
+
+class _Outcome(NamedTuple):
+    """What remains of a statement when its cursor is closed; the fields are those of a cursor of the DB API."""
+
+    rows: list[Any]
+    description: Any
+    rowcount: int
+    lastrowid: int | None
+
+
+_NOTHING_EXECUTED = _Outcome([], None, -1, None)
+
+
+class EagerConnection(aiosqlite.Connection):
+    """A connection whose cursors fetch all rows of a statement when they execute it."""
+
+    def __init__(self, path: str) -> None:
+        """Prepare a connection to a database file, which is opened when the connection is awaited."""
+        super().__init__(partial(sqlite3.connect, path), _ROWS_PER_MESSAGE)
+        # A process that ends need not wait for a connection that nobody has closed.
+        self._thread.daemon = True
+
+    def cursor(self) -> "EagerCursor":  # type: ignore[override]
+        """Return a cursor, which takes no message."""
+        return EagerCursor(self)
+
+    async def run(self, statement: str, parameters: Any, *, has_many: bool) -> _Outcome:
+        """Execute a statement in the thread of the connection, and fetch its rows.
+
+        With `has_many`, there is a sequence of parameters for each time that the statement is executed.
+        """
+        outcome: _Outcome = await self._execute(  # type: ignore[no-untyped-call]
+            self._run_in_thread, statement, parameters, has_many
+        )
+        return outcome
+
+    def _run_in_thread(self, statement: str, parameters: Any, has_many: bool) -> _Outcome:
+        with closing(self._conn.cursor()) as cursor:
+            if has_many:
+                cursor.executemany(statement, parameters)
+            else:
+                cursor.execute(statement, parameters)
+            rows = cursor.fetchall() if cursor.description else []
+            return _Outcome(rows, cursor.description, cursor.rowcount, cursor.lastrowid)
+
+
+class EagerCursor:
+    """A cursor as SQLAlchemy uses it; between two statements, it holds nothing of SQLite."""
+
+    arraysize = 1
+
+    def __init__(self, connection: EagerConnection) -> None:
+        self._connection = connection
+        self._outcome = _NOTHING_EXECUTED
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    @property
+    def description(self) -> Any:
+        """The columns of the rows; None if the last statement has no rows."""
+        return self._outcome.description
+
+    @property
+    def rowcount(self) -> int:
+        """How many rows the last statement has changed; -1 for a query."""
+        return self._outcome.rowcount
+
+    @property
+    def lastrowid(self) -> int | None:
+        """The id of the row that was inserted last."""
+        return self._outcome.lastrowid
+
+    async def execute(self, statement: str, parameters: Any = ()) -> Self:
+        """Execute a statement, and fetch its rows."""
+        self._outcome = await self._connection.run(statement, parameters, has_many=False)
+        return self
+
+    async def executemany(self, statement: str, parameters: Any) -> Self:
+        """Execute a statement once for each of several sequences of parameters."""
+        self._outcome = await self._connection.run(statement, parameters, has_many=True)
+        return self
+
+    async def fetchall(self) -> list[Any]:
+        """Return all rows of the last statement."""
+        return self._outcome.rows
+
+    async def close(self) -> None:
+        """Do nothing, because the cursor of SQLite was closed after each statement."""
+
+
+async def open_eager_connection(path: str) -> EagerConnection:
+    """Open a connection to a database file."""
+    connection = EagerConnection(path)
+    await connection
+    return connection
