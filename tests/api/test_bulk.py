@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from touchstone.services.selection.bulk.bulk_import import LINES_PER_BATCH
 
 LINES = {"Content-Type": "application/x-ndjson"}
-RECORD = {"description": "d" * 2000, "file_path": "none.csv", "file_type": "csv"}
+RECORD = {"description": "d" * 1800, "file_path": "none.csv", "file_type": "csv"}
 
 
 def record_line(number: int) -> bytes:

@@ -26,7 +26,7 @@ class CountingConnection(EagerConnection):
 async def connection(tmp_path: Path) -> AsyncIterator[CountingConnection]:
     connection = CountingConnection(str(tmp_path / "numbers.db"))
     await connection
-    await connection.run("CREATE TABLE numbers (id INTEGER PRIMARY KEY, number INTEGER UNIQUE)", (), has_many=False)
+    await connection.run_statement("CREATE TABLE numbers (id INTEGER PRIMARY KEY, number INTEGER UNIQUE)", ())
     yield connection
     if connection._connection is not None:
         await connection.close()
@@ -80,7 +80,7 @@ async def test_a_statement_that_fails_changes_nothing(connection: CountingConnec
         with pytest.raises(sa.exc.IntegrityError, match=r"numbers\.number"):
             await transaction.execute(sa.text("INSERT INTO numbers (number) VALUES (7)"))
     with pytest.raises(sqlite3.OperationalError, match="no such table"):
-        await connection.run("SELECT * FROM letters", (), has_many=False)
+        await connection.run_statement("SELECT * FROM letters", ())
 
     async with engine.connect() as transaction:
         assert list(await transaction.scalars(sa.text("SELECT number FROM numbers"))) == [7]

@@ -211,7 +211,7 @@ async def test_batches_have_a_bounded_size(ada: httpx2.AsyncClient, monkeypatch:
 async def test_batches_are_stored_in_the_order_of_their_lines(
     ada: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Batches are prepared side by side and stored one after the other, and their refused lines count as lines."""
+    """Batches are prepared side by side and stored one after the other, and refused lines count towards their size."""
     monkeypatch.setattr(bulk_import, "LINES_PER_BATCH", 2)
     lines = [json.dumps(keyed(str(number))).encode() for number in range(40)]
     lines[20] = b"{}"

@@ -160,7 +160,7 @@ class Database:
                 check_can_open(self.path)
             self._disk_reserve = _open_disk_reserve(self.path, reserve_bytes)
             self._reading_engine = create_sqlite_engine(url, **_engine_options(POOL_SIZE))
-            self._streaming_engine = create_sqlite_engine(url, streams_rows=True, **_engine_options(POOL_SIZE))
+            self._streaming_engine = create_sqlite_engine(url, streams_rows=True, **_engine_options(pool_size=1))
             # SQLite allows one writer at a time: with a pool of one, writers queue instead of failing with SQLITE_BUSY.
             self._writing_engine = create_sqlite_engine(url, is_writer=True, **_engine_options(pool_size=1))
 

@@ -52,7 +52,7 @@ def is_sqlite(dialect: sa.Dialect) -> bool:
 
 
 async def insert_rows(driver_connection: Any, target: str, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Insert rows, many with each statement, with an `EagerConnection`.
+    """Insert rows through an `EagerConnection`, many with each statement.
 
     `target` is the table with the names of its columns.
     """
@@ -65,7 +65,7 @@ async def insert_rows(driver_connection: Any, target: str, rows: Sequence[tuple[
         placeholders = ", ".join([row_placeholders] * row_count)
         insert = f"INSERT INTO {target} VALUES {placeholders}"  # noqa: S608 - the names are those of our own tables
         values_of_statements = [[*chain.from_iterable(statement_rows)] for statement_rows in group]
-        await driver_connection.run(insert, values_of_statements, has_many=True)
+        await driver_connection.run_statement(insert, values_of_statements, many=True)
 
 
 async def next_ids(connection: AsyncConnection, table: sa.Table, count: int) -> list[int]:
@@ -96,7 +96,7 @@ def create_sqlite_engine(
     if not streams_rows:
         path = sqlite_path(url)
         assert path is not None
-        options["async_creator"] = partial(open_eager_connection, path)
+        options["async_creator"] = partial(open_eager_connection, str(Path(path).resolve()))
     engine = create_async_engine(sa.make_url(url).set(drivername="sqlite+aiosqlite"), **options)
 
     def begin_transaction(connection: sa.Connection) -> None:

@@ -35,31 +35,35 @@ class EagerConnection(aiosqlite.Connection):
     def __init__(self, path: str) -> None:
         """Prepare a connection to a database file, which is opened when the connection is awaited."""
         super().__init__(partial(sqlite3.connect, path), _ROWS_PER_MESSAGE)
-        # A process that ends need not wait for a connection that nobody has closed.
+        # A connection that nobody has closed must not keep the process from ending.
         self._thread.daemon = True
 
     def cursor(self) -> "EagerCursor":  # type: ignore[override]
         """Return a cursor, which takes no message."""
         return EagerCursor(self)
 
-    async def run(self, statement: str, parameters: Any, *, has_many: bool) -> _Outcome:
+    async def run_statement(self, statement: str, parameters: Any, *, many: bool = False) -> _Outcome:
         """Execute a statement in the thread of the connection, and fetch its rows.
 
-        With `has_many`, there is a sequence of parameters for each time that the statement is executed.
+        With `many`, `parameters` is a sequence, and the statement is executed once for each of its members.
         """
         outcome: _Outcome = await self._execute(  # type: ignore[no-untyped-call]
-            self._run_in_thread, statement, parameters, has_many
+            _run_statement, self._conn, statement, parameters, many
         )
         return outcome
 
-    def _run_in_thread(self, statement: str, parameters: Any, has_many: bool) -> _Outcome:
-        with closing(self._conn.cursor()) as cursor:
-            if has_many:
-                cursor.executemany(statement, parameters)
-            else:
-                cursor.execute(statement, parameters)
-            rows = cursor.fetchall() if cursor.description else []
-            return _Outcome(rows, cursor.description, cursor.rowcount, cursor.lastrowid)
+
+# This is not a method, because the thread remembers the last function that it has called: a connection that is
+# forgotten could then not be closed by its finalizer.
+def _run_statement(connection: sqlite3.Connection, statement: str, parameters: Any, many: bool) -> _Outcome:
+    """Execute a statement with a cursor of its own, and fetch its rows."""
+    with closing(connection.cursor()) as cursor:
+        if many:
+            cursor.executemany(statement, parameters)
+        else:
+            cursor.execute(statement, parameters)
+        rows = cursor.fetchall() if cursor.description else []
+        return _Outcome(rows, cursor.description, cursor.rowcount, cursor.lastrowid)
 
 
 class EagerCursor:
@@ -91,12 +95,12 @@ class EagerCursor:
 
     async def execute(self, statement: str, parameters: Any = ()) -> Self:
         """Execute a statement, and fetch its rows."""
-        self._outcome = await self._connection.run(statement, parameters, has_many=False)
+        self._outcome = await self._connection.run_statement(statement, parameters)
         return self
 
     async def executemany(self, statement: str, parameters: Any) -> Self:
         """Execute a statement once for each of several sequences of parameters."""
-        self._outcome = await self._connection.run(statement, parameters, has_many=True)
+        self._outcome = await self._connection.run_statement(statement, parameters, many=True)
         return self
 
     async def fetchall(self) -> list[Any]:

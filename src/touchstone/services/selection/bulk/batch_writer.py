@@ -1,4 +1,4 @@
-"""Storing batches of lines of a bulk import, each in a transaction."""
+"""Storing batches of lines of a bulk import, each batch in a transaction of its own."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -22,6 +22,8 @@ from touchstone.services.selection.files.measurement import Measurement
 
 # More than the records of one transaction can take; the JSON of a record is a few times as long as its line at most.
 _MAX_TRANSACTION_BYTES: Final = 32 * 1024 * 1024
+# How many lines are compared with the stored records at once, while other requests wait.
+_LINES_PER_COMPARISON: Final = 1000
 # How often a transaction is tried, while others insert records with the same keys.
 _MAX_ATTEMPTS: Final = 5
 
@@ -104,10 +106,15 @@ class BatchWriter:
         async with self._database.reading() as connection:
             if self._has_old_digests is None:
                 self._has_old_digests = await store.has_old_source_digests(connection)
-            stored_records = await self._find_stored(connection, lines)
 
-        new_lines = [line for line in lines if line.number not in stored_records]
-        outdated_lines = [line for line in lines if _is_outdated(line, stored_records)]
+            new_lines: list[RecordLine] = []
+            outdated_lines: list[RecordLine] = []
+            for start in range(0, len(lines), _LINES_PER_COMPARISON):
+                compared_lines = lines[start : start + _LINES_PER_COMPARISON]
+                stored_records = await self._find_stored(connection, compared_lines)
+                new_lines += [line for line in compared_lines if line.number not in stored_records]
+                outdated_lines += [line for line in compared_lines if _is_outdated(line, stored_records)]
+
         return PreparedBatch(lines, await self._new_lines(new_lines), outdated_lines)
 
     async def write(self, batch: PreparedBatch) -> BatchResult:

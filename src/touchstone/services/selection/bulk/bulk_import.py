@@ -1,4 +1,4 @@
-"""Importing the records of a request body in batches while the body arrives, some batches with each transaction."""
+"""Importing the records of a request body in batches while the body arrives, each in a transaction of its own."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -17,8 +17,9 @@ from touchstone.services.selection.bulk.record_parser import RecordParser
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 
 # The limits of a batch, whose lines are prepared together and stored in one transaction. Each step of the preparation
-# takes some milliseconds, in which no other request runs. The transaction takes about a tenth of a second, in which
-# other writers wait. While others write single records, batches are smaller, although the import takes longer then.
+# takes a few milliseconds, during which no other request runs. The transaction takes about a tenth of a second, during
+# which other writers wait. While others write single records, batches are smaller, although the import takes longer
+# then.
 LINES_PER_BATCH: Final = 2000
 BYTES_PER_BATCH: Final = 4 * 1024 * 1024
 LINES_PER_BATCH_BESIDE_WRITERS: Final = 75
@@ -247,7 +248,7 @@ class _BulkImport:
     async def _store(
         self, batch: _Batch, preparation: asyncio.Task[PreparedBatch], previous_batches: Sequence[_PendingBatch]
     ) -> None:
-        """Store a batch after the previous ones, when it is prepared, and add it to the report.
+        """Store a batch once it is prepared and the previous ones are stored, and add it to the report.
 
         Raises:
             ServiceError: the batch or a previous one could not be stored; it remains pending.
@@ -255,7 +256,7 @@ class _BulkImport:
         for previous in previous_batches:
             await previous.storing
         result = await self._writer.write(await preparation)
-        del self._pending_batches[0]
+        del self._pending_batches[0]  # The previous batches are stored, so this one is the first.
 
         over_quota = RecordQuotaExceeded(limit=self._limits.quota_bytes)
         refusals = batch.refusals + [self._report.refusal(number, over_quota) for number in result.lines_over_quota]
