@@ -28,8 +28,7 @@ async def connection(tmp_path: Path) -> AsyncIterator[CountingConnection]:
     await connection
     await connection.run_statement("CREATE TABLE numbers (id INTEGER PRIMARY KEY, number INTEGER UNIQUE)", ())
     yield connection
-    if connection._connection is not None:
-        await connection.close()
+    await connection.close()
 
 
 @pytest.fixture

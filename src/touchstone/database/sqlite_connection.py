@@ -9,12 +9,12 @@ because SQLAlchemy fetches all rows at once unless it streams them.
 import sqlite3
 from contextlib import closing
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self
 
 import aiosqlite
 
 # A setting of the driver, which only matters to those who iterate over the rows of its own cursors.
-_ROWS_PER_MESSAGE = 64
+_ROWS_PER_MESSAGE: Final = 64
 
 
 class _Outcome(NamedTuple):
@@ -24,9 +24,6 @@ class _Outcome(NamedTuple):
     description: Any
     rowcount: int
     lastrowid: int | None
-
-
-_NOTHING_EXECUTED = _Outcome([], None, -1, None)
 
 
 class EagerConnection(aiosqlite.Connection):
@@ -39,7 +36,7 @@ class EagerConnection(aiosqlite.Connection):
         self._thread.daemon = True
 
     def cursor(self) -> "EagerCursor":  # type: ignore[override]
-        """Return a cursor, which takes no message."""
+        """Return a cursor; no message is sent until it executes a statement."""
         return EagerCursor(self)
 
     async def run_statement(self, statement: str, parameters: Any, *, many: bool = False) -> _Outcome:
@@ -67,45 +64,43 @@ def _run_statement(connection: sqlite3.Connection, statement: str, parameters: A
 
 
 class EagerCursor:
-    """A cursor as SQLAlchemy uses it; between two statements, it holds nothing of SQLite."""
+    """A cursor as SQLAlchemy uses it; between two statements, it holds nothing of SQLite.
+
+    Attributes:
+        description: The columns of the rows; None if the last statement has no rows.
+        rowcount: How many rows the last statement has changed; -1 for a query.
+        lastrowid: The id of the row that was inserted last.
+    """
 
     arraysize = 1
 
     def __init__(self, connection: EagerConnection) -> None:
         self._connection = connection
-        self._outcome = _NOTHING_EXECUTED
+        self._rows: list[Any] = []
+        self.description: Any = None
+        self.rowcount = -1
+        self.lastrowid: int | None = None
 
     async def __aenter__(self) -> Self:
         return self
 
-    @property
-    def description(self) -> Any:
-        """The columns of the rows; None if the last statement has no rows."""
-        return self._outcome.description
-
-    @property
-    def rowcount(self) -> int:
-        """How many rows the last statement has changed; -1 for a query."""
-        return self._outcome.rowcount
-
-    @property
-    def lastrowid(self) -> int | None:
-        """The id of the row that was inserted last."""
-        return self._outcome.lastrowid
-
     async def execute(self, statement: str, parameters: Any = ()) -> Self:
         """Execute a statement, and fetch its rows."""
-        self._outcome = await self._connection.run_statement(statement, parameters)
+        self._keep(await self._connection.run_statement(statement, parameters))
         return self
 
     async def executemany(self, statement: str, parameters: Any) -> Self:
         """Execute a statement once for each of several sequences of parameters."""
-        self._outcome = await self._connection.run_statement(statement, parameters, many=True)
+        self._keep(await self._connection.run_statement(statement, parameters, many=True))
         return self
+
+    def _keep(self, outcome: _Outcome) -> None:
+        """Keep what remains of a statement until the next one."""
+        self._rows, self.description, self.rowcount, self.lastrowid = outcome
 
     async def fetchall(self) -> list[Any]:
         """Return all rows of the last statement."""
-        return self._outcome.rows
+        return self._rows
 
     async def close(self) -> None:
         """Do nothing, because the cursor of SQLite was closed after each statement."""
