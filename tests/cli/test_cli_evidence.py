@@ -12,7 +12,10 @@ QUOTE = "Every patient signed a consent form."
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a service with one record of another creator, whose id is 1."""
     with served(tmp_path_factory.mktemp("evidence")) as started:
+        sign_in(started, "first@example.org")
+        answer("catalog", "add", "Ward census", "--description", "d")
         yield started
 
 

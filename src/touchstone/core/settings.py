@@ -186,10 +186,18 @@ class Settings(BaseSettings):
 
     @field_validator("database_url")
     @classmethod
-    def _check_database_scheme(cls, url: str | None) -> str | None:
-        """Refuse databases of a kind that the service does not know."""
-        if url is not None and urlsplit(url).scheme not in ("sqlite", "postgresql"):
+    def _check_database_url(cls, url: str | None) -> str | None:
+        """Refuse databases of a kind that the service does not know, and options of SQLite, which would be ignored."""
+        if url is None:
+            return None
+
+        parsed = urlsplit(url)
+        if parsed.scheme not in ("sqlite", "postgresql"):
             raise ValueError("a database URL begins with sqlite:/// or postgresql://")
+        # Every connection to a database in memory would have a database of its own.
+        is_in_memory = parsed.path in ("", "/", "/:memory:")
+        if parsed.scheme == "sqlite" and (parsed.query or is_in_memory):
+            raise ValueError("the URL of an SQLite database is sqlite:///path, without options")
         return url
 
     @field_validator("selection_url", "training_url", "explanation_url")
