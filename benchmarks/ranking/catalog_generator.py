@@ -14,7 +14,7 @@ from touchstone.ranking.catalog.index_builder import IndexBuilder, build_from_pa
 from touchstone.ranking.catalog.unindexed_part import UnindexedPart
 from touchstone.ranking.columns.evidence_columns import EvidenceColumns, pack_levels
 from touchstone.ranking.columns.segment import KNOWN_ETHICAL, Segment, count_known_ethical
-from touchstone.ranking.columns.vocabulary import CodeVocabulary, FoldedValues, ValueRanking
+from touchstone.ranking.columns.vocabulary import CodeVocabulary, FoldedValues, SearchableTexts, ValueRanking
 from touchstone.ranking.criteria import CRITERIA
 from touchstone.ranking.index.catalog_index import CatalogIndex
 
@@ -229,6 +229,7 @@ def _vocabulary(values: list[Any], folded: list[Any]) -> CodeVocabulary:
         folded_values=folded_values,
         codes={},
         ranking=ValueRanking(folded_values),
+        searchable_texts=SearchableTexts(folded_values),
     )
 
 

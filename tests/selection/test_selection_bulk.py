@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 from typing import Any
@@ -24,6 +25,7 @@ from touchstone.services.selection.app import Selection
 from touchstone.services.selection.bulk import bulk_import
 from touchstone.services.selection.bulk.body_lines import LineSplitter
 from touchstone.services.selection.bulk.record_parser import RecordParser, parse_by_schema
+from touchstone.services.selection.catalog import single_writes
 from touchstone.services.selection.datasets.schemas import FIELDS_OF_SERVICE, DatasetCreate, DatasetView
 
 JSON_LINES = {"Content-Type": "application/x-ndjson"}
@@ -256,6 +258,22 @@ async def test_batches_are_smaller_while_others_write_single_records(
     assert (await bob.post("/datasets/", json=FOUR | {"name": "Single"})).status_code == 201
     totals = await import_all(ada, [keyed(str(number)) for number in range(10, 20)])
     assert (totals["batches"], totals["made"]) == (5, 10)
+
+
+async def test_an_import_waits_while_a_single_record_is_written(
+    selection: Selection, ada: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Single writes go first, and the import goes on when they are done."""
+    monkeypatch.setattr(single_writes, "_MAX_WAIT_SECONDS", math.inf)
+    # The first import of a process loads libraries, which takes a moment.
+    await import_all(ada, [keyed("first")])
+
+    with selection.services.catalog.single_writes.track():
+        importing = asyncio.ensure_future(import_all(ada, [keyed("a")]))
+        await asyncio.sleep(0.5)
+        assert not importing.done()
+
+    assert (await importing)["made"] == 1
 
 
 async def test_exported_records_can_be_imported_again(ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:

@@ -11,6 +11,11 @@ from numpy.typing import NDArray
 Bytes: TypeAlias = NDArray[np.uint8]
 
 
+def smallest_offset_type(byte_count: int) -> type[np.uint32] | type[np.uint64]:
+    """Return the type of the offsets of a pool of this many bytes: 32 bits, unless it has 4 GiB or more."""
+    return np.uint32 if byte_count < 2**32 else np.uint64
+
+
 @dataclass(frozen=True, slots=True)
 class TextPool:
     """Texts one after the other, read by index.
@@ -28,8 +33,8 @@ class TextPool:
         """Return a pool of some texts; its offsets have 32 bits unless the texts need more than 4 GiB."""
         encoded_texts = [text.encode() for text in texts]
         offsets = np.cumsum([0, *map(len, encoded_texts)], dtype=np.int64)
-        offset_type = np.uint32 if offsets[-1] < 2**32 else np.uint64
-        return cls(np.frombuffer(bytearray().join(encoded_texts), np.uint8), offsets.astype(offset_type))
+        data = np.frombuffer(bytearray().join(encoded_texts), np.uint8)
+        return cls(data, offsets.astype(smallest_offset_type(len(data))))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -16,12 +16,19 @@ from numpy.typing import NDArray
 
 from touchstone.core.text import fold
 from touchstone.core.vocabulary import comparison_key
+from touchstone.ranking.array_types import Bools
+from touchstone.ranking.columns.growing_text_pool import GrowingTextPool
+from touchstone.ranking.columns.substring_search import is_search_in_memory_warm, texts_containing
 
 T = TypeVar("T", bound=Hashable)
-# Sorting up to an eighth of the values on their own takes less time than ranking all of them.
+# Sorting or testing up to an eighth of the values on their own takes less time than ranking or searching all of them.
 _FEW_CODES: Final = 8
 # Up to so many new values are inserted into the ranking one by one; if there are more, all values are sorted again.
 _MAX_INSERTIONS: Final = 64
+# Fewer texts than this are tested one by one, in a millisecond.
+_MANY_TEXTS: Final = 10_000
+# How many texts are added to a pool at a time, in a few milliseconds in which other threads hardly run.
+_TEXTS_AT_A_TIME: Final = 10_000
 
 
 def fold_text(text: str) -> str:
@@ -48,6 +55,7 @@ class CodeVocabulary:
         folded_values: The folded forms of the values, computed on demand.
         codes: The code of each value.
         ranking: The ranks of the folded values, computed on demand.
+        searchable_texts: The folded values of a column of texts as a pool, made on demand.
     """
 
     size: int
@@ -55,6 +63,7 @@ class CodeVocabulary:
     folded_values: "FoldedValues"
     codes: dict[Any, int]
     ranking: "ValueRanking"
+    searchable_texts: "SearchableTexts"
 
     @property
     def folded(self) -> Sequence[Any]:
@@ -80,7 +89,18 @@ class CodeVocabulary:
         rank_by_value = _rank_by_value({value for value in values if value is not None})
         return np.array([rank_by_value.get(value, -1) for value in values], np.int64)
 
-    def test_codes(self, codes: NDArray[np.int32], is_match: Callable[[Any], bool]) -> NDArray[np.bool_]:
+    def test_substring(self, codes: NDArray[np.int32], folded_substring: str) -> Bools:
+        """Return for each of some codes whether its folded text contains a substring; "not known" never does.
+
+        Python would test many texts for a tenth of a second, in which other threads hardly run. Compiled kernels take a
+        fraction of that, and do not disturb them.
+        """
+        are_many = len(codes) > self.size // _FEW_CODES and min(len(codes), self.size) >= _MANY_TEXTS
+        if are_many and folded_substring and is_search_in_memory_warm():
+            return self.searchable_texts.containing(folded_substring, self.size)[codes]
+        return self.test_codes(codes, lambda text: folded_substring in text)
+
+    def test_codes(self, codes: NDArray[np.int32], is_match: Callable[[Any], bool]) -> Bools:
         """Return for each of some codes whether its folded value satisfies a condition; "not known" never does."""
         # If there are fewer codes than values, testing each code takes fewer calls of the condition.
         if len(codes) < self.size:
@@ -117,6 +137,30 @@ class FoldedValues:
                 new_values = self._values[len(self._folded) : count]
                 self._folded.extend(map(self._fold_value, new_values))
         return self._folded
+
+
+class SearchableTexts:
+    """The folded texts of a growing vocabulary as a pool, to which new ones are added when it is searched.
+
+    Any thread may search them while one writer appends values.
+    """
+
+    def __init__(self, folded_values: FoldedValues) -> None:
+        """Prepare to search folded texts, which are indexed by code; the first one stands for "not known"."""
+        self._folded_values = folded_values
+        self._pool = GrowingTextPool()
+        self._lock = Lock()
+
+    def containing(self, folded_substring: str, size: int) -> Bools:
+        """Return for each of the first `size` texts whether it contains a substring, which is not empty."""
+        with self._lock:
+            folded = self._folded_values.first(size)
+            while len(self._pool) < size:
+                start = len(self._pool)
+                new_texts = folded[start : min(start + _TEXTS_AT_A_TIME, size)]
+                self._pool.extend([text or "" for text in new_texts])
+            pool = self._pool.first(size)
+        return texts_containing(pool, folded_substring)
 
 
 class ValueRanking:
@@ -189,6 +233,7 @@ class VocabularyWriter(Generic[T]):
         self._folded_values = FoldedValues(self._values, fold_value)
         self._codes: dict[T, int] = {}
         self._ranking = ValueRanking(self._folded_values)
+        self._searchable_texts = SearchableTexts(self._folded_values)
 
     def encode(self, value: T | None) -> int:
         """Return the code of a value, and assign one if the value is new; the code of None is 0."""
@@ -236,4 +281,5 @@ class VocabularyWriter(Generic[T]):
             folded_values=self._folded_values,
             codes=self._codes,
             ranking=self._ranking,
+            searchable_texts=self._searchable_texts,
         )

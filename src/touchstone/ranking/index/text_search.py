@@ -1,6 +1,5 @@
 """Search for substrings in all texts of a pool."""
 
-import math
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -8,11 +7,8 @@ import numpy as np
 
 from touchstone.core.text import fold
 from touchstone.ranking.array_types import Bools, Ints
+from touchstone.ranking.columns.substring_search import texts_containing, warm_up_search_in_memory
 from touchstone.ranking.columns.text_pool import TextPool
-from touchstone.ranking.kernels import text_kernels
-from touchstone.ranking.kernels.bits import BITS_PER_WORD, Words
-from touchstone.ranking.kernels.text_kernels import MARKED_BYTES, EncodedTexts, Marks
-from touchstone.ranking.kernels.two_threads import run_in_halves
 
 _FIRST_BYTE_BEYOND_ASCII: Final = 128
 _BYTES_AT_A_TIME: Final = 2**24
@@ -43,9 +39,9 @@ class TextSearch:
             return np.ones(len(self._pool), np.bool_)
 
         # The search over all texts only ignores the case of ASCII letters, so accented texts are searched folded.
-        contains = _search(self._pool, folded_substring)
+        contains = texts_containing(self._pool, folded_substring)
         accented = self._accented
-        contains[accented.indices] = _search(accented.folded, folded_substring)
+        contains[accented.indices] = texts_containing(accented.folded, folded_substring)
         return contains
 
     @cached_property
@@ -59,9 +55,13 @@ class TextSearch:
 
 
 def warm_up_search(pool: TextPool, text_count: int) -> None:
-    """Search the first texts of a pool, so that the kernels are compiled before the first search."""
+    """Search the first texts of a pool, so that the kernels are compiled before the first search.
+
+    They are compiled once for read-only arrays, such as those mapped from a file, and once for writable ones in memory.
+    """
     first_texts = TextPool(pool.data, pool.offsets[: text_count + 1])
-    _search(first_texts, "warm")
+    texts_containing(first_texts, "warm")
+    warm_up_search_in_memory()
 
 
 def _find_accented(pool: TextPool) -> Ints:
@@ -88,26 +88,3 @@ def _fold_texts(pool: TextPool, indices: Ints) -> TextPool:
         offsets: Ints = folded.offsets.astype(np.int64)
         lengths.append(offsets[1:] - offsets[:-1])
     return TextPool(np.concatenate(folded_data), np.cumsum(np.concatenate(lengths)))
-
-
-def _search(pool: TextPool, folded_substring: str) -> Bools:
-    """Return for each text of a pool whether it contains a substring, ignoring the case of ASCII letters only."""
-    text_count = len(pool)
-    substring = np.frombuffer(bytearray(folded_substring.encode()), np.uint8)
-    matches = np.zeros(math.ceil(text_count / BITS_PER_WORD), np.uint64)
-
-    def search_range(start: int, end: int) -> None:
-        texts = EncodedTexts(pool.data, pool.offsets[start : end + 1])
-        marks = np.zeros(MARKED_BYTES, np.bool_)
-        scratch = Marks(marks, marks.view(np.uint64))
-        text_kernels.select_texts(texts, substring, scratch, matches[start // BITS_PER_WORD :])
-
-    # The halves do not share a word of the bitmap.
-    boundary = BITS_PER_WORD * (len(matches) // 2)
-    run_in_halves(text_count, search_range, boundary)
-    return _unpack(matches, text_count)
-
-
-def _unpack(bitmap: Words, count: int) -> Bools:
-    """Return the first bits of a bitmap as booleans."""
-    return np.unpackbits(bitmap.view(np.uint8), count=count, bitorder="little").view(np.bool_)

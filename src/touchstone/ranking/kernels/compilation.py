@@ -5,7 +5,7 @@ cache folder where the installation is read-only. Where neither can be written, 
 """
 
 from collections.abc import Callable
-from threading import Lock
+from threading import Event, Lock
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
@@ -46,6 +46,7 @@ KERNEL_MODULES: Final = (
 """The modules whose functions are compiled, each after those that it imports."""
 _lock: Final = Lock()
 _compiled_kernels: Final[dict[FunctionType, Any]] = {}
+_all_are_replaced: Final = Event()
 
 
 def compile_kernels() -> None:
@@ -64,6 +65,12 @@ def compile_kernels() -> None:
 
         for module in KERNEL_MODULES:
             _replace_kernels(module)
+        _all_are_replaced.set()
+
+
+def are_kernels_replaced() -> bool:
+    """Return whether all kernels have been replaced by forms that Numba compiles when they are first called."""
+    return _all_are_replaced.is_set()
 
 
 def kernels_of(module: ModuleType) -> list[FunctionType]:

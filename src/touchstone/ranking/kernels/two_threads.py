@@ -19,6 +19,7 @@ def run_in_halves(item_count: int, process_range: Callable[[int, int], None], bo
     """Process `item_count` items in two threads, each of which calls `process_range(start, end)` for its half.
 
     The second half begins at `boundary`, by default in the middle. Few items are processed in one call by this thread.
+    If the second thread is busy with other work, this thread processes both halves.
     """
     if boundary is None:
         boundary = item_count // 2
@@ -31,7 +32,10 @@ def run_in_halves(item_count: int, process_range: Callable[[int, int], None], bo
 
     second_half = _second_thread.submit(process_range, boundary, item_count)
     process_range(0, boundary)
-    second_half.result()
+    if second_half.cancel():
+        process_range(boundary, item_count)
+    else:
+        second_half.result()
 
 
 def run_in_chunks(chunk_count: int, process_chunk: Callable[[int, int], None]) -> None:

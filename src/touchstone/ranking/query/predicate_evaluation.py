@@ -78,7 +78,8 @@ def _evaluate_any_word(segment: Segment, predicate: AnyWord) -> Bools:
 def _evaluate_contains(segment: Segment, predicate: Contains) -> Bools:
     """Return for each record whether its text contains the substring."""
     folded_substring = fold(predicate.text)
-    return _test_column(segment, predicate.column, lambda text: folded_substring in text)
+    codes = segment.columns[predicate.column]
+    return segment.vocabularies[predicate.column].test_substring(codes, folded_substring)
 
 
 def _evaluate_one_of(segment: Segment, predicate: OneOf) -> Bools:

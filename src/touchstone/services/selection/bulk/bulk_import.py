@@ -167,8 +167,12 @@ class _BulkImport:
         """
         async for lines in split_lines(chunks, self._limits.line_bytes):
             for start in range(0, len(lines), _LINES_AT_ONCE):
-                await self._add_lines(lines[start : start + _LINES_AT_ONCE])
+                next_lines = lines[start : start + _LINES_AT_ONCE]
+                await self._add_lines(next_lines)
                 await asyncio.sleep(0)  # Let other requests run.
+                # A client that sends line by line would otherwise wait for single writes after each line.
+                if len(next_lines) == _LINES_AT_ONCE:
+                    await self._catalog.single_writes.wait_until_done()
 
         await self._queue_batch()
         await self._wait_until_stored(remaining_batches=0)
@@ -205,7 +209,7 @@ class _BulkImport:
     @property
     def _max_lines(self) -> int:
         """The largest number of lines in a batch, which depends on whether others write single records meanwhile."""
-        return LINES_PER_BATCH_BESIDE_WRITERS if self._catalog.has_recent_single_writes else LINES_PER_BATCH
+        return LINES_PER_BATCH_BESIDE_WRITERS if self._catalog.single_writes.are_recent else LINES_PER_BATCH
 
     async def _queue_batch(self) -> None:
         """Queue the current batch for being prepared and stored, and start a new one.
@@ -243,6 +247,7 @@ class _BulkImport:
         for previous in previous_batches:
             if batch.shares_key_with(previous.batch):
                 await previous.storing
+        await self._catalog.single_writes.wait_until_done()
         return await self._writer.prepare(batch.lines)
 
     async def _store(
@@ -255,7 +260,9 @@ class _BulkImport:
         """
         for previous in previous_batches:
             await previous.storing
-        result = await self._writer.write(await preparation)
+        prepared_batch = await preparation
+        await self._catalog.single_writes.wait_until_done()
+        result = await self._writer.write(prepared_batch)
         del self._pending_batches[0]  # The previous batches are stored, so this one is the first.
 
         over_quota = RecordQuotaExceeded(limit=self._limits.quota_bytes)

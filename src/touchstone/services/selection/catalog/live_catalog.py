@@ -8,7 +8,7 @@ import asyncio
 import math
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Final, TypeVar
 from uuid import UUID
@@ -37,6 +37,7 @@ from touchstone.services.selection.catalog.list_ids import DatasetIds, SortOrder
 from touchstone.services.selection.catalog.load_progress import LoadProgress
 from touchstone.services.selection.catalog.loading import load_catalog
 from touchstone.services.selection.catalog.record_reader import RecordReader
+from touchstone.services.selection.catalog.single_writes import SingleWrites
 from touchstone.services.selection.catalog.size_warning import warn_if_larger_than_measured
 from touchstone.services.selection.catalog.versioned_catalog import VersionedCatalog
 from touchstone.services.selection.catalog_writer import CatalogWriter
@@ -48,8 +49,6 @@ OPEN_SECONDS: Final = 10.0
 POLL_SECONDS: Final = 0.3
 # A client sends a long import as several requests. The catalog counts as growing until this long after each of them.
 GROWTH_PAUSE_SECONDS: Final = 5.0
-# Whoever has written a single record is expected to write another one for this long.
-SINGLE_WRITES_PAUSE_SECONDS: Final = 2.0
 # From this many records on, evaluating a query takes long enough to be worth a thread.
 THREAD_ROWS: Final = 50_000
 # The index returns a window among the first 1000 records in less time than it takes to start a thread.
@@ -87,8 +86,8 @@ class LiveCatalog:
         # How many bulk imports are running, and when the last one ended.
         self._bulk_import_count = 0
         self._last_bulk_import_end = -math.inf
-        # When somebody last began to write single records.
-        self._last_single_write = -math.inf
+        # The writes of single records, for which bulk imports make room.
+        self.single_writes = SingleWrites()
 
         # The load at the start of the process, which may still be running when the first requests arrive.
         self._progress: LoadProgress | None = None
@@ -292,21 +291,20 @@ class LiveCatalog:
             CatalogLoading: the catalog is being loaded.
         """
         self.check_loaded()
-        if not is_bulk:
-            self._last_single_write = time.monotonic()
-        async with self._apply_lock:
-            async with self._database.writing(even_if_disk_full=even_if_disk_full) as transaction:
-                version = await change_counters.increment_version(transaction, change_counters.CATALOG)
-                writer = CatalogWriter(transaction, version)
-                yield writer
+        with nullcontext() if is_bulk else self.single_writes.track():
+            async with self._apply_lock:
+                async with self._database.writing(even_if_disk_full=even_if_disk_full) as transaction:
+                    version = await change_counters.increment_version(transaction, change_counters.CATALOG)
+                    writer = CatalogWriter(transaction, version)
+                    yield writer
 
-            # From here on the transaction is committed.
-            changed_ids = [*(record.id for record in writer.upserts), *writer.deleted_ids]
-            self.records.forget_changed(changed_ids)
-            self._catalog.apply_own_write(writer)
-            if not is_bulk:
-                self.records.cache.put(encode_records(writer.upserts))
-            CATALOG_RECORDS.set(self.view.size)
+                # From here on the transaction is committed.
+                changed_ids = [*(record.id for record in writer.upserts), *writer.deleted_ids]
+                self.records.forget_changed(changed_ids)
+                self._catalog.apply_own_write(writer)
+                if not is_bulk:
+                    self.records.cache.put(encode_records(writer.upserts))
+                CATALOG_RECORDS.set(self.view.size)
 
     @contextmanager
     def importing_in_bulk(self) -> Iterator[None]:
@@ -317,11 +315,6 @@ class LiveCatalog:
         finally:
             self._bulk_import_count -= 1
             self._last_bulk_import_end = time.monotonic()
-
-    @property
-    def has_recent_single_writes(self) -> bool:
-        """Whether somebody writes single records now, or has done so within the last seconds."""
-        return time.monotonic() - self._last_single_write < SINGLE_WRITES_PAUSE_SECONDS
 
     @property
     def _is_growing(self) -> bool:

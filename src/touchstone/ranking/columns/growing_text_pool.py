@@ -1,0 +1,35 @@
+"""A pool of texts that grows at its end while readers keep the texts so far."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from touchstone.ranking.columns.growing_array import GrowingArray
+from touchstone.ranking.columns.text_pool import TextPool, smallest_offset_type
+
+
+class GrowingTextPool:
+    """Texts as UTF-8, one after the other, to which others can be added."""
+
+    def __init__(self) -> None:
+        self._data = GrowingArray(np.uint8)
+        self._offsets = GrowingArray(np.int64)
+        self._offsets.extend(np.zeros(1, np.int64))
+
+    def __len__(self) -> int:
+        return len(self._offsets.view()) - 1
+
+    def extend(self, texts: Sequence[str]) -> None:
+        """Append texts."""
+        encoded_texts = [text.encode() for text in texts]
+        lengths = np.array([len(encoded_text) for encoded_text in encoded_texts], np.int64)
+
+        last_offset = self._offsets.view()[-1]
+        self._data.extend(np.frombuffer(b"".join(encoded_texts), np.uint8))
+        self._offsets.extend(last_offset + np.cumsum(lengths))
+
+    def first(self, count: int) -> TextPool:
+        """Return the first `count` texts as a pool, which later additions do not change."""
+        offsets = self._offsets.view()[: count + 1]
+        byte_count = int(offsets[-1])
+        return TextPool(self._data.view()[:byte_count], offsets.astype(smallest_offset_type(byte_count)))

@@ -1,0 +1,55 @@
+"""Finding the texts of a pool that contain a substring."""
+
+import math
+from threading import Event
+from typing import Final
+
+import numpy as np
+
+from touchstone.ranking.array_types import Bools
+from touchstone.ranking.columns.text_pool import TextPool
+from touchstone.ranking.kernels import text_kernels
+from touchstone.ranking.kernels.bits import BITS_PER_WORD, Words
+from touchstone.ranking.kernels.compilation import are_kernels_replaced
+from touchstone.ranking.kernels.text_kernels import MARKED_BYTES, EncodedTexts, Marks
+from touchstone.ranking.kernels.two_threads import run_in_halves
+
+_is_warm: Final = Event()
+
+
+def warm_up_search_in_memory() -> None:
+    """Search a text in memory, so that the kernels are compiled for such texts."""
+    texts_containing(TextPool.from_texts(["text in memory"]), "warm")
+    if are_kernels_replaced():
+        _is_warm.set()
+
+
+def is_search_in_memory_warm() -> bool:
+    """Return whether the kernels have been compiled for texts in memory, so that no search has to wait for that."""
+    return _is_warm.is_set()
+
+
+def texts_containing(pool: TextPool, folded_substring: str) -> Bools:
+    """Return for each text of a pool whether it contains a folded substring, ignoring the case of ASCII letters only.
+
+    The substring is not empty. Compiled kernels search the texts, and let other threads run meanwhile.
+    """
+    text_count = len(pool)
+    substring = np.frombuffer(bytearray(folded_substring.encode()), np.uint8)
+    matches = np.zeros(math.ceil(text_count / BITS_PER_WORD), np.uint64)
+
+    def search_range(start: int, end: int) -> None:
+        texts = EncodedTexts(pool.data, pool.offsets[start : end + 1])
+        marks = np.zeros(MARKED_BYTES, np.bool_)
+        scratch = Marks(marks, marks.view(np.uint64))
+        text_kernels.select_texts(texts, substring, scratch, matches[start // BITS_PER_WORD :])
+
+    # The halves do not share a word of the bitmap.
+    boundary = BITS_PER_WORD * (len(matches) // 2)
+    run_in_halves(text_count, search_range, boundary)
+    return _unpack(matches, text_count)
+
+
+def _unpack(bitmap: Words, count: int) -> Bools:
+    """Return the first bits of a bitmap as booleans."""
+    return np.unpackbits(bitmap.view(np.uint8), count=count, bitorder="little").view(np.bool_)
