@@ -21,12 +21,10 @@ class GrowingTextPool:
 
     def extend(self, texts: Sequence[str]) -> None:
         """Append texts."""
-        encoded_texts = [text.encode() for text in texts]
-        lengths = np.array([len(encoded_text) for encoded_text in encoded_texts], np.int64)
-
+        new_pool = TextPool.from_texts(texts)
         last_offset = self._offsets.view()[-1]
-        self._data.extend(np.frombuffer(b"".join(encoded_texts), np.uint8))
-        self._offsets.extend(last_offset + np.cumsum(lengths))
+        self._data.extend(new_pool.data)
+        self._offsets.extend(last_offset + new_pool.offsets[1:].astype(np.int64))
 
     def first(self, count: int) -> TextPool:
         """Return the first `count` texts as a pool, which later additions do not change."""

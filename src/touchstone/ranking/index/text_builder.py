@@ -19,7 +19,7 @@ from touchstone.ranking.array_types import Ints
 from touchstone.ranking.columns.bitmaps import to_smallest_unsigned
 from touchstone.ranking.columns.packed_texts import PackedTexts, pack_texts
 from touchstone.ranking.columns.spool import AccentedTexts, RepeatedTexts, SpooledTexts
-from touchstone.ranking.columns.text_pool import Bytes, TextPool
+from touchstone.ranking.columns.text_pool import Bytes, TextPool, smallest_offset_type
 from touchstone.ranking.columns.trigram_signatures import LOWER_CASE
 from touchstone.ranking.index.array_store import ArrayStore, keep_arrays
 from touchstone.ranking.index.index_columns import CodedColumn
@@ -193,7 +193,7 @@ def _keep_pool(pieces: Iterator[Bytes], lengths: Ints, store: ArrayStore) -> Tex
 def _to_smallest_offsets(lengths: Ints) -> NDArray[Any]:
     """Return the same as `_to_offsets`, with 32 bits unless the texts need more than 4 GiB."""
     offsets = _to_offsets(lengths)
-    return offsets.astype(np.uint32 if offsets[-1] < 2**32 else np.uint64)
+    return offsets.astype(smallest_offset_type(int(offsets[-1])))
 
 
 def _to_offsets(lengths: Ints) -> Ints:
