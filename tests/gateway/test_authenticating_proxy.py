@@ -33,7 +33,7 @@ def addresses(*, are_open: bool) -> Iterator[tuple[str, str]]:
 
 
 @pytest.fixture
-async def apart(settings: Settings, database: Database) -> AsyncIterator[GatewayHarness]:
+async def remote_harness(settings: Settings, database: Database) -> AsyncIterator[GatewayHarness]:
     """Open a gateway with every backend behind a real HTTP connection."""
     backends = recording_backends()
     tokens = InternalTokens(KEY)
@@ -52,8 +52,8 @@ async def test_every_route_but_the_open_ones_asks_for_a_token(harness: GatewayHa
     """Every route that is not marked as open returns 401 without a token, and the request reaches no backend."""
     async with harness.client(accept_language="en") as guest:
         for method, path in addresses(are_open=False):
-            for form in (path, path.rstrip("/"), path.rstrip("/") + "/"):
-                answer = await guest.request(method, form)
+            for spelling in (path, path.rstrip("/"), path.rstrip("/") + "/"):
+                answer = await guest.request(method, spelling)
                 assert (answer.status_code, answer.json()) == (401, UNAUTHORIZED), path
                 assert answer.headers["www-authenticate"] == "Bearer"
     assert [backend.scopes for backend in harness.backends.values()] == [[], [], []]
@@ -70,8 +70,8 @@ async def test_open_routes_answer_without_a_token(harness: GatewayHarness) -> No
 
 async def test_the_open_routes_are_these(harness: GatewayHarness) -> None:
     """Opening a route is a deliberate decision, so the list is repeated here."""
-    own = {path for method, path in addresses(are_open=True) if "docs" not in path and "openapi" not in path}
-    assert own == {
+    open_paths = {path for method, path in addresses(are_open=True) if "docs" not in path and "openapi" not in path}
+    assert open_paths == {
         "/api/v1/auth/register",
         "/api/v1/auth/login",
         "/api/v1/auth/refresh",
@@ -113,12 +113,12 @@ UNKNOWN_PATHS = (
 async def test_unknown_paths_look_like_protected_ones(harness: GatewayHarness) -> None:
     """Without a token, an unknown path is answered like a protected one; with a token, it is not found."""
     ada = await harness.user()
-    signed_in = [(b"authorization", ada.headers["authorization"].encode())]
+    headers = [(b"authorization", ada.headers["authorization"].encode())]
     for raw_path in UNKNOWN_PATHS:
-        guest = await send_raw_request(harness.app, "GET", raw_path, [])
-        assert (guest.status, guest.json()) == (401, UNAUTHORIZED), raw_path
-        known = await send_raw_request(harness.app, "GET", raw_path, signed_in)
-        assert (known.status, known.json()["code"]) == (404, "not_found"), raw_path
+        guest_response = await send_raw_request(harness.app, "GET", raw_path, [])
+        assert (guest_response.status, guest_response.json()) == (401, UNAUTHORIZED), raw_path
+        user_response = await send_raw_request(harness.app, "GET", raw_path, headers)
+        assert (user_response.status, user_response.json()["code"]) == (404, "not_found"), raw_path
     assert not any(backend.scopes for backend in harness.backends.values())
 
 
@@ -149,7 +149,7 @@ async def test_a_wrong_method_names_the_right_ones(harness: GatewayHarness) -> N
         assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
 
 
-LEADS_TO = (
+BACKEND_TARGETS = (
     ("GET", "/api/v1/datasets", "selection", "/datasets/"),
     ("GET", "/api/v1/datasets/", "selection", "/datasets/"),
     ("GET", "/api/v1/datasets/7", "selection", "/datasets/7"),
@@ -171,7 +171,7 @@ LEADS_TO = (
 async def test_requests_reach_their_backend(harness: GatewayHarness) -> None:
     """All aliases of a route reach the backend with the same path, without the prefix of the gateway."""
     async with await harness.user() as ada:
-        for method, path, backend, target in LEADS_TO:
+        for method, path, backend, target in BACKEND_TARGETS:
             answer = await ada.request(method, path)
             assert (answer.status_code, harness.backends[backend].last()["path"]) == (200, target)
 
@@ -198,33 +198,33 @@ def test_an_encoded_slash_is_no_slash(path: str) -> None:
     """A path without values is found in one step, but only in its own spelling."""
     scope = {"type": "http", "path": unquote(path), "raw_path": path.encode()}
     matcher = RouteMatcher(public_addresses(PUBLIC_ROUTES))
-    found = matcher.find(scope)
-    assert found is None or "POST" not in found.routes
+    match = matcher.find(scope)
+    assert match is None or "POST" not in match.routes
     assert matcher.find({**scope, "raw_path": b"/api/v1/datasets/score"}) is not None
 
 
-async def test_what_was_made_has_a_public_address(harness: GatewayHarness) -> None:
+async def test_a_location_is_a_public_address(harness: GatewayHarness) -> None:
     """A Location with a path of a backend is replaced by the canonical public path; others are unchanged."""
-    expected = {
+    public_locations = {
         "/datasets/7": "/api/v1/datasets/7",
         "/projects/a%20b": "/api/v1/projects/a%20b",
         "/api/v1/ml/jobs/j": "/api/v1/ml/jobs/j",
         "https://elsewhere.example.org/datasets/7": "https://elsewhere.example.org/datasets/7",
     }
     async with await harness.user() as ada:
-        for given, public in expected.items():
-            harness.backends["selection"].location = given
-            assert (await ada.post("/projects", json={})).headers["location"] == public
+        for location, public_location in public_locations.items():
+            harness.backends["selection"].location = location
+            assert (await ada.post("/projects", json={})).headers["location"] == public_location
         harness.backends["training"].location = "/jobs/j"
         assert (await ada.post("/api/v1/ml/train", json={})).headers["location"] == "/api/v1/ml/jobs/j"
 
 
-def signed_in_as(token: str, *more: tuple[bytes, bytes]) -> list[tuple[bytes, bytes]]:
+def headers_with_token(token: str, *more_headers: tuple[bytes, bytes]) -> list[tuple[bytes, bytes]]:
     """Return the headers of a request with a token."""
-    return [(b"authorization", b"Bearer " + token.encode()), *more]
+    return [(b"authorization", b"Bearer " + token.encode()), *more_headers]
 
 
-SPOOFS = (
+SPOOFED_HEADERS = (
     (b"x-user-id", b"00000000-0000-0000-0000-000000000001"),
     (b"x_user_id", b"00000000-0000-0000-0000-000000000002"),
     (b"x.user.id", b"00000000-0000-0000-0000-000000000003"),
@@ -244,13 +244,15 @@ async def test_identity_is_rebuilt_and_never_passed_on(harness: GatewayHarness) 
     """Identity headers of a client are dropped, and the backend sees only the user of the token."""
     user = await accounts.create_user(harness.database, email="ada@example.org", password="correct horse battery")
     token = (await harness.sign_in())["access_token"]
-    passed = ((b"content-type", b"application/json"), (b"if-match", b'"1"'), (b"x-request-id", b"12345678"))
-    for extra in ((), SPOOFS, SPOOFS[::-1]):
-        answer = await send_raw_request(harness.app, "GET", b"/projects", signed_in_as(token, *extra, *passed))
+    passed_headers = ((b"content-type", b"application/json"), (b"if-match", b'"1"'), (b"x-request-id", b"12345678"))
+    for extra_headers in ((), SPOOFED_HEADERS, SPOOFED_HEADERS[::-1]):
+        answer = await send_raw_request(
+            harness.app, "GET", b"/projects", headers_with_token(token, *extra_headers, *passed_headers)
+        )
         assert answer.status == 200
         recorder = harness.backends["selection"]
         assert sorted(recorder.last()["headers"]) == sorted(
-            [*passed, (b"x-user-id", str(user.id).encode()), (b"x-user-email", b"ada@example.org")]
+            [*passed_headers, (b"x-user-id", str(user.id).encode()), (b"x-user-email", b"ada@example.org")]
         )
         assert recorder.last()[CALLER].id == user.id
         assert recorder.last()[CALLER].is_admin is False
@@ -258,23 +260,25 @@ async def test_identity_is_rebuilt_and_never_passed_on(harness: GatewayHarness) 
 
 async def test_an_open_route_is_forwarded_without_any_identity(harness: GatewayHarness) -> None:
     """The documents of backends are open, so these requests reach the backend without any user."""
-    answer = await send_raw_request(harness.app, "GET", b"/selection/openapi.json", list(SPOOFS))
+    answer = await send_raw_request(harness.app, "GET", b"/selection/openapi.json", list(SPOOFED_HEADERS))
     assert answer.status == 200
     recorder = harness.backends["selection"]
     assert (recorder.last()["headers"], recorder.last()[CALLER]) == ([], None)
 
 
-async def test_the_hop_carries_the_same_and_proves_it(apart: GatewayHarness) -> None:
+async def test_remote_backends_get_the_same_headers_and_a_signed_token(remote_harness: GatewayHarness) -> None:
     """Between processes, the backend gets the same headers over HTTP, and the signed token of the gateway."""
     user = await accounts.create_user(
-        apart.database, email="adà@example.org", password="correct horse battery", is_superuser=True
+        remote_harness.database, email="adà@example.org", password="correct horse battery", is_superuser=True
     )
-    token = (await apart.sign_in("adà@example.org"))["access_token"]
-    async with apart.client(token, x_user_id="forged", x_touchstone_internal="forged", idempotency_key="k1") as ada:
+    token = (await remote_harness.sign_in("adà@example.org"))["access_token"]
+    async with remote_harness.client(
+        token, x_user_id="forged", x_touchstone_internal="forged", idempotency_key="k1"
+    ) as ada:
         answer = await ada.post("/api/v1/datasets/score/?limit=2&a=%C3%A9", json={"weights": []})
     assert answer.json() == {"backend": "selection", "path": "/datasets/score"}
     assert answer.headers["x-total-count"] == "7"
-    recorder = apart.backends["selection"]
+    recorder = remote_harness.backends["selection"]
     assert (recorder.bodies, recorder.last()["query_string"]) == ([b'{"weights":[]}'], b"limit=2&a=%C3%A9")
     assert recorder.header(b"x-user-id") == [str(user.id).encode()]
     assert recorder.header(b"x-user-email") == [b"ad%C3%A0@example.org"]
@@ -285,23 +289,30 @@ async def test_the_hop_carries_the_same_and_proves_it(apart: GatewayHarness) -> 
     assert (caller.id, caller.email, caller.is_admin) == (user.id, "adà@example.org", True)
 
 
-async def test_a_hostile_value_stays_a_value_over_the_hop(apart: GatewayHarness) -> None:
+async def test_a_hostile_value_stays_a_value_over_the_hop(remote_harness: GatewayHarness) -> None:
     """Special characters reach a remote backend as part of the value, on the host of the backend."""
-    await accounts.create_user(apart.database, email="ada@example.org", password="correct horse battery")
-    token = (await apart.sign_in())["access_token"]
+    await accounts.create_user(remote_harness.database, email="ada@example.org", password="correct horse battery")
+    token = (await remote_harness.sign_in())["access_token"]
     answer = await send_raw_request(
-        apart.app, "GET", b"/projects/@evil.test:80%3Fa=1%23b%5C%25", signed_in_as(token), query=b'q=\xe9 #<>"\\'
+        remote_harness.app,
+        "GET",
+        b"/projects/@evil.test:80%3Fa=1%23b%5C%25",
+        headers_with_token(token),
+        query=b'q=\xe9 #<>"\\',
     )
     assert answer.status == 200
-    recorder = apart.backends["selection"]
+    recorder = remote_harness.backends["selection"]
     assert recorder.last()["path"] == "/projects/@evil.test:80?a=1#b\\%"
     assert recorder.last()["query_string"] == b"q=%E9%20%23%3C%3E%22%5C"
 
 
 async def test_a_backend_that_is_not_there_is_503(settings: Settings, database: Database) -> None:
     """A missing backend and a closed port give 503 with Retry-After; only the second is reported as down."""
-    nobody = RemoteBackend("training", "http://127.0.0.1:1", timeout=2)
-    upstreams: dict[str, Upstream] = {"selection": InProcessBackend(RecordingBackend("selection")), "training": nobody}
+    unreachable_backend = RemoteBackend("training", "http://127.0.0.1:1", timeout=2)
+    upstreams: dict[str, Upstream] = {
+        "selection": InProcessBackend(RecordingBackend("selection")),
+        "training": unreachable_backend,
+    }
     gateway = await Gateway.open(settings, database, None, {**upstreams, "explanation": AbsentBackend("explanation")})
     harness = GatewayHarness(gateway, settings, database, {})
     async with await harness.user() as ada:
@@ -310,10 +321,10 @@ async def test_a_backend_that_is_not_there_is_503(settings: Settings, database: 
             assert (answer.status_code, answer.json()["code"]) == (503, "backend_unavailable")
             assert int(answer.headers["retry-after"]) > 0
         assert (await ada.get("/projects")).status_code == 200
-        ready = await ada.get("/health/ready")
-    assert ready.status_code == 503
-    assert ready.json()["resources"] == {"database": "ok", "selection": "ok", "training": "down"}
-    await nobody.close()
+        readiness = await ada.get("/health/ready")
+    assert readiness.status_code == 503
+    assert readiness.json()["resources"] == {"database": "ok", "selection": "ok", "training": "down"}
+    await unreachable_backend.close()
     await gateway.close()
 
 

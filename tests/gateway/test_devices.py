@@ -45,8 +45,8 @@ async def device_of(harness: GatewayHarness, *, email: str = "ada@example.org", 
 
 async def attack(harness: GatewayHarness, *emails: str, times: int = 10, device: str | None = None) -> Sequence[int]:
     """Try a wrong password for each of these accounts, and return the statuses."""
-    tries = [sign_in(harness, "wrong", email=email, device=device) for email in emails for _ in range(times)]
-    return [answer.status_code for answer in await asyncio.gather(*tries)]
+    attempts = [sign_in(harness, "wrong", email=email, device=device) for email in emails for _ in range(times)]
+    return [answer.status_code for answer in await asyncio.gather(*attempts)]
 
 
 @pytest.mark.slow
@@ -57,13 +57,13 @@ async def test_a_hundred_wrong_passwords_do_not_lock_out_a_known_device(harness:
     guesses = await attack(harness, "ada@example.org", *(f"user{n}@example.org" for n in range(9)))
     assert guesses == [401] * 100
 
-    stranger = await sign_in(harness)
-    assert (stranger.status_code, stranger.json()["code"]) == (429, "too_many_attempts")
-    assert 0 < int(stranger.headers["retry-after"]) <= 300
+    stranger_response = await sign_in(harness)
+    assert (stranger_response.status_code, stranger_response.json()["code"]) == (429, "too_many_attempts")
+    assert 0 < int(stranger_response.headers["retry-after"]) <= 300
     for _ in range(3):
-        known = await sign_in(harness, device=device)
-        assert known.status_code == 200
-        device = str(known.cookies[COOKIE])
+        response = await sign_in(harness, device=device)
+        assert response.status_code == 200
+        device = str(response.cookies[COOKIE])
     assert (await sign_in(harness, "wrong", device=device)).status_code == 401
 
 
@@ -71,40 +71,40 @@ async def test_a_cookie_that_is_not_the_device_s_own_is_worth_nothing(harness: G
     """Forged, changed, foreign and malformed cookies are treated like no cookie at all."""
     for email in ("ada@example.org", "bob@example.org"):
         await accounts.create_user(harness.database, email=email, password=PASSWORD)
-    genuine, foreign = await device_of(harness), await device_of(harness, email="bob@example.org")
-    nonce, issued, signature = genuine.split(".")
+    own_cookie, foreign_cookie = await device_of(harness), await device_of(harness, email="bob@example.org")
+    nonce, issued_at, signature = own_cookie.split(".")
     assert await attack(harness, "ada@example.org") == [401] * 10
-    forged = (
-        foreign,
-        f"{secrets.token_urlsafe(16)}.{issued}.{signature}",
-        f"{nonce}.{int(issued) + 1}.{signature}",
-        f"{nonce}.{issued}.{foreign.split('.')[2]}",
-        f"{nonce}.{issued}.{signature[:-1]}",
-        f"{nonce}.{issued}.",
-        genuine.swapcase(),
-        "~".join([foreign] * 5 + [genuine]),
+    forged_cookies = (
+        foreign_cookie,
+        f"{secrets.token_urlsafe(16)}.{issued_at}.{signature}",
+        f"{nonce}.{int(issued_at) + 1}.{signature}",
+        f"{nonce}.{issued_at}.{foreign_cookie.split('.')[2]}",
+        f"{nonce}.{issued_at}.{signature[:-1]}",
+        f"{nonce}.{issued_at}.",
+        own_cookie.swapcase(),
+        "~".join([foreign_cookie] * 5 + [own_cookie]),
         "",
         "~" * 5000,
-        "é" * 22 + f".{issued}.{signature}",
+        "é" * 22 + f".{issued_at}.{signature}",
     )
-    for device in forged:
+    for device in forged_cookies:
         assert (await sign_in(harness, device=device)).status_code == 429, device
-    assert (await sign_in(harness, device=genuine)).status_code == 200
+    assert (await sign_in(harness, device=own_cookie)).status_code == 200
 
 
 async def test_a_stolen_cookie_gives_ten_guesses(harness: GatewayHarness) -> None:
     """A device that fails too often is treated like any other, and does not lock out the next one."""
     await accounts.create_user(harness.database, email="ada@example.org", password=PASSWORD)
-    stolen = await device_of(harness)
-    guesses = await attack(harness, "ada@example.org", times=25, device=stolen)
+    stolen_cookie = await device_of(harness)
+    guesses = await attack(harness, "ada@example.org", times=25, device=stolen_cookie)
     assert sorted(guesses) == [401] * 10 + [429] * 15
-    assert await attack(harness, "ada@example.org", device=stolen) == [429] * 10
+    assert await attack(harness, "ada@example.org", device=stolen_cookie) == [429] * 10
     # Its owner goes on from another address, and gets a new cookie there that the thief does not have.
-    elsewhere = await sign_in(harness, device=stolen, address="192.0.2.7")
-    assert elsewhere.status_code == 200
-    renewed = str(elsewhere.cookies[COOKIE])
-    assert (await sign_in(harness, device=stolen)).status_code == 429
-    assert (await sign_in(harness, device=renewed)).status_code == 200
+    owner_response = await sign_in(harness, device=stolen_cookie, address="192.0.2.7")
+    assert owner_response.status_code == 200
+    renewed_cookie = str(owner_response.cookies[COOKIE])
+    assert (await sign_in(harness, device=stolen_cookie)).status_code == 429
+    assert (await sign_in(harness, device=renewed_cookie)).status_code == 200
 
 
 async def test_a_new_password_makes_old_cookies_worthless(harness: GatewayHarness) -> None:
@@ -143,29 +143,29 @@ async def test_the_cookie_is_out_of_reach(harness: GatewayHarness) -> None:
 
 
 @pytest.fixture
-async def strict(settings: Settings, database: Database) -> AsyncIterator[GatewayHarness]:
+async def strict_harness(settings: Settings, database: Database) -> AsyncIterator[GatewayHarness]:
     """Open a gateway behind a trusted proxy, which allows three registrations per hour."""
-    changed = settings.model_copy(update={"registrations_per_hour": 3, "trusted_proxies": ("192.0.2.1",)})
-    assert changed.proxies == TrustedProxies.parse(["192.0.2.1"])
-    gateway = await Gateway.open(changed, database, None, in_process_upstreams(recording_backends()))
-    gateway.app = EdgeMiddleware(gateway.app, changed)
-    yield GatewayHarness(gateway, changed, database, {})
+    strict_settings = settings.model_copy(update={"registrations_per_hour": 3, "trusted_proxies": ("192.0.2.1",)})
+    assert strict_settings.proxies == TrustedProxies.parse(["192.0.2.1"])
+    gateway = await Gateway.open(strict_settings, database, None, in_process_upstreams(recording_backends()))
+    gateway.app = EdgeMiddleware(gateway.app, strict_settings)
+    yield GatewayHarness(gateway, strict_settings, database, {})
     await gateway.close()
 
 
-async def test_registration_is_throttled_by_address(strict: GatewayHarness) -> None:
+async def test_registration_is_throttled_by_address(strict_harness: GatewayHarness) -> None:
     """After the allowed number of attempts, successful or not, a client has to wait, and other clients do not."""
 
     async def register(number: int, address: str) -> httpx2.Response:
-        async with strict.client(x_forwarded_for=address) as guest:
+        async with strict_harness.client(x_forwarded_for=address) as guest:
             return await guest.post(REGISTER, json={"email": f"user{number}@example.org", "password": PASSWORD})
 
     home = "2001:db8:0:1::1"
     assert [(await register(number, home)).status_code for number in (1, 2, 1)] == [201, 201, 409]
     for number in (1, 3):
-        refused = await register(number, "2001:db8:0:1:ffff::2")
-        assert (refused.status_code, refused.json()["code"]) == (429, "too_many_attempts")
-        assert 3500 < int(refused.headers["retry-after"]) <= 3600
+        refusal = await register(number, "2001:db8:0:1:ffff::2")
+        assert (refusal.status_code, refusal.json()["code"]) == (429, "too_many_attempts")
+        assert 3500 < int(refusal.headers["retry-after"]) <= 3600
     assert (await register(3, "2001:db8:0:2::1")).status_code == 201
 
 
@@ -177,27 +177,29 @@ async def test_reset_tokens_cannot_be_guessed_at_leisure(harness: GatewayHarness
         guesses = [await guest.post(RESET, json={"token": f"t{n}", "password": PASSWORD}) for n in range(22)]
         assert [guess.status_code for guess in guesses] == [422] * 20 + [429] * 2
         assert int(guesses[-1].headers["retry-after"]) > 0
-        good = {"token": token.token, "password": "another good phrase"}
-        assert (await guest.post(RESET, json=good)).status_code == 429
-    async with harness.client(address="192.0.2.2") as elsewhere:
-        assert (await elsewhere.post(RESET, json=good)).status_code == 204
+        valid_reset = {"token": token.token, "password": "another good phrase"}
+        assert (await guest.post(RESET, json=valid_reset)).status_code == 429
+    async with harness.client(address="192.0.2.2") as other_client:
+        assert (await other_client.post(RESET, json=valid_reset)).status_code == 204
 
 
-async def test_clients_behind_a_proxy_are_told_apart(strict: GatewayHarness) -> None:
+async def test_clients_behind_a_proxy_are_told_apart(strict_harness: GatewayHarness) -> None:
     """Wrong passwords of one client do not lock out another behind the same proxy, and sessions show the client."""
-    await accounts.create_user(strict.database, email="ada@example.org", password=PASSWORD)
-    wrong, right = ({"username": "ada@example.org", "password": given} for given in ("wrong", PASSWORD))
+    await accounts.create_user(strict_harness.database, email="ada@example.org", password=PASSWORD)
+    wrong_login, right_login = (
+        {"username": "ada@example.org", "password": password} for password in ("wrong", PASSWORD)
+    )
 
-    async def post(body: dict[str, str], forwarded: str) -> httpx2.Response:
-        async with strict.client(x_forwarded_for=forwarded, x_forwarded_proto="https") as guest:
+    async def post(body: dict[str, str], forwarded_for: str) -> httpx2.Response:
+        async with strict_harness.client(x_forwarded_for=forwarded_for, x_forwarded_proto="https") as guest:
             return await guest.post(LOGIN, json=body)
 
     for number in range(10):
         # What stands before the proxy's own entry was written by the client: it gains nothing by changing it.
-        assert (await post(wrong, f"198.51.100.{number}, 203.0.113.66")).status_code == 401
-    assert (await post(right, "203.0.113.5, 203.0.113.66")).status_code == 429
-    answer = await post(right, "203.0.113.5")
+        assert (await post(wrong_login, f"198.51.100.{number}, 203.0.113.66")).status_code == 401
+    assert (await post(right_login, "203.0.113.5, 203.0.113.66")).status_code == 429
+    answer = await post(right_login, "203.0.113.5")
     assert answer.status_code == 200
     assert "Secure" in answer.headers["set-cookie"]
-    async with strict.client(answer.json()["access_token"]) as ada:
-        assert [one["address"] for one in (await ada.get("/users/me/sessions")).json()] == ["203.0.113.5"]
+    async with strict_harness.client(answer.json()["access_token"]) as ada:
+        assert [session["address"] for session in (await ada.get("/users/me/sessions")).json()] == ["203.0.113.5"]

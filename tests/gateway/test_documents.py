@@ -14,44 +14,48 @@ INFO = {"title": "x", "version": "1"}
 REF = "#/components/schemas/"
 
 
-def described(paths: dict[str, Any], **schemas: Any) -> dict[str, Any]:
+def backend_document(paths: dict[str, Any], **schemas: Any) -> dict[str, Any]:
     """Return the document of a backend."""
     return {"openapi": "3.1.0", "info": INFO, "paths": paths, "components": {"schemas": schemas}}
 
 
-def answering(schema: str, *parameters: tuple[str, str]) -> dict[str, Any]:
+def make_operation(schema: str, *parameters: tuple[str, str]) -> dict[str, Any]:
     """Return an operation that responds with a schema."""
     content = {"application/json": {"schema": {"$ref": REF + schema}}}
-    given = [{"name": name, "in": where, "required": True, "schema": {}} for where, name in parameters]
-    return {"operationId": "same", "parameters": given, "responses": {"200": {"description": "", "content": content}}}
+    declared_parameters = [{"name": name, "in": where, "required": True, "schema": {}} for where, name in parameters]
+    return {
+        "operationId": "same",
+        "parameters": declared_parameters,
+        "responses": {"200": {"description": "", "content": content}},
+    }
 
 
-def text(description: str) -> dict[str, Any]:
+def text_schema(description: str) -> dict[str, Any]:
     """Return a schema."""
     return {"type": "string", "description": description}
 
 
-SELECTION = described(
+SELECTION = backend_document(
     {
-        "/datasets/": {"get": answering("Page", ("query", "skip"), ("header", "X-User-ID"))},
-        "/datasets/{id}": {"get": answering("Page", ("path", "id"))},
-        "/datasets/{dataset_id}/source": {"get": answering("Secret", ("path", "dataset_id"))},
+        "/datasets/": {"get": make_operation("Page", ("query", "skip"), ("header", "X-User-ID"))},
+        "/datasets/{id}": {"get": make_operation("Page", ("path", "id"))},
+        "/datasets/{dataset_id}/source": {"get": make_operation("Secret", ("path", "dataset_id"))},
     },
     Page={"type": "array", "items": {"$ref": REF + "Item"}},
-    Item=text("a dataset"),
-    Secret=text("not public"),
+    Item=text_schema("a dataset"),
+    Secret=text_schema("not public"),
 )
-TRAINING = described(
+TRAINING = backend_document(
     {
-        "/jobs": {"get": answering("Page")},
-        "/jobs/{job_id}": {"get": answering("Shared", ("path", "job_id"))},
-        "/jobs/{job_id}/artifacts/{file}": {"get": answering("Shared", ("path", "job_id"), ("path", "file"))},
+        "/jobs": {"get": make_operation("Page")},
+        "/jobs/{job_id}": {"get": make_operation("Shared", ("path", "job_id"))},
+        "/jobs/{job_id}/artifacts/{file}": {"get": make_operation("Shared", ("path", "job_id"), ("path", "file"))},
     },
     Page={"type": "array", "items": {"$ref": REF + "Item"}},
-    Item=text("a job"),
-    Shared=text("the same everywhere"),
+    Item=text_schema("a job"),
+    Shared=text_schema("the same everywhere"),
 )
-EXPLANATION = described({"/jobs": {"get": answering("Shared")}}, Shared=text("the same everywhere"))
+EXPLANATION = backend_document({"/jobs": {"get": make_operation("Shared")}}, Shared=text_schema("the same everywhere"))
 
 
 def references(value: Any) -> Iterator[str]:
@@ -74,15 +78,17 @@ async def test_one_document_describes_everything_public(harness: GatewayHarness)
     document = answer.json()
     paths, schemas = document["paths"], document["components"]["schemas"]
     assert answer.status_code == 200
-    canonical = {route.path for route in PUBLIC_ROUTES if route.is_documented}
-    assert set(paths) <= canonical
+    canonical_paths = {route.path for route in PUBLIC_ROUTES if route.is_documented}
+    assert set(paths) <= canonical_paths
     assert {"/api/v1/users/me", "/api/v1/datasets/", "/api/v1/ml/jobs", "/api/v1/xai/jobs", "/health/live"} <= set(
         paths
     )
-    assert [p["name"] for p in paths["/api/v1/datasets/"]["get"]["parameters"]] == ["skip"]
-    assert [p["name"] for p in paths["/api/v1/datasets/{dataset_id}"]["get"]["parameters"]] == ["dataset_id"]
+    assert [parameter["name"] for parameter in paths["/api/v1/datasets/"]["get"]["parameters"]] == ["skip"]
+    assert [parameter["name"] for parameter in paths["/api/v1/datasets/{dataset_id}"]["get"]["parameters"]] == [
+        "dataset_id"
+    ]
     artifact = paths["/api/v1/ml/jobs/{job_id}/artifacts/{name}"]["get"]
-    assert [p["name"] for p in artifact["parameters"]] == ["job_id", "name"]
+    assert [parameter["name"] for parameter in artifact["parameters"]] == ["job_id", "name"]
     assert set(references(paths["/api/v1/datasets/"])) == {"Page"}
     assert set(references(paths["/api/v1/ml/jobs"])) == {"TrainingPage"}
     assert set(references(schemas["TrainingPage"])) == {"TrainingItem"}
@@ -112,22 +118,24 @@ async def test_every_route_of_the_gateway_itself_is_described(harness: GatewayHa
     for route in PUBLIC_ROUTES:
         if route.backend is None and route.is_documented:
             operation = document["paths"][route.path][route.method.lower()]
-            declared = {p["name"] for p in operation.get("parameters", ()) if p["in"] == "path"}
-            assert declared == {part[1:-1] for part in route.path.split("/") if part.startswith("{")}
+            path_parameters = {
+                parameter["name"] for parameter in operation.get("parameters", ()) if parameter["in"] == "path"
+            }
+            assert path_parameters == {part[1:-1] for part in route.path.split("/") if part.startswith("{")}
 
 
 async def test_a_backend_that_is_down_is_left_out(settings: Settings, database: Database) -> None:
     """The document describes the rest while a backend is unavailable."""
-    nobody = RemoteBackend("training", "http://127.0.0.1:1", timeout=2)
+    unreachable_backend = RemoteBackend("training", "http://127.0.0.1:1", timeout=2)
     backends = recording_backends()
-    upstreams: dict[str, Upstream] = {**in_process_upstreams(backends), "training": nobody}
+    upstreams: dict[str, Upstream] = {**in_process_upstreams(backends), "training": unreachable_backend}
     backends["selection"].document = SELECTION
     gateway = await Gateway.open(settings, database, None, upstreams)
     document = await gateway.openapi()
     assert "/api/v1/datasets/" in document["paths"]
     assert "/api/v1/ml/jobs" not in document["paths"]
     await gateway.close()
-    await nobody.close()
+    await unreachable_backend.close()
 
 
 async def test_documents_open_for_people(harness: GatewayHarness) -> None:
@@ -148,20 +156,23 @@ ORIGIN = "https://app.example.org"
 
 async def test_other_origins_are_let_in_by_name(settings: Settings, database: Database) -> None:
     """A configured origin may send requests with a token and read errors; other origins may not."""
-    allowed = settings.model_copy(update={"cors_origins": (ORIGIN,)})
-    gateway = await Gateway.open(allowed, database, None, in_process_upstreams(recording_backends()))
-    harness = GatewayHarness(gateway, allowed, database, {})
-    asked = {"Access-Control-Request-Method": "PATCH", "Access-Control-Request-Headers": "authorization, if-match"}
+    cors_settings = settings.model_copy(update={"cors_origins": (ORIGIN,)})
+    gateway = await Gateway.open(cors_settings, database, None, in_process_upstreams(recording_backends()))
+    harness = GatewayHarness(gateway, cors_settings, database, {})
+    preflight_headers = {
+        "Access-Control-Request-Method": "PATCH",
+        "Access-Control-Request-Headers": "authorization, if-match",
+    }
     async with harness.client() as guest:
-        preflight = await guest.options("/users/me", headers={"Origin": ORIGIN, **asked})
+        preflight = await guest.options("/users/me", headers={"Origin": ORIGIN, **preflight_headers})
         assert preflight.status_code == 200
         assert preflight.headers["access-control-allow-origin"] == ORIGIN
         assert "PATCH" in preflight.headers["access-control-allow-methods"]
-        refused = await guest.get("/users/me", headers={"Origin": ORIGIN})
-        assert (refused.status_code, refused.headers["access-control-allow-origin"]) == (401, ORIGIN)
-        assert "access-control-allow-credentials" not in refused.headers
-        other = await guest.get("/users/me", headers={"Origin": "https://evil.example.org"})
-        assert "access-control-allow-origin" not in other.headers
+        refusal = await guest.get("/users/me", headers={"Origin": ORIGIN})
+        assert (refusal.status_code, refusal.headers["access-control-allow-origin"]) == (401, ORIGIN)
+        assert "access-control-allow-credentials" not in refusal.headers
+        other_origin_response = await guest.get("/users/me", headers={"Origin": "https://evil.example.org"})
+        assert "access-control-allow-origin" not in other_origin_response.headers
     await gateway.close()
 
 
@@ -179,7 +190,7 @@ async def test_no_origin_is_let_in_by_default(harness: GatewayHarness) -> None:
 async def test_readiness_names_the_resources(harness: GatewayHarness) -> None:
     """The service is ready if the database and every backend respond; they are listed by name, without details."""
     async with harness.client() as guest:
-        ready = await guest.get("/health/ready")
-        assert ready.status_code == 200
-        assert ready.json()["resources"] == dict.fromkeys(("database", *harness.backends), "ok")
+        readiness = await guest.get("/health/ready")
+        assert readiness.status_code == 200
+        assert readiness.json()["resources"] == dict.fromkeys(("database", *harness.backends), "ok")
         assert (await guest.get("/health/live/")).status_code == 200

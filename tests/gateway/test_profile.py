@@ -14,25 +14,25 @@ from touchstone.http.backend_auth import CALLER
 from touchstone.services.gateway import accounts, passwords
 
 ME = "/api/v1/users/me"
-NEW = "another good phrase"
+NEW_PASSWORD = "another good phrase"
 
 
 async def test_the_profile_changes_what_is_given(harness: GatewayHarness) -> None:
     """A missing field stays the same, null clears it, and the response is the updated user, at both paths."""
     async with await harness.user() as ada:
-        before = (await ada.get("/users/me")).json()
-        changed = await ada.patch("/users/me", json={"pseudo": " ada ", "given_name": "Ada", "locale": "en"})
-        assert changed.status_code == 200
-        assert changed.json() == before | {"pseudo": "ada", "given_name": "Ada", "locale": "en"}
+        profile_before = (await ada.get("/users/me")).json()
+        response = await ada.patch("/users/me", json={"pseudo": " ada ", "given_name": "Ada", "locale": "en"})
+        assert response.status_code == 200
+        assert response.json() == profile_before | {"pseudo": "ada", "given_name": "Ada", "locale": "en"}
         assert (await ada.patch(ME, json={"pseudo": None})).json()["pseudo"] is None
-        assert (await ada.patch(ME, json={})).json() == changed.json() | {"pseudo": None}
+        assert (await ada.patch(ME, json={})).json() == response.json() | {"pseudo": None}
         assert (await ada.get(ME)).json()["given_name"] == "Ada"
 
 
 async def test_nothing_else_of_the_account_can_be_changed(harness: GatewayHarness) -> None:
     """Any other field is refused, and then the allowed fields do not change either."""
     async with await harness.user() as ada:
-        before = (await ada.get(ME)).json()
+        profile_before = (await ada.get(ME)).json()
         for name in (
             "email",
             "is_superuser",
@@ -44,7 +44,7 @@ async def test_nothing_else_of_the_account_can_be_changed(harness: GatewayHarnes
             "password",
             "oauth_accounts",
         ):
-            answer = await ada.patch(ME, json={"pseudo": "changed", name: before.get(name)})
+            answer = await ada.patch(ME, json={"pseudo": "changed", name: profile_before.get(name)})
             assert (answer.status_code, answer.json()["code"]) == (422, "unknown_name"), name
         changes: tuple[Any, ...] = (
             {"locale": "de"},
@@ -59,44 +59,52 @@ async def test_nothing_else_of_the_account_can_be_changed(harness: GatewayHarnes
             assert (answer.status_code, answer.json()["code"]) == (422, "validation_error"), change
         assert (await ada.patch(ME, content=b'{"pseudo": "\\ud800"}')).status_code == 400
         assert (await ada.patch(ME, content=b"{")).json()["code"] == "not_json"
-        assert (await ada.get(ME)).json() == before
+        assert (await ada.get(ME)).json() == profile_before
 
 
 async def test_a_new_password_signs_everybody_out(harness: GatewayHarness) -> None:
     """After the password is changed, all sessions have ended, and only the new password works."""
     async with await harness.user() as ada:
-        other = await harness.sign_in()
-        wrong = await ada.patch(f"{ME}/password", json={"current_password": "wrong", "new_password": NEW})
-        assert (wrong.status_code, wrong.json()["code"]) == (422, "wrong_password")
-        weak = await ada.patch(f"{ME}/password", json={"current_password": PASSWORD, "new_password": "password1"})
-        assert (weak.status_code, weak.json()["code"]) == (422, "weak_password")
-        done = await ada.patch(f"{ME}/password", json={"current_password": PASSWORD, "new_password": NEW})
-        assert (done.status_code, done.content) == (204, b"")
+        other_tokens = await harness.sign_in()
+        wrong_password_response = await ada.patch(
+            f"{ME}/password", json={"current_password": "wrong", "new_password": NEW_PASSWORD}
+        )
+        assert (wrong_password_response.status_code, wrong_password_response.json()["code"]) == (422, "wrong_password")
+        weak_password_response = await ada.patch(
+            f"{ME}/password", json={"current_password": PASSWORD, "new_password": "password1"}
+        )
+        assert (weak_password_response.status_code, weak_password_response.json()["code"]) == (422, "weak_password")
+        change_response = await ada.patch(
+            f"{ME}/password", json={"current_password": PASSWORD, "new_password": NEW_PASSWORD}
+        )
+        assert (change_response.status_code, change_response.content) == (204, b"")
         assert (await ada.get(ME)).status_code == 401
-    async with harness.client(other["access_token"]) as there, harness.client() as guest:
-        assert (await there.get(ME)).status_code == 401
-        refused = await guest.post("/api/v1/auth/refresh", json={"refresh_token": other["refresh_token"]})
-        assert refused.status_code == 401
-        old = await guest.post("/api/v1/auth/login", json={"username": "ada@example.org", "password": PASSWORD})
-        assert old.status_code == 401
-    await harness.sign_in(password=NEW)
+    async with harness.client(other_tokens["access_token"]) as other_client, harness.client() as guest:
+        assert (await other_client.get(ME)).status_code == 401
+        refusal = await guest.post("/api/v1/auth/refresh", json={"refresh_token": other_tokens["refresh_token"]})
+        assert refusal.status_code == 401
+        old_password_response = await guest.post(
+            "/api/v1/auth/login", json={"username": "ada@example.org", "password": PASSWORD}
+        )
+        assert old_password_response.status_code == 401
+    await harness.sign_in(password=NEW_PASSWORD)
 
 
 async def test_a_stolen_token_cannot_guess_the_password(harness: GatewayHarness) -> None:
     """Wrong current passwords count like failed sign-ins."""
     async with await harness.user() as ada:
         for _ in range(10):
-            await ada.patch(f"{ME}/password", json={"current_password": "wrong", "new_password": NEW})
-        answer = await ada.patch(f"{ME}/password", json={"current_password": PASSWORD, "new_password": NEW})
+            await ada.patch(f"{ME}/password", json={"current_password": "wrong", "new_password": NEW_PASSWORD})
+        answer = await ada.patch(f"{ME}/password", json={"current_password": PASSWORD, "new_password": NEW_PASSWORD})
         assert (answer.status_code, answer.json()["code"]) == (429, "too_many_attempts")
 
 
 async def test_two_spellings_of_one_password_are_the_same() -> None:
     """A letter of one code point and the same letter of two are equal."""
-    known = await passwords.hash_password("caf\u00e9 crème brûlée")
-    assert await passwords.verify_password("cafe\u0301 crème brûlée", known)
-    assert not await passwords.verify_password("cafe crème brûlée", known)
-    assert known.startswith("$argon2id$v=19$m=19456,t=2,p=1$")
+    password_hash = await passwords.hash_password("caf\u00e9 crème brûlée")
+    assert await passwords.verify_password("cafe\u0301 crème brûlée", password_hash)
+    assert not await passwords.verify_password("cafe crème brûlée", password_hash)
+    assert password_hash.startswith("$argon2id$v=19$m=19456,t=2,p=1$")
 
 
 async def test_without_a_hash_nothing_matches() -> None:
@@ -107,9 +115,9 @@ async def test_without_a_hash_nothing_matches() -> None:
 
 def image(kind: str, size: tuple[int, int] = (900, 600), mode: str = "RGB", **options: object) -> bytes:
     """Return the bytes of a picture in this format."""
-    out = io.BytesIO()
-    Image.new(mode, size, "teal").save(out, kind, **options)
-    return out.getvalue()
+    buffer = io.BytesIO()
+    Image.new(mode, size, "teal").save(buffer, kind, **options)
+    return buffer.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -137,17 +145,20 @@ async def test_a_picture_is_kept_small_and_bare(harness: GatewayHarness) -> None
         no_options: dict[str, Any] = {}
         with_metadata = {"exif": exif, "comment": b"SecretPlace"}
         for kind, options in (("PNG", no_options), ("WEBP", no_options), ("JPEG", with_metadata)):
-            put = await ada.put(f"{ME}/picture", content=image(kind, **options))
-            assert put.status_code == 204
-            got = await ada.get(f"{ME}/picture")
-            assert (got.headers["content-type"], got.headers["etag"]) == ("image/webp", put.headers["etag"])
-            with Image.open(io.BytesIO(got.content)) as stored:
-                assert (stored.format, max(stored.size)) == ("WEBP", 512)
-                assert (stored.width < stored.height) is (kind == "JPEG")
-            assert b"Secret" not in got.content
+            put_response = await ada.put(f"{ME}/picture", content=image(kind, **options))
+            assert put_response.status_code == 204
+            get_response = await ada.get(f"{ME}/picture")
+            assert (get_response.headers["content-type"], get_response.headers["etag"]) == (
+                "image/webp",
+                put_response.headers["etag"],
+            )
+            with Image.open(io.BytesIO(get_response.content)) as stored_image:
+                assert (stored_image.format, max(stored_image.size)) == ("WEBP", 512)
+                assert (stored_image.width < stored_image.height) is (kind == "JPEG")
+            assert b"Secret" not in get_response.content
         assert (await ada.get(ME)).json()["picture"] == f"{ME}/picture"
-        unchanged = await ada.get(f"{ME}/picture", headers={"If-None-Match": got.headers["etag"]})
-        assert (unchanged.status_code, unchanged.content) == (304, b"")
+        conditional_response = await ada.get(f"{ME}/picture", headers={"If-None-Match": get_response.headers["etag"]})
+        assert (conditional_response.status_code, conditional_response.content) == (304, b"")
         assert (await ada.delete(f"{ME}/picture")).status_code == 204
         assert (await ada.get(f"{ME}/picture")).status_code == 404
         assert (await ada.get(ME)).json()["picture"] is None
@@ -157,7 +168,10 @@ def bomb() -> bytes:
     """Return a PNG of a few bytes that claims 65 000 by 65 000 pixels."""
     header = b"IHDR" + struct.pack(">IIBBBBB", 65_000, 65_000, 8, 2, 0, 0, 0)
     data = b"IDAT" + zlib.compress(b"\x00" * 1000)
-    chunks = [struct.pack(">I", len(c) - 4) + c + struct.pack(">I", zlib.crc32(c)) for c in (header, data, b"IEND")]
+    chunks = [
+        struct.pack(">I", len(chunk) - 4) + chunk + struct.pack(">I", zlib.crc32(chunk))
+        for chunk in (header, data, b"IEND")
+    ]
     return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
 
 
@@ -165,30 +179,40 @@ async def test_what_is_no_picture_is_refused(harness: GatewayHarness) -> None:
     """Other formats, damaged and empty files, bombs and too large bodies are refused, and the old picture stays."""
     async with await harness.user() as ada:
         await ada.put(f"{ME}/picture", content=image("PNG", (10, 10), "RGBA"))
-        kept = (await ada.get(f"{ME}/picture")).content
-        broken = image("JPEG")[:300]
-        huge = image("PNG", (6000, 5000))
-        for body in (b"", b"text", b"<svg/>", image("GIF"), image("BMP"), broken, bomb(), huge, image("PNG")[:40]):
+        old_picture = (await ada.get(f"{ME}/picture")).content
+        truncated_image = image("JPEG")[:300]
+        huge_image = image("PNG", (6000, 5000))
+        for body in (
+            b"",
+            b"text",
+            b"<svg/>",
+            image("GIF"),
+            image("BMP"),
+            truncated_image,
+            bomb(),
+            huge_image,
+            image("PNG")[:40],
+        ):
             answer = await ada.put(f"{ME}/picture", content=body, headers={"content-type": "image/png"})
             assert (answer.status_code, answer.json()["code"]) == (422, "invalid_picture"), body[:20]
-        large = await ada.put(f"{ME}/picture", content=b"x" * (2 * 1024 * 1024 + 1))
-        assert (large.status_code, large.json()["code"]) == (413, "too_large")
-        assert (await ada.get(f"{ME}/picture")).content == kept
+        large_response = await ada.put(f"{ME}/picture", content=b"x" * (2 * 1024 * 1024 + 1))
+        assert (large_response.status_code, large_response.json()["code"]) == (413, "too_large")
+        assert (await ada.get(f"{ME}/picture")).content == old_picture
 
 
 async def test_administration_is_for_administrators(harness: GatewayHarness) -> None:
     """All others get 403, whether or not the user exists, and whatever the body or the query."""
     async with await harness.user() as ada:
-        own = (await ada.get(ME)).json()["id"]
+        own_id = (await ada.get(ME)).json()["id"]
         for method, path in (
             ("GET", ""),
-            ("PATCH", f"/{own}"),
+            ("PATCH", f"/{own_id}"),
             ("PATCH", "/nobody"),
-            ("POST", f"/{own}/reset-token"),
+            ("POST", f"/{own_id}/reset-token"),
         ):
             answer = await ada.request(method, f"/api/v1/admin/users{path}", json={"is_active": True})
             assert (answer.status_code, answer.json()["code"]) == (403, "administrators_only")
-        for method, path in (("GET", "?page=0"), ("PATCH", f"/{own}")):
+        for method, path in (("GET", "?page=0"), ("PATCH", f"/{own_id}")):
             answer = await ada.request(method, f"/api/v1/admin/users{path}", json={"is_active": "maybe"})
             assert (answer.status_code, answer.json()["code"]) == (403, "administrators_only")
 
@@ -197,13 +221,13 @@ async def test_a_deactivated_user_is_out_at_once(harness: GatewayHarness) -> Non
     """Deactivation ends tokens and sessions before the response; reactivation does not restore them."""
     async with await harness.user("root@example.org", is_superuser=True) as root, await harness.user() as ada:
         user = (await ada.get(ME)).json()
-        refresh = (await harness.sign_in())["refresh_token"]
-        out = await root.patch(f"/api/v1/admin/users/{user['id']}", json={"is_active": False})
-        assert (out.status_code, out.json()) == (200, user | {"is_active": False})
+        refresh_token = (await harness.sign_in())["refresh_token"]
+        deactivation = await root.patch(f"/api/v1/admin/users/{user['id']}", json={"is_active": False})
+        assert (deactivation.status_code, deactivation.json()) == (200, user | {"is_active": False})
         assert (await ada.get(ME)).status_code == 401
         assert (await ada.get("/projects")).status_code == 401
         async with harness.client() as guest:
-            assert (await guest.post("/api/v1/auth/refresh", json={"refresh_token": refresh})).status_code == 401
+            assert (await guest.post("/api/v1/auth/refresh", json={"refresh_token": refresh_token})).status_code == 401
             login = {"username": "ada@example.org", "password": PASSWORD}
             assert (await guest.post("/api/v1/auth/login", json=login)).json()["detail"] == "Identifiants invalides"
         await root.patch(f"/api/v1/admin/users/{user['id']}", json={"is_active": True})
@@ -212,14 +236,14 @@ async def test_a_deactivated_user_is_out_at_once(harness: GatewayHarness) -> Non
 
 
 async def test_administrators_appoint_curators(harness: GatewayHarness) -> None:
-    """The role reaches requests at once, and goes as it came; administrators are curators in any case."""
+    """The role applies to the next request once it is given or taken away; administrators are curators in any case."""
     async with await harness.user("root@example.org", is_superuser=True) as root, await harness.user() as ada:
         user = (await ada.get(ME)).json()
         path = f"/api/v1/admin/users/{user['id']}"
         assert not user["is_curator"]
         for is_curator in (True, False):
-            appointed = await root.patch(path, json={"is_curator": is_curator})
-            assert (appointed.status_code, appointed.json()) == (200, user | {"is_curator": is_curator})
+            appointment = await root.patch(path, json={"is_curator": is_curator})
+            assert (appointment.status_code, appointment.json()) == (200, user | {"is_curator": is_curator})
             assert (await ada.get(ME)).json()["is_curator"] is is_curator
             await ada.get("/projects")
             assert harness.backends["selection"].last()[CALLER].is_curator is is_curator
@@ -227,21 +251,21 @@ async def test_administrators_appoint_curators(harness: GatewayHarness) -> None:
         assert (await root.patch(path, json={"is_curator": None})).status_code == 422
         administrator = (await root.get(ME)).json()
         assert administrator["is_curator"]
-        own = f"/api/v1/admin/users/{administrator['id']}"
-        assert (await root.patch(own, json={"is_curator": False})).json()["is_curator"]
+        own_path = f"/api/v1/admin/users/{administrator['id']}"
+        assert (await root.patch(own_path, json={"is_curator": False})).json()["is_curator"]
 
 
 async def test_the_last_administrator_stays(harness: GatewayHarness) -> None:
     """An administrator can be deactivated only if another active one remains."""
     async with await harness.user("root@example.org", is_superuser=True) as root:
-        me = f"/api/v1/admin/users/{(await root.get(ME)).json()['id']}"
-        refused = await root.patch(me, json={"is_active": False})
-        assert (refused.status_code, refused.json()["code"]) == (409, "last_administrator")
+        own_path = f"/api/v1/admin/users/{(await root.get(ME)).json()['id']}"
+        refusal = await root.patch(own_path, json={"is_active": False})
+        assert (refusal.status_code, refusal.json()["code"]) == (409, "last_administrator")
         assert (await root.get(ME)).json()["is_active"]
-        async with await harness.user("second@example.org", is_superuser=True) as second:
-            assert (await root.patch(me, json={"is_active": False})).status_code == 200
+        async with await harness.user("second@example.org", is_superuser=True) as second_administrator:
+            assert (await root.patch(own_path, json={"is_active": False})).status_code == 200
             assert (await root.get(ME)).status_code == 401
-            assert (await second.get("/api/v1/admin/users")).json()["total_count"] == 2
+            assert (await second_administrator.get("/api/v1/admin/users")).json()["total_count"] == 2
 
 
 async def test_administrators_see_all_users(harness: GatewayHarness) -> None:
@@ -252,7 +276,7 @@ async def test_administrators_see_all_users(harness: GatewayHarness) -> None:
         for query in ("foo=1", "limit=1", "email=a"):
             assert (await root.get(f"/api/v1/admin/users?{query}")).json()["code"] == "unknown_name", query
         page = (await root.get("/api/v1/admin/users/?page=2&page_size=3")).json()
-        assert {k: page[k] for k in ("total_count", "page", "page_size", "total_pages")} == {
+        assert {key: page[key] for key in ("total_count", "page", "page_size", "total_pages")} == {
             "total_count": 4,
             "page": 2,
             "page_size": 3,
@@ -262,12 +286,12 @@ async def test_administrators_see_all_users(harness: GatewayHarness) -> None:
         assert (await root.get("/api/v1/admin/users?page=9")).json()["users"] == []
         for query in ("page=0", "page_size=0", "page_size=1001", "page=x", "page=99999999999999999999"):
             assert (await root.get(f"/api/v1/admin/users?{query}")).status_code == 422
-        for missing in ("00000000-0000-0000-0000-000000000000", "x"):
-            answer = await root.patch(f"/api/v1/admin/users/{missing}", json={"is_active": True})
+        for missing_id in ("00000000-0000-0000-0000-000000000000", "x"):
+            answer = await root.patch(f"/api/v1/admin/users/{missing_id}", json={"is_active": True})
             assert (answer.status_code, answer.json()["detail"]) == (404, "Utilisateur non trouvé")
         await root.patch(f"/api/v1/admin/users/{page['users'][0]['id']}", json={"is_active": False})
-        strange = await root.patch(f"/api/v1/admin/users/{page['users'][0]['id']}", json={"is_superuser": True})
-        assert strange.status_code == 422
+        refusal = await root.patch(f"/api/v1/admin/users/{page['users'][0]['id']}", json={"is_superuser": True})
+        assert refusal.status_code == 422
 
 
 async def test_a_reset_token_works_once(harness: GatewayHarness) -> None:
@@ -275,34 +299,34 @@ async def test_a_reset_token_works_once(harness: GatewayHarness) -> None:
     async with await harness.user("root@example.org", is_superuser=True) as root, await harness.user() as ada:
         user = (await ada.get(ME)).json()
         path = f"/api/v1/admin/users/{user['id']}/reset-token"
-        first, made = (await root.post(path)).json()["token"], await root.post(path)
-        assert (made.status_code, set(made.json())) == (201, {"token", "expires_at"})
+        first_token, response = (await root.post(path)).json()["token"], await root.post(path)
+        assert (response.status_code, set(response.json())) == (201, {"token", "expires_at"})
         assert (await ada.get(ME)).status_code == 200
-        token = made.json()["token"]
+        token = response.json()["token"]
         async with harness.client() as guest:
-            tries = (
-                (first, NEW, 422),
+            attempts = (
+                (first_token, NEW_PASSWORD, 422),
                 (token, "password1", 422),
-                (token, NEW, 204),
-                (token, NEW, 422),
-                ("x", NEW, 422),
+                (token, NEW_PASSWORD, 204),
+                (token, NEW_PASSWORD, 422),
+                ("x", NEW_PASSWORD, 422),
             )
             answers = [
-                await guest.post("/api/v1/auth/reset-password", json={"token": given, "password": password})
-                for given, password, _ in tries
+                await guest.post("/api/v1/auth/reset-password", json={"token": attempted_token, "password": password})
+                for attempted_token, password, _ in attempts
             ]
-        assert [answer.status_code for answer in answers] == [status for _, _, status in tries]
+        assert [answer.status_code for answer in answers] == [status for _, _, status in attempts]
         assert answers[1].json()["code"] == "weak_password"
         assert answers[3].json()["detail"] == "Ce jeton de réinitialisation n’est plus valable"
         assert (await ada.get(ME)).status_code == 401
-    await harness.sign_in(password=NEW)
+    await harness.sign_in(password=NEW_PASSWORD)
 
 
 async def test_the_command_line_finds_users_by_address(harness: GatewayHarness) -> None:
     """The command line finds a user by the email address, in any case."""
-    made = await accounts.create_user(harness.database, email="Ada@example.org", password=PASSWORD, is_superuser=True)
-    assert made.is_superuser
-    assert await accounts.find_user(harness.database, " ADA@EXAMPLE.ORG ") == made
-    assert await accounts.list_users(harness.database) == (1, [made])
+    user = await accounts.create_user(harness.database, email="Ada@example.org", password=PASSWORD, is_superuser=True)
+    assert user.is_superuser
+    assert await accounts.find_user(harness.database, " ADA@EXAMPLE.ORG ") == user
+    assert await accounts.list_users(harness.database) == (1, [user])
     with pytest.raises(UserNotFound):
         await accounts.find_user(harness.database, "nobody@example.org")

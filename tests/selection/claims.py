@@ -19,12 +19,12 @@ from touchstone.services.selection.app import Selection
 CURATOR = Caller(UUID(int=0xC0), is_curator=True)
 OTHER_CURATOR = Caller(UUID(int=0xC1), is_curator=True)
 ADMINISTRATOR = Caller(UUID(int=0xAD), is_admin=True, is_curator=True)
-QUOTED = {"attribute": "informed_consent", "value": True, "quote": "All gave written consent.", "place": "Ethics"}
+QUOTED_CLAIM = {"attribute": "informed_consent", "value": True, "quote": "All gave written consent.", "place": "Ethics"}
 
 
 @asynccontextmanager
 async def calling_as(selection: Selection, caller: Caller) -> AsyncIterator[httpx2.AsyncClient]:
-    """Yield a client of one backend as a user with roles, whom a gateway in the same process has authenticated."""
+    """Yield a client that acts as a user with roles, as if a gateway in the same process had authenticated the user."""
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         await selection.app({**scope, CALLER: caller}, receive, send)
@@ -44,22 +44,22 @@ async def insert_user(database: Database, user_id: UUID, pseudo: str) -> None:
         await transaction.execute(sa.insert(users).values(**values, **flags))
 
 
-async def posted(client: httpx2.AsyncClient, dataset_id: int, **members: Any) -> dict[str, Any]:
-    """Post a claim and return it as it was answered."""
-    answer = await client.post(f"/datasets/{dataset_id}/evidence", json={**QUOTED, **members})
+async def post_claim(client: httpx2.AsyncClient, dataset_id: int, **members: Any) -> dict[str, Any]:
+    """Post a claim and return the claim in the response."""
+    answer = await client.post(f"/datasets/{dataset_id}/evidence", json={**QUOTED_CLAIM, **members})
     assert answer.status_code == 201, answer.text
     claim: dict[str, Any] = answer.json()
     return claim
 
 
-async def reviewed(client: httpx2.AsyncClient, claim: dict[str, Any], decision: str) -> httpx2.Response:
-    """Decide about a claim."""
+async def review_claim(client: httpx2.AsyncClient, claim: dict[str, Any], decision: str) -> httpx2.Response:
+    """Decide about a claim and return the response."""
     path = f"/datasets/{claim['dataset_id']}/evidence/{claim['id']}/review"
     return await client.post(path, json={"decision": decision, "note": "read"})
 
 
-async def withdrawn(client: httpx2.AsyncClient, claim: dict[str, Any]) -> httpx2.Response:
-    """Withdraw a claim."""
+async def withdraw_claim(client: httpx2.AsyncClient, claim: dict[str, Any]) -> httpx2.Response:
+    """Withdraw a claim and return the response."""
     return await client.post(f"/datasets/{claim['dataset_id']}/evidence/{claim['id']}/withdraw")
 
 

@@ -19,31 +19,31 @@ FOUR = {"name": "Cohort", "description": "d", "file_path": "none.csv", "file_typ
 @pytest.fixture
 async def selection(settings: Settings, database: Database) -> AsyncIterator[Selection]:
     """Open the backend without demo records."""
-    opened = await Selection.open(settings, database, None)
-    yield opened
-    await opened.close()
+    selection = await Selection.open(settings, database, None)
+    yield selection
+    await selection.close()
 
 
 @pytest.fixture
-async def seeded(
+async def seeded_client(
     request: pytest.FixtureRequest, settings: Settings, database: Database
 ) -> AsyncIterator[httpx2.AsyncClient]:
     """Return a client of a backend with the records that the module calls `ROWS`."""
     await seed(database, request.module.ROWS)
-    opened = await Selection.open(settings, database, None)
-    async with client_of(opened) as client:
+    selection = await Selection.open(settings, database, None)
+    async with client_of(selection) as client:
         yield client
-    await opened.close()
+    await selection.close()
 
 
 @pytest.fixture(scope="module")
 async def reader(module_settings: Settings) -> AsyncIterator[httpx2.AsyncClient]:
     """Return a client of a backend without records, which the tests of a module share: they change nothing in it."""
     database = Database(module_settings.effective_database_url)
-    opened = await Selection.open(module_settings, database, None)
-    async with client_of(opened) as client:
+    selection = await Selection.open(module_settings, database, None)
+    async with client_of(selection) as client:
         yield client
-    await opened.close()
+    await selection.close()
     await database.close()
 
 
@@ -69,9 +69,9 @@ async def bob(selection: Selection) -> AsyncIterator[httpx2.AsyncClient]:
         yield client
 
 
-async def created(client: httpx2.AsyncClient, **fields: Any) -> dict[str, Any]:
+async def create_record(client: httpx2.AsyncClient, **fields: Any) -> dict[str, Any]:
     """Create a record and return it."""
     answer = await client.post("/datasets/", json={**FOUR, **fields})
     assert answer.status_code == 201, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    record: dict[str, Any] = answer.json()
+    return record

@@ -54,7 +54,7 @@ def metadata_of(row: CatalogRow) -> dict[str, Any]:
     }
 
 
-def twin(row: CatalogRow) -> CatalogRow:
+def stored_row(row: CatalogRow) -> CatalogRow:
     """Return a record as it is after storing, because some texts are never null in the database."""
     values = {name: getattr(row, name) for name in CatalogRow.__struct_fields__}
     return CatalogRow(**values | {name: values[name] or "" for name in ("description", "file_path", "file_type")})

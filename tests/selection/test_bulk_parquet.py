@@ -10,14 +10,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.selection.conftest import FOUR, client_of, created
+from tests.selection.conftest import FOUR, client_of, create_record
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.services.selection.app import Selection
 from touchstone.services.selection.bulk.bulk_import import LINES_PER_BATCH
 
 PARQUET = {"Content-Type": "application/vnd.apache.parquet"}
-KEY = {"source": {"name": "Archive", "key": "a"}}
+METADATA_WITH_KEY = {"source": {"name": "Archive", "key": "a"}}
 
 pytestmark = pytest.mark.slow
 
@@ -40,21 +40,25 @@ async def import_file(client: httpx2.AsyncClient, content: bytes) -> tuple[list[
 
 async def test_an_export_can_be_imported_as_it_is(ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:
     """Every member of a record that its owner declares is the same in the copy."""
-    await created(ada, year=2001, domain=["health"], transparency=False, citations=7, metadata={**KEY, "big": 2**53})
-    await created(ada, name="Plain", missing_values_percentage=2.5)
-    exported = (await ada.get("/datasets/export.parquet")).content
+    await create_record(
+        ada, year=2001, domain=["health"], transparency=False, citations=7, metadata={**METADATA_WITH_KEY, "big": 2**53}
+    )
+    await create_record(ada, name="Plain", missing_values_percentage=2.5)
+    exported_file = (await ada.get("/datasets/export.parquet")).content
 
-    _batches, totals = await import_file(bob, exported)
+    _batches, totals = await import_file(bob, exported_file)
     assert (totals["made"], totals["lines"], totals["refused"]) == (2, 2, 0)
     page = (await ada.get("/datasets/", params={"sort_by": "id"})).json()
-    differing = {"id", "dataset_id", "declared_by", "created_at", "updated_at"}
+    differing_members = {"id", "dataset_id", "declared_by", "created_at", "updated_at"}
     for original, copy in zip(page[:2], page[2:], strict=True):
-        assert {key: original[key] for key in original.keys() - differing} == {
-            key: copy[key] for key in copy.keys() - differing
+        assert {key: original[key] for key in original.keys() - differing_members} == {
+            key: copy[key] for key in copy.keys() - differing_members
         }
 
 
-@pytest.mark.parametrize("metadata", [KEY, json.dumps(KEY, indent=2)], ids=["struct", "text"])
+@pytest.mark.parametrize(
+    "metadata", [METADATA_WITH_KEY, json.dumps(METADATA_WITH_KEY, indent=2)], ids=["struct", "text"]
+)
 async def test_metadata_are_a_struct_or_a_text(ada: httpx2.AsyncClient, metadata: Any) -> None:
     """Both forms have the key of a record, and a member of a struct that is null is left out."""
     if isinstance(metadata, dict):
@@ -64,7 +68,7 @@ async def test_metadata_are_a_struct_or_a_text(ada: httpx2.AsyncClient, metadata
     assert (await import_file(ada, content))[1]["made"] == 1
     assert (await import_file(ada, content))[1]["unchanged"] == 1
     record = (await ada.get("/datasets/")).json()[0]
-    assert (record["metadata"], record["year"]) == (KEY, None)
+    assert (record["metadata"], record["year"]) == (METADATA_WITH_KEY, None)
 
 
 async def test_rows_are_refused_by_number(ada: httpx2.AsyncClient) -> None:
@@ -81,8 +85,8 @@ async def test_rows_are_refused_by_number(ada: httpx2.AsyncClient) -> None:
 async def test_a_file_that_cannot_be_read_is_refused(ada: httpx2.AsyncClient) -> None:
     """Nothing is imported from a body that is no Parquet file, is incomplete, or is damaged at its beginning."""
     content = as_parquet([FOUR] * 50, compression="zstd")
-    damaged = content[:4] + b"\xff" * 60 + content[64:]
-    for body in (b"", b'{"name": "a"}\n', content[:-5], damaged):
+    damaged_content = content[:4] + b"\xff" * 60 + content[64:]
+    for body in (b"", b'{"name": "a"}\n', content[:-5], damaged_content):
         answer = await ada.post("/datasets/bulk", content=body, headers=PARQUET)
         assert (answer.status_code, answer.json()["code"]) == (422, "invalid_value")
     assert (await ada.get("/datasets/")).json() == []
@@ -94,18 +98,18 @@ async def test_a_file_that_is_damaged_later_is_imported_up_to_there(ada: httpx2.
     content = as_parquet(rows, compression="zstd", row_group_size=LINES_PER_BATCH)
     last_group = pq.ParquetFile(io.BytesIO(content)).metadata.row_group(2).column(0)
     start = last_group.dictionary_page_offset
-    damaged = content[:start] + b"\xff" * 100 + content[start + 100 :]
+    damaged_content = content[:start] + b"\xff" * 100 + content[start + 100 :]
 
-    batches, totals = await import_file(ada, damaged)
+    batches, totals = await import_file(ada, damaged_content)
     assert (totals["done"], totals["code"]) == (False, "invalid_value")
-    stored = (await ada.get("/datasets/", params={"page": 1})).json()["total_count"]
-    assert stored == totals["made"] == sum(batch["made"] for batch in batches) > 0
+    stored_count = (await ada.get("/datasets/", params={"page": 1})).json()["total_count"]
+    assert stored_count == totals["made"] == sum(batch["made"] for batch in batches) > 0
 
 
 async def test_the_limit_on_uploads_holds(settings: Settings, database: Database) -> None:
     """A larger file is refused, whether its length is declared or not, and leaves nothing behind."""
-    limited = settings.model_copy(update={"upload_max_bytes": 1024})
-    selection = await Selection.open(limited, database, None)
+    limited_settings = settings.model_copy(update={"upload_max_bytes": 1024})
+    selection = await Selection.open(limited_settings, database, None)
     content = as_parquet([{**FOUR, "description": str(number) * 9} for number in range(500)])
 
     async def chunks() -> Any:

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.selection.conftest import BOB, client_of, created
+from tests.selection.conftest import BOB, client_of, create_record
 from tests.selection.seeded import random_rows
 from touchstone.services.selection.app import Selection
 from touchstone.services.selection.datasets import catalog_export, parquet_writer
@@ -46,51 +46,51 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("query", QUERIES)
 @pytest.mark.usefixtures("small_batches")
-async def test_an_export_has_what_the_list_has(seeded: httpx2.AsyncClient, query: str) -> None:
+async def test_an_export_has_what_the_list_has(seeded_client: httpx2.AsyncClient, query: str) -> None:
     """Both formats have the records of the list in its order, whatever the filters, the order and the assurance."""
-    listed = (await seeded.get(f"/datasets/?limit=1000&{query}")).json()
+    records = (await seeded_client.get(f"/datasets/?limit=1000&{query}")).json()
 
-    lines = await seeded.get(f"/datasets/export.jsonl?{query}")
-    assert records_of(lines) == listed
-    assert lines.headers["X-Total-Count"] == str(len(listed))
-    assert lines.headers["Content-Type"] == "application/x-ndjson"
+    jsonl_response = await seeded_client.get(f"/datasets/export.jsonl?{query}")
+    assert records_of(jsonl_response) == records
+    assert jsonl_response.headers["X-Total-Count"] == str(len(records))
+    assert jsonl_response.headers["Content-Type"] == "application/x-ndjson"
 
-    parquet = await seeded.get(f"/datasets/export.parquet?{query}")
-    table = table_of(parquet)
-    assert table["id"].to_pylist() == [record["id"] for record in listed]
-    assert parquet.headers["Content-Disposition"] == 'attachment; filename="datasets.parquet"'
+    parquet_response = await seeded_client.get(f"/datasets/export.parquet?{query}")
+    table = table_of(parquet_response)
+    assert table["id"].to_pylist() == [record["id"] for record in records]
+    assert parquet_response.headers["Content-Disposition"] == 'attachment; filename="datasets.parquet"'
 
 
 @pytest.mark.usefixtures("small_batches")
-async def test_parquet_has_every_member_of_a_record(seeded: httpx2.AsyncClient) -> None:
+async def test_parquet_has_every_member_of_a_record(seeded_client: httpx2.AsyncClient) -> None:
     """The columns are the members of the JSON objects, with types of their own and metadata as a JSON text."""
-    lines = records_of(await seeded.get("/datasets/export.jsonl"))
-    table = table_of(await seeded.get("/datasets/export.parquet"))
+    records = records_of(await seeded_client.get("/datasets/export.jsonl"))
+    table = table_of(await seeded_client.get("/datasets/export.parquet"))
 
-    assert set(table.column_names) == set(lines[0])
-    for line, row in zip(lines, table.to_pylist(), strict=True):
+    assert set(table.column_names) == set(records[0])
+    for record, row in zip(records, table.to_pylist(), strict=True):
         times = {name: row.pop(name).isoformat() for name in ("created_at", "updated_at")}
-        assert times == {name: line.pop(name).replace("Z", "+00:00") for name in times}
+        assert times == {name: record.pop(name).replace("Z", "+00:00") for name in times}
         metadata = row.pop("metadata")
-        assert (None if metadata is None else json.loads(metadata)) == line.pop("metadata")
-        assert row == line
+        assert (None if metadata is None else json.loads(metadata)) == record.pop("metadata")
+        assert row == record
 
 
 async def test_an_export_has_what_its_reader_may_see(selection: Selection, ada: httpx2.AsyncClient) -> None:
     """A private record is exported for its owner alone."""
-    public = await created(ada, name="Open")
-    private = await created(ada, name="Mine", visibility="private")
+    public_record = await create_record(ada, name="Open")
+    private_record = await create_record(ada, name="Mine", visibility="private")
     async with client_of(selection, BOB) as bob, client_of(selection, None) as anonymous:
-        assert records_of(await ada.get("/datasets/export.jsonl")) == [public, private]
-        for other in (bob, anonymous):
-            assert records_of(await other.get("/datasets/export.jsonl")) == [public]
-            assert table_of(await other.get("/datasets/export.parquet")).num_rows == 1
+        assert records_of(await ada.get("/datasets/export.jsonl")) == [public_record, private_record]
+        for client in (bob, anonymous):
+            assert records_of(await client.get("/datasets/export.jsonl")) == [public_record]
+            assert table_of(await client.get("/datasets/export.parquet")).num_rows == 1
 
 
 async def test_large_records_are_exported_whole(ada: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """Records are never reduced, even if each of them fills a batch."""
     monkeypatch.setattr(catalog_export, "BYTES_PER_BATCH", 1000)
-    records = [await created(ada, name=f"Large {number}", metadata={"notes": "x" * 2000}) for number in range(3)]
+    records = [await create_record(ada, name=f"Large {number}", metadata={"notes": "x" * 2000}) for number in range(3)]
     assert records_of(await ada.get("/datasets/export.jsonl")) == records
 
 

@@ -43,11 +43,11 @@ async def test_requests_while_the_catalog_is_loading(
     with building_elsewhere(settings):
         selection = await Selection.open(settings, database, None)
         async with client_of(selection) as client:
-            ready = await client.get("/health/ready")
+            readiness = await client.get("/health/ready")
             refusals = [await client.get("/datasets/"), await client.post("/datasets/", json=FOUR)]
 
-    assert ready.status_code == 503
-    assert ready.json() == {
+    assert readiness.status_code == 503
+    assert readiness.json() == {
         "status": "loading",
         "resources": {"database": "ok", "catalog": "loading"},
         "records": 0,
@@ -61,12 +61,12 @@ async def test_requests_while_the_catalog_is_loading(
 
     async with client_of(selection) as client:
         await wait_until_ready(client)
-        created = await client.post("/datasets/", json=FOUR)
-        records = await client.get("/datasets/")
+        creation = await client.post("/datasets/", json=FOUR)
+        list_response = await client.get("/datasets/")
     await selection.close()
 
-    assert created.status_code == 201
-    assert records.headers["X-Total-Count"] == "1"
+    assert creation.status_code == 201
+    assert list_response.headers["X-Total-Count"] == "1"
 
 
 async def test_stop_while_the_catalog_is_loading(

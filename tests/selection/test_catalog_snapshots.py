@@ -59,7 +59,8 @@ async def test_private_and_deleted_records_are_removed_before_other_changes_are_
     database: Database, snapshot: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A start shows nothing that must not be shown any more, however many changes there have been."""
-    monkeypatch.setattr(versioned_catalog, "CHANGE_BATCH", 4)
+    monkeypatch.setattr(versioned_catalog, "FEW_CHANGES", 4)
+    monkeypatch.setattr(versioned_catalog, "MANY_CHANGES", 7)
     writer_process = LiveCatalog(database, LAYOUT)
     for id_ in range(1, 41):
         async with writer_process.writing() as writer:
@@ -72,7 +73,7 @@ async def test_private_and_deleted_records_are_removed_before_other_changes_are_
     await catalog.load()
     has_changes_left = not catalog.is_up_to_date
     assert has_changes_left
-    assert catalog.view.count((Contains("dataset_name", "second"),)) == 4
+    assert catalog.view.count((Contains("dataset_name", "second"),)) == 4 + 7
     assert catalog.view.count(EVERYBODY) == 58
     assert position_of(catalog.view, 50) is None
     assert position_of(catalog.view, 51) is None
@@ -113,10 +114,10 @@ async def test_a_damaged_snapshot_is_replaced_while_it_is_in_use(database: Datab
     assert is_mapped(catalog)
     await catalog.close()
 
-    again = LiveCatalog(database, LAYOUT, snapshot)
-    await again.load()
-    assert again._verification is not None
-    await again.close()
+    restarted_catalog = LiveCatalog(database, LAYOUT, snapshot)
+    await restarted_catalog.load()
+    assert restarted_catalog._verification is not None
+    await restarted_catalog.close()
 
 
 async def test_a_catalog_that_is_replaced_takes_the_cached_records_with_it(database: Database, snapshot: Path) -> None:
@@ -187,15 +188,15 @@ async def test_texts_are_indexed_after_the_first_start(
         await catalog.list_ids(EVERYBODY, SortOrder("description"))
     with pytest.raises(IndexBuilding):
         await catalog.list_ids((FullText("text"),), SortOrder("id"))
-    by_name = await catalog.list_ids(EVERYBODY, SortOrder("dataset_name"))
-    assert by_name.total_count == 60
+    listing_by_name = await catalog.list_ids(EVERYBODY, SortOrder("dataset_name"))
+    assert listing_by_name.total_count == 60
 
-    following = asyncio.create_task(catalog.follow())
+    follow_task = asyncio.create_task(catalog.follow())
     while catalog.is_renewing_index:
         await asyncio.sleep(0.02)
-    by_description = await catalog.list_ids(EVERYBODY, SortOrder("description"))
-    assert list(by_description.ids) == list(range(60, 0, -1))
-    following.cancel()
+    listing_by_description = await catalog.list_ids(EVERYBODY, SortOrder("description"))
+    assert list(listing_by_description.ids) == list(range(60, 0, -1))
+    follow_task.cancel()
 
 
 async def test_one_process_renews_the_index_for_all(database: Database, tmp_path: Path) -> None:
@@ -208,7 +209,7 @@ async def test_one_process_renews_the_index_for_all(database: Database, tmp_path
 
     with capture_logs() as logs:
         await asyncio.gather(*(catalog.load() for catalog in catalogs))
-        following = [asyncio.create_task(catalog.follow()) for catalog in catalogs]
+        follow_tasks = [asyncio.create_task(catalog.follow()) for catalog in catalogs]
         while any(catalog.is_renewing_index for catalog in catalogs):
             await asyncio.sleep(0.02)
             async with catalogs[0].writing() as writer:
@@ -221,7 +222,7 @@ async def test_one_process_renews_the_index_for_all(database: Database, tmp_path
         await catalog.refresh()
         assert catalog.view.count((FullText("last"),)) == 1
         assert catalog.view.size == 60
-    for task in following:
+    for task in follow_tasks:
         task.cancel()
     for catalog in catalogs:
         await catalog.close()

@@ -1,5 +1,6 @@
 """What has changed in the catalog is read in batches, each of which begins where the last one ended."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -10,10 +11,12 @@ from touchstone.database.engine import Database
 from touchstone.database.tables import datasets
 from touchstone.services.selection.catalog.changes_store import (
     ChangePlace,
+    batches_changed_after,
     later_versions,
     records_changed_after,
     rest_of_version,
 )
+from touchstone.services.selection.datasets import store
 
 RECORD_COUNT = 60
 
@@ -30,16 +33,39 @@ async def test_batches_hold_every_record_once_in_the_order_of_changes(database: 
         while records := await records_changed_after(connection, place, limit=7):
             place = ChangePlace(records[-1].changed_at_version, records[-1].id)
             places += [ChangePlace(record.changed_at_version, record.id) for record in records]
+    assert places == expected_places()
 
-    all_places = [ChangePlace(id_ % 4, id_) for id_ in range(1, RECORD_COUNT + 1)]
-    assert places == sorted(place for place in all_places if place.version > 0)
+
+async def test_batches_of_columns_hold_the_same_records_in_the_same_order(database: Database) -> None:
+    """Many changes are read as columns, which may also begin and end between two records of the same version."""
+    await seed(database, random_rows(seed=3, count=RECORD_COUNT))
+    async with database.writing() as writer:
+        await writer.execute(sa.update(datasets).values(changed_at_version=datasets.c.id % 4))
+
+    ids: list[int] = []
+    last_places = []
+    place = ChangePlace.end_of(0)
+    while batches := await asyncio.to_thread(batches_changed_after, database.url, place, 7):
+        place = batches[-1].last_place
+        last_places.append(place)
+        ids += [id_ for batch in batches for id_ in batch.records.ids.tolist()]
+
+    places = expected_places()
+    assert ids == [place.id for place in places]
+    assert last_places == [*places[6::7], places[-1]]
+
+
+def expected_places() -> list[ChangePlace]:
+    """Return the places after version 0, in their order, when the version of each record is its id modulo 4."""
+    places = [ChangePlace(id_ % 4, id_) for id_ in range(1, RECORD_COUNT + 1)]
+    return sorted(place for place in places if place.version > 0)
 
 
 @pytest.mark.parametrize(
     ("query", "sqlite_search"),
     [
-        (rest_of_version(ChangePlace(1, 5), limit=7), "(changed_at_version=? AND id>?)"),
-        (later_versions(1, limit=7), "(changed_at_version>?)"),
+        (rest_of_version(store.CATALOG_QUERY, ChangePlace(1, 5), limit=7), "(changed_at_version=? AND id>?)"),
+        (later_versions(store.CATALOG_QUERY, 1, limit=7), "(changed_at_version>?)"),
     ],
 )
 async def test_a_batch_is_read_from_the_index_without_sorting(

@@ -103,7 +103,7 @@ async def test_what_is_no_content_does_not_change_the_digest(database: Database)
     content = await stored_content(database, 1)
     async with database.writing() as transaction:
         await store.delete_dataset(transaction, 1, version=2)
-    other = await stored_content(
+    other_content = await stored_content(
         database,
         2,
         visibility="public",
@@ -113,8 +113,8 @@ async def test_what_is_no_content_does_not_change_the_digest(database: Database)
         updated_at=datetime(2020, 1, 1, tzinfo=UTC),
         metadata=METADATA | {"imported": [], "unmeasured": "unreadable"},
     )
-    assert other.digest == content.digest == KNOWN_DIGEST
-    assert content_changes(content, other) == []
+    assert other_content.digest == content.digest == KNOWN_DIGEST
+    assert content_changes(content, other_content) == []
 
 
 async def test_a_large_member_is_compared_by_its_digest(database: Database) -> None:
@@ -122,7 +122,7 @@ async def test_a_large_member_is_compared_by_its_digest(database: Database) -> N
     content = await stored_content(database, 1)
     async with database.writing() as transaction:
         await store.delete_dataset(transaction, 1, version=2)
-    other = await stored_content(database, 2, metadata=METADATA | {"notes": ["y" * 3000]})
-    (change,) = content_changes(content, other)
+    other_content = await stored_content(database, 2, metadata=METADATA | {"notes": ["y" * 3000]})
+    (change,) = content_changes(content, other_content)
     assert (change.field, change.before["bytes"]) == ("metadata.notes", change.after["bytes"])
-    assert other.digest != content.digest
+    assert other_content.digest != content.digest

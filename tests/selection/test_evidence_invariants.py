@@ -11,7 +11,7 @@ import pytest
 
 from tests.ranking.catalogs import position_of
 from tests.selection.claims import ADMINISTRATOR, CURATOR, calling_as, evidence
-from tests.selection.conftest import BOB, client_of, created
+from tests.selection.conftest import BOB, client_of, create_record
 from touchstone.core.evidence import CLAIMED_ATTRIBUTES, Assurance
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
@@ -30,7 +30,7 @@ async def test_records_always_fit_their_claims(
 ) -> None:
     """Random changes by the creator, a stranger, a curator and an administrator; one restart at the end."""
     random = Random(seed)
-    record_id = (await created(ada, informed_consent=True))["id"]
+    record_id = (await create_record(ada, informed_consent=True))["id"]
     async with (
         client_of(selection, BOB) as bob,
         calling_as(selection, CURATOR) as curator,
@@ -42,9 +42,9 @@ async def test_records_always_fit_their_claims(
             assert response.status_code in (200, 201, 403, 404, 409), response.text
             await check_record(selection, database, record_id)
 
-    restarted = await Selection.open(settings, database, None)
-    await check_record(restarted, database, record_id)
-    await restarted.close()
+    restarted_selection = await Selection.open(settings, database, None)
+    await check_record(restarted_selection, database, record_id)
+    await restarted_selection.close()
 
 
 async def change(random: Random, client: httpx2.AsyncClient, record_id: int) -> httpx2.Response:
@@ -95,10 +95,10 @@ async def check_record(selection: Selection, database: Database, record_id: int)
         assert state["declared"] == record.declared_value(name)
         for assurance in (Assurance.DOCUMENTED, Assurance.REVIEWED):
             facts = view.at(assurance).facts(np.array([position]))
-            assert known(facts[name][0]) == state[assurance.value], (name, assurance)
+            assert shown_value(facts[name][0]) == state[assurance.value], (name, assurance)
 
 
-def known(fact: Any) -> Any:
+def shown_value(fact: Any) -> Any:
     """Return a fact of the columns as the API shows it: -1 and NaN are not known."""
     number = float(fact)
     return None if number == -1 or math.isnan(number) else number

@@ -15,15 +15,15 @@ from touchstone.services.selection.evidence.resolution import resolve_attribute
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 OWNER, OTHER = UUID(int=1), UUID(int=2)
 FLAG, NUMBER = "transparency", "instances_number"
-ORDER = (EvidenceLevel.REVIEWED, EvidenceLevel.MEASURED, EvidenceLevel.DOCUMENTED, EvidenceLevel.DECLARED)
-COUNTED = {
-    Assurance.DECLARED: set(ORDER),
-    Assurance.DOCUMENTED: set(ORDER) - {EvidenceLevel.DECLARED},
+LEVEL_ORDER = (EvidenceLevel.REVIEWED, EvidenceLevel.MEASURED, EvidenceLevel.DOCUMENTED, EvidenceLevel.DECLARED)
+COUNTED_LEVELS = {
+    Assurance.DECLARED: set(LEVEL_ORDER),
+    Assurance.DOCUMENTED: set(LEVEL_ORDER) - {EvidenceLevel.DECLARED},
     Assurance.REVIEWED: {EvidenceLevel.REVIEWED, EvidenceLevel.MEASURED},
 }
 
 
-def claim(attribute: str, value: ClaimValue, level: EvidenceLevel, **members: object) -> ClaimRecord:
+def make_claim(attribute: str, value: ClaimValue, level: EvidenceLevel, **members: object) -> ClaimRecord:
     """Return a claim; the level `reviewed` comes from a review of a declared claim."""
     review = None
     if level is EvidenceLevel.REVIEWED:
@@ -46,7 +46,7 @@ def claim(attribute: str, value: ClaimValue, level: EvidenceLevel, **members: ob
 def claims_about(attribute: str, values: st.SearchStrategy[ClaimValue]) -> st.SearchStrategy[list[ClaimRecord]]:
     """Return lists of claims of every kind, each at a time of its own."""
     any_claim = st.builds(
-        lambda value, level, author, status, scope, until: claim(
+        lambda value, level, author, status, scope, until: make_claim(
             attribute, value, level, author=author, status=status, scope=scope, until=until
         ),
         values,
@@ -58,7 +58,7 @@ def claims_about(attribute: str, values: st.SearchStrategy[ClaimValue]) -> st.Se
     )
 
     def at_different_times(claims: list[ClaimRecord]) -> list[ClaimRecord]:
-        return [replace(item, created_at=NOW - timedelta(days=30 - day)) for day, item in enumerate(claims)]
+        return [replace(claim, created_at=NOW - timedelta(days=30 - day)) for day, claim in enumerate(claims)]
 
     return st.lists(any_claim, max_size=8).map(at_different_times)
 
@@ -66,11 +66,11 @@ def claims_about(attribute: str, values: st.SearchStrategy[ClaimValue]) -> st.Se
 def counted_claims(claims: Sequence[ClaimRecord]) -> list[ClaimRecord]:
     """Return the claims that count."""
     return [
-        item
-        for item in claims
-        if item.status is ClaimStatus.ACTIVE
-        and item.scope != "annotators"
-        and not (item.until is not None and item.until <= NOW)
+        claim
+        for claim in claims
+        if claim.status is ClaimStatus.ACTIVE
+        and claim.scope != "annotators"
+        and not (claim.until is not None and claim.until <= NOW)
     ]
 
 
@@ -78,17 +78,19 @@ def value_by_the_rules(
     attribute: str, declared: ClaimValue, claims: Sequence[ClaimRecord], assurance: Assurance
 ) -> ClaimValue:
     """Return the value at an assurance, level by level, as the contract says it."""
-    counted = [item for item in counted_claims(claims) if item.effective_level in COUNTED[assurance]]
-    creators = [item for item in counted if item.level is EvidenceLevel.DECLARED and item.author == OWNER]
-    creators = [item for item in creators if item.value is not None]
+    counting_claims = [claim for claim in counted_claims(claims) if claim.effective_level in COUNTED_LEVELS[assurance]]
+    creator_claims = [
+        claim for claim in counting_claims if claim.level is EvidenceLevel.DECLARED and claim.author == OWNER
+    ]
+    creator_claims = [claim for claim in creator_claims if claim.value is not None]
 
-    if assurance is Assurance.DECLARED and (creators or declared is not None):
+    if assurance is Assurance.DECLARED and (creator_claims or declared is not None):
         if attribute == NUMBER:
-            return creators[-1].value if creators else declared
-        counted = [item for item in counted if item.effective_level is not EvidenceLevel.MEASURED]
+            return creator_claims[-1].value if creator_claims else declared
+        counting_claims = [claim for claim in counting_claims if claim.effective_level is not EvidenceLevel.MEASURED]
 
-    for level in ORDER:
-        values = [item.value for item in counted if item.effective_level is level]
+    for level in LEVEL_ORDER:
+        values = [claim.value for claim in counting_claims if claim.effective_level is level]
         if level is EvidenceLevel.DECLARED and assurance is Assurance.DECLARED and declared is not None:
             values.insert(0, declared)
         if not values:
@@ -117,8 +119,8 @@ def test_numbers_follow_the_rules(declared: int | None, claims: list[ClaimRecord
 
 def check_against_the_rules(attribute: str, declared: ClaimValue, claims: list[ClaimRecord]) -> None:
     """Compare a resolution with the reference, whatever the order in which the claims come."""
-    for ordered in (claims, claims[::-1]):
-        resolution = resolve_attribute(attribute, declared, ordered, OWNER, NOW)
+    for ordered_claims in (claims, claims[::-1]):
+        resolution = resolve_attribute(attribute, declared, ordered_claims, OWNER, NOW)
         assert resolution.shown_value == value_by_the_rules(attribute, declared, claims, Assurance.DECLARED)
         if not counted_claims(claims):
             assert resolution.evidence is None
@@ -132,19 +134,19 @@ def check_against_the_rules(attribute: str, declared: ClaimValue, claims: list[C
 
 def test_the_level_is_that_of_the_strongest_support() -> None:
     """A value that a file and its creator agree about is shown as measured."""
-    measured = claim(NUMBER, 10, EvidenceLevel.MEASURED, author=None)
-    agreed = resolve_attribute(NUMBER, 10, [measured], OWNER, NOW)
-    assert agreed.evidence is not None
-    assert agreed.evidence.level is EvidenceLevel.MEASURED
-    disputed = resolve_attribute(NUMBER, 12, [measured], OWNER, NOW)
-    assert disputed.evidence is not None
-    assert disputed.evidence.level is EvidenceLevel.DECLARED
-    assert (disputed.shown_value, disputed.evidence.documented, disputed.evidence.reviewed) == (12, 10, 10)
+    measured_claim = make_claim(NUMBER, 10, EvidenceLevel.MEASURED, author=None)
+    agreement = resolve_attribute(NUMBER, 10, [measured_claim], OWNER, NOW)
+    assert agreement.evidence is not None
+    assert agreement.evidence.level is EvidenceLevel.MEASURED
+    dispute = resolve_attribute(NUMBER, 12, [measured_claim], OWNER, NOW)
+    assert dispute.evidence is not None
+    assert dispute.evidence.level is EvidenceLevel.DECLARED
+    assert (dispute.shown_value, dispute.evidence.documented, dispute.evidence.reviewed) == (12, 10, 10)
 
 
 def test_not_applicable_is_a_state_of_its_own() -> None:
     """A reviewed "not applicable" leaves no value and says so; silence does not."""
-    reviewed = claim(FLAG, None, EvidenceLevel.REVIEWED)
-    resolution = resolve_attribute(FLAG, True, [reviewed], OWNER, NOW)
+    reviewed_claim = make_claim(FLAG, None, EvidenceLevel.REVIEWED)
+    resolution = resolve_attribute(FLAG, True, [reviewed_claim], OWNER, NOW)
     assert (resolution.shown_value, resolution.is_not_applicable) == (None, True)
     assert not resolve_attribute(FLAG, None, [], OWNER, NOW).is_not_applicable

@@ -48,9 +48,9 @@ async def check_batches(database: Database) -> int:
 
     converter = RowConverter()
     batches = [
-        converter.convert(rows.slice(start, ROWS_PER_BATCH))
-        for rows in stream_columns(database.url, store.CATALOG_QUERY)
-        for start in range(0, len(rows), ROWS_PER_BATCH)
+        converter.convert(row_batch.slice(start, ROWS_PER_BATCH))
+        for row_batch in stream_columns(database.url, store.CATALOG_QUERY)
+        for start in range(0, len(row_batch), ROWS_PER_BATCH)
     ]
     converter.close()
     for batch in batches:

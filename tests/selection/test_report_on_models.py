@@ -25,7 +25,7 @@ from touchstone.services.selection.report.limitations import WARNINGS_OF_GROUP_D
 from touchstone.services.training.comparison import comparison_queue_store
 
 pytestmark = pytest.mark.anyio
-LEFT_OUT = NewComparedDataset(
+OMITTED_DATASET = NewComparedDataset(
     dataset_id=9,
     dataset_name="Pictures",
     rank=2,
@@ -34,19 +34,21 @@ LEFT_OUT = NewComparedDataset(
 NO_BREAK_SPACES = str.maketrans(dict.fromkeys("\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}", " "))
 
 
-def training(name: str, rank: int) -> NewComparedDataset:
+def trained_dataset(name: str, rank: int) -> NewComparedDataset:
     """Return a dataset that is trained on."""
     job = NewJob(kind=TRAINING.name, owner=ADA, request={"target": "ill"}, digest=name, dataset_id=rank)
     return NewComparedDataset(dataset_id=rank, dataset_name=name, rank=rank, target="ill", training=job)
 
 
-async def compared(database: Database, project: dict[str, Any], scores: dict[str, tuple[float, float, float]]) -> UUID:
+async def store_comparison(
+    database: Database, project: dict[str, Any], scores: dict[str, tuple[float, float, float]]
+) -> UUID:
     """Store a comparison of datasets, whose trainings have succeeded with these scores and intervals."""
-    datasets = [training(name, rank) for rank, name in enumerate(scores, start=1)]
+    datasets = [trained_dataset(name, rank) for rank, name in enumerate(scores, start=1)]
     comparison_id = await comparison_queue_store.create_comparison(
         database,
         NewComparison(owner=ADA, request={}, digest="0", project_id=UUID(project["id"])),
-        [*datasets, LEFT_OUT],
+        [*datasets, OMITTED_DATASET],
         waiting_limit=100,
     )
     async with database.reading() as connection:
@@ -71,7 +73,7 @@ async def new_project(client: httpx2.AsyncClient) -> dict[str, Any]:
     return project
 
 
-async def trained(database: Database, project: dict[str, Any], warning_code: str) -> None:
+async def store_training(database: Database, project: dict[str, Any], warning_code: str) -> None:
     """Store a training in a project that has succeeded with metrics by group and one warning."""
     new_job = NewJob(
         kind=TRAINING.name, owner=ADA, request={"target": "ill"}, digest=warning_code, project_id=UUID(project["id"])
@@ -97,10 +99,10 @@ async def test_differences_between_groups_are_among_the_limitations(database: Da
     """A reader learns that a model treats groups differently without reading the warnings of every training."""
     async with client_of(selection) as client:
         project = await new_project(client)
-        await trained(database, project, "small_groups")
+        await store_training(database, project, "small_groups")
         assert "group_differences" not in (await facts_of(client, project))["limitations"]
 
-        await trained(database, project, "group_ratio")
+        await store_training(database, project, "group_ratio")
         assert "group_differences" in (await facts_of(client, project))["limitations"]
         english = plain_text((await report_of(client, project, lang="en")).content)
     assert "treats groups of people differently" in english
@@ -111,21 +113,21 @@ def test_the_warnings_of_group_differences_exist() -> None:
 
 
 async def test_the_report_says_which_dataset_trains_best(database: Database, selection: Selection) -> None:
-    """Scores, what may be chance, and what was left out stand in the facts and in both languages."""
+    """The facts and both languages contain scores, differences that may be chance, and what was left out."""
     async with client_of(selection) as client:
         project = await new_project(client)
         assert (await facts_of(client, project))["model_comparison"] is None
-        without = plain_text((await report_of(client, project, lang="en")).content)
+        text_without_comparison = plain_text((await report_of(client, project, lang="en")).content)
         scores = {"Cohort A": (0.71, 0.66, 0.76), "Cohort B": (0.78, 0.74, 0.82)}
-        comparison_id = await compared(database, project, scores)
+        comparison_id = await store_comparison(database, project, scores)
 
-        stated = (await report_of(client, project, format="json")).json()
+        report = (await report_of(client, project, format="json")).json()
         english = plain_text((await report_of(client, project, lang="en")).content)
         french = plain_text((await report_of(client, project, lang="fr")).content)
-        printed = (await report_of(client, project, format="pdf", lang="fr")).content
+        pdf = (await report_of(client, project, format="pdf", lang="fr")).content
 
-    facts = stated["report"]["model_comparison"]
-    assert stated["sha256"] == canonical_digest(stated["report"])
+    facts = report["report"]["model_comparison"]
+    assert report["sha256"] == canonical_digest(report["report"])
     assert (facts["comparison_id"], facts["best_dataset_id"]) == (str(comparison_id), 2)
     assert [(model["name"], model["place"], model["value"]) for model in facts["models"]] == [
         ("Cohort B", 1, 0.78),
@@ -134,7 +136,7 @@ async def test_the_report_says_which_dataset_trains_best(database: Database, sel
     assert [model["overlaps_best"] for model in facts["models"]] == [False, True]
     assert [omission["name"] for omission in facts["left_out"]] == ["Pictures"]
 
-    assert "Which of them trains the best model?" not in without
+    assert "Which of them trains the best model?" not in text_without_comparison
     assert "“Cohort B” gives the best model: Balanced accuracy 0.78" in english
     assert "The difference from “Cohort A” may be chance" in english
     assert "the difference from the best may be chance" in english
@@ -142,21 +144,23 @@ async def test_the_report_says_which_dataset_trains_best(database: Database, sel
     assert "« Cohort B » donne le meilleur modèle" in french.translate(NO_BREAK_SPACES)
     assert "Pictures: Files of type zip are not supported" in english
     assert "{" not in english + french
-    assert printed.startswith(b"%PDF-")
+    assert pdf.startswith(b"%PDF-")
 
 
 async def test_the_newest_comparison_that_has_ended_is_reported(database: Database, selection: Selection) -> None:
     """Neither an older one nor one whose trainings still wait."""
     async with client_of(selection) as client:
         project = await new_project(client)
-        older = await compared(database, project, {"Old": (0.6, 0.5, 0.7)})
-        newer = await compared(database, project, {"New": (0.7, 0.6, 0.8)})
-        waiting = NewComparison(owner=ADA, request={}, digest="1", project_id=UUID(project["id"]))
-        await comparison_queue_store.create_comparison(database, waiting, [training("Waiting", 3)], waiting_limit=100)
+        older_id = await store_comparison(database, project, {"Old": (0.6, 0.5, 0.7)})
+        newer_id = await store_comparison(database, project, {"New": (0.7, 0.6, 0.8)})
+        waiting_comparison = NewComparison(owner=ADA, request={}, digest="1", project_id=UUID(project["id"]))
+        await comparison_queue_store.create_comparison(
+            database, waiting_comparison, [trained_dataset("Waiting", 3)], waiting_limit=100
+        )
         async with database.writing() as transaction:
-            earlier = datetime(2020, 1, 1, tzinfo=UTC)
+            earlier_time = datetime(2020, 1, 1, tzinfo=UTC)
             await transaction.execute(
-                sa.update(comparisons).where(comparisons.c.id == older).values({"created_at": earlier})
+                sa.update(comparisons).where(comparisons.c.id == older_id).values({"created_at": earlier_time})
             )
         facts = await facts_of(client, project)
-    assert facts["model_comparison"]["comparison_id"] == str(newer)
+    assert facts["model_comparison"]["comparison_id"] == str(newer_id)

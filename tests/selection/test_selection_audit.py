@@ -34,12 +34,12 @@ All names were removed by the editors.
 DIGEST = hashlib.sha256(CARD.encode()).hexdigest()
 SOURCE = ClaimSource(kind="hf_card", name="cards", url="https://example.org/README.md", sha256=DIGEST)
 
-GOOD = (
+GOOD_CLAIMS = (
     {"attribute": "equity_non_discrimination", "quote": "The speakers were balanced by gender"},
     {"attribute": "anonymization_applied", "quote": "All names were removed by the editors."},
     {"attribute": "accountability_defined", "quote": "**Contact:** [email](desk@example.org)"},
 )
-BAD: Mapping[EvidenceFault, tuple[dict[str, Any], ...]] = {
+FAULTY_CLAIMS: Mapping[EvidenceFault, tuple[dict[str, Any], ...]] = {
     EvidenceFault.PLACEHOLDER: (
         {"attribute": "accountability_defined", "quote": "**Point of Contact:** [More Information Needed]"},
         {"attribute": "informed_consent", "quote": "N/A"},
@@ -61,13 +61,13 @@ BAD: Mapping[EvidenceFault, tuple[dict[str, Any], ...]] = {
 }
 
 
-def documented(**members: Any) -> ClaimDraft:
-    """A claim of the service from the card, with these members."""
+def documented_claim(**members: Any) -> ClaimDraft:
+    """Return a claim of the service from the card, with these members."""
     values = {"value": True, "level": EvidenceLevel.DOCUMENTED, "source": SOURCE, "standard": "hf_card", **members}
     return ClaimDraft(**values)
 
 
-async def insert(database: Database, *claims: ClaimDraft, metadata: dict[str, Any] | None = None) -> None:
+async def insert_record(database: Database, *claims: ClaimDraft, metadata: dict[str, Any] | None = None) -> None:
     """Insert a record with these claims."""
     now = datetime.now(UTC)
     draft = DatasetDraft(
@@ -95,30 +95,32 @@ async def audit(database: Database, documents: Path | None = None) -> EvidenceAu
 
 @pytest.fixture
 def card_folder(tmp_path: Path) -> Path:
-    """A folder with the card, whose name does not matter."""
+    """Return a folder that contains the card under a name that does not matter."""
     folder = tmp_path / "documents" / "deep"
     folder.mkdir(parents=True)
     (folder / "any-name.md").write_text(CARD)
     return tmp_path / "documents"
 
 
-@pytest.mark.parametrize("fault", BAD)
+@pytest.mark.parametrize("fault", FAULTY_CLAIMS)
 async def test_planted_claims_are_found(database: Database, fault: EvidenceFault) -> None:
     """Every planted claim is reported with its fault, its record and its quote; good claims are not."""
-    await insert(database, *(documented(**claim) for claim in GOOD))
-    await insert(database, *(documented(**claim) for claim in BAD[fault]))
+    await insert_record(database, *(documented_claim(**claim) for claim in GOOD_CLAIMS))
+    await insert_record(database, *(documented_claim(**claim) for claim in FAULTY_CLAIMS[fault]))
 
     report = await audit(database)
-    assert report.count_of(fault) == len(BAD[fault])
+    assert report.count_of(fault) == len(FAULTY_CLAIMS[fault])
     assert {claim.dataset_id for claim in report.faulty} == {2}
-    assert {claim.quote for claim in report.faulty} == {claim["quote"] or "" for claim in BAD[fault]}
+    assert {claim.quote for claim in report.faulty} == {claim["quote"] or "" for claim in FAULTY_CLAIMS[fault]}
     assert any("record 2 (Voices)" in line for line in audit_lines(report, limit=10))
 
 
 async def test_quotes_are_looked_for_in_the_documents(database: Database, card_folder: Path) -> None:
     """With the documents at hand a quote is found or reported; without them it is merely counted."""
-    await insert(database, *(documented(**claim) for claim in GOOD))
-    await insert(database, documented(attribute="anonymization_applied", quote="All names were removed by nobody."))
+    await insert_record(database, *(documented_claim(**claim) for claim in GOOD_CLAIMS))
+    await insert_record(
+        database, documented_claim(attribute="anonymization_applied", quote="All names were removed by nobody.")
+    )
 
     report = await audit(database)
     assert (report.verified, report.unverified, report.faulty) == (0, 4, [])
@@ -130,27 +132,31 @@ async def test_quotes_are_looked_for_in_the_documents(database: Database, card_f
 
 async def test_quotes_are_looked_for_in_what_a_record_keeps(database: Database) -> None:
     """An imported record keeps its documents, so that its quotes can be checked without them."""
-    imported = [{"document": "README.md", "standard": "hf_card", "sha256": DIGEST, "fields": {"/body": CARD}}]
-    await insert(database, *(documented(**claim) for claim in GOOD), metadata={"imported": imported})
+    imported_documents = [{"document": "README.md", "standard": "hf_card", "sha256": DIGEST, "fields": {"/body": CARD}}]
+    await insert_record(
+        database, *(documented_claim(**claim) for claim in GOOD_CLAIMS), metadata={"imported": imported_documents}
+    )
     report = await audit(database)
     assert (report.verified, report.unverified, report.faulty) == (3, 0, [])
 
 
-@pytest.mark.parametrize("malformed", ["x", 3, {"sha256": DIGEST}])
-async def test_what_a_client_had_stored_as_imported_shows_nothing(database: Database, malformed: Any) -> None:
+@pytest.mark.parametrize("malformed_value", ["x", 3, {"sha256": DIGEST}])
+async def test_what_a_client_had_stored_as_imported_shows_nothing(database: Database, malformed_value: Any) -> None:
     """A record can be from the time before `metadata.imported` was reserved."""
-    await insert(database, *(documented(**claim) for claim in GOOD), metadata={"imported": malformed})
+    await insert_record(
+        database, *(documented_claim(**claim) for claim in GOOD_CLAIMS), metadata={"imported": malformed_value}
+    )
     report = await audit(database)
     assert (report.verified, report.unverified, report.faulty) == (0, 3, [])
 
 
 async def test_claims_that_do_not_count_are_left_out(database: Database) -> None:
     """A proposal is no evidence yet, and what its author withdrew or somebody declares without a quote is none."""
-    placeholder = BAD[EvidenceFault.PLACEHOLDER][0]
-    await insert(
+    placeholder = FAULTY_CLAIMS[EvidenceFault.PLACEHOLDER][0]
+    await insert_record(
         database,
-        documented(**placeholder, status=ClaimStatus.PROPOSED),
-        documented(**placeholder, status=ClaimStatus.WITHDRAWN),
+        documented_claim(**placeholder, status=ClaimStatus.PROPOSED),
+        documented_claim(**placeholder, status=ClaimStatus.WITHDRAWN),
         ClaimDraft(attribute="transparency", value=True, author=UUID(int=1)),
     )
     report = await audit(database)
@@ -163,15 +169,17 @@ async def test_a_forged_quote_from_a_packaged_source_is_found(database: Database
     """A quote that claims to come from a document of the demo catalog is held against its packaged passages."""
     await load_demo(database)
     async with database.streaming() as connection:
-        clean = await audit_catalog(connection, None)
-    assert clean.records >= 2000
-    assert clean.verified == clean.claims[EvidenceLevel.DOCUMENTED] > 9_000
-    assert (clean.unverified, clean.faulty) == (0, [])
+        clean_report = await audit_catalog(connection, None)
+    assert clean_report.records >= 2000
+    assert clean_report.verified == clean_report.claims[EvidenceLevel.DOCUMENTED] > 9_000
+    assert (clean_report.unverified, clean_report.faulty) == (0, [])
 
     async with database.streaming() as connection:
         claims = [claim async for chunk in store.stream_active_claims(connection, 10) for claim in chunk][:1]
-    forged = documented(attribute="informed_consent", quote="Everybody signed a form.", source=claims[0].source)
-    await insert(database, forged)
+    forged_claim = documented_claim(
+        attribute="informed_consent", quote="Everybody signed a form.", source=claims[0].source
+    )
+    await insert_record(database, forged_claim)
     assert [claim.fault for claim in (await audit(database)).faulty] == [EvidenceFault.QUOTE_NOT_IN_SOURCE]
 
 
@@ -179,7 +187,7 @@ async def test_the_command_prints_counts_and_faulty_claims(
     database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The exit status is 1 with a faulty claim; each is one line with its record, attribute and quote."""
-    await insert(database, documented(**BAD[EvidenceFault.BARE_HEADING][0]))
+    await insert_record(database, documented_claim(**FAULTY_CLAIMS[EvidenceFault.BARE_HEADING][0]))
     await database.close()
     monkeypatch.setenv("TOUCHSTONE_DATABASE_URL", settings.effective_database_url)
     monkeypatch.setenv("TOUCHSTONE_DATA_DIR", str(settings.data_dir))

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from hypothesis import given, settings, strategies
 from pydantic import ValidationError
 
-from tests.selection.conftest import ADA, BOB, FOUR, client_of, created
+from tests.selection.conftest import ADA, BOB, FOUR, client_of, create_record
 from touchstone.core.attributes import ATTRIBUTES, Kind
 from touchstone.core.errors import ServiceError
 from touchstone.core.settings import Settings
@@ -31,7 +31,7 @@ from touchstone.services.selection.datasets.schemas import FIELDS_OF_SERVICE, Da
 JSON_LINES = {"Content-Type": "application/x-ndjson"}
 
 
-def keyed(key: str, **fields: Any) -> dict[str, Any]:
+def record_with_key(key: str, **fields: Any) -> dict[str, Any]:
     """Return a record with a key."""
     return {**FOUR, "name": f"Table {key}", "metadata": {"source": {"name": "Archive", "key": key}}, **fields}
 
@@ -59,9 +59,9 @@ async def import_all(client: httpx2.AsyncClient, records: Sequence[Any]) -> dict
 
 async def test_uuids_are_in_the_order_of_creation(ada: httpx2.AsyncClient) -> None:
     """A new record has a UUID of version 7, which begins with the time of its creation (RFC 9562, section 5.7)."""
-    await created(ada, name="First")
-    await import_all(ada, [keyed("a"), keyed("b"), keyed("c")])
-    await created(ada, name="Last")
+    await create_record(ada, name="First")
+    await import_all(ada, [record_with_key("a"), record_with_key("b"), record_with_key("c")])
+    await create_record(ada, name="Last")
 
     records = (await ada.get("/datasets/", params={"sort_by": "id"})).json()
     uuids = [UUID(record["dataset_id"]) for record in records]
@@ -74,42 +74,47 @@ async def test_uuids_are_in_the_order_of_creation(ada: httpx2.AsyncClient) -> No
 
 async def test_records_are_made_and_found_at_once(ada: httpx2.AsyncClient) -> None:
     """Imported records are in lists and rankings, like records that were created alone."""
-    created_record = await created(ada, **keyed("a", citations=100, domain=["Health"], transparency=True))
-    totals = await import_all(ada, [keyed("b", citations=100, domain=["Health"], transparency=True)])
+    created_record = await create_record(
+        ada, **record_with_key("a", citations=100, domain=["Health"], transparency=True)
+    )
+    totals = await import_all(ada, [record_with_key("b", citations=100, domain=["Health"], transparency=True)])
     assert (totals["made"], totals["updated"], totals["unchanged"], totals["lines"]) == (1, 0, 0, 1)
 
     page = (await ada.get("/datasets/", params={"domain": "health", "sort_by": "id"})).json()
     assert [record["name"] for record in page] == ["Table a", "Table b"]
-    differing = {"id", "dataset_id", "name", "dataset_name", "metadata", "created_at", "updated_at"}
-    assert {key: page[1][key] for key in page[1].keys() - differing} == {
-        key: created_record[key] for key in created_record.keys() - differing
+    differing_members = {"id", "dataset_id", "name", "dataset_name", "metadata", "created_at", "updated_at"}
+    assert {key: page[1][key] for key in page[1].keys() - differing_members} == {
+        key: created_record[key] for key in created_record.keys() - differing_members
     }
-    scored = (await ada.post("/datasets/score", json={"weights": []})).json()
-    assert scored[0]["score"] == scored[1]["score"] > 0
+    items = (await ada.post("/datasets/score", json={"weights": []})).json()
+    assert items[0]["score"] == items[1]["score"] > 0
 
 
 async def test_the_same_lines_change_nothing(ada: httpx2.AsyncClient) -> None:
     """A repeated import leaves every record as it is; a changed line replaces what its owner declares."""
-    records = [keyed("a", year=2020, citations=3), keyed("b", metadata=keyed("b")["metadata"] | {"x": [1, True]})]
+    records = [
+        record_with_key("a", year=2020, citations=3),
+        record_with_key("b", metadata=record_with_key("b")["metadata"] | {"x": [1, True]}),
+    ]
     await import_all(ada, records)
-    before = (await ada.get("/datasets/")).json()
+    records_before = (await ada.get("/datasets/")).json()
 
     assert (await import_all(ada, records))["unchanged"] == 2
-    assert (await ada.get("/datasets/")).json() == before
+    assert (await ada.get("/datasets/")).json() == records_before
 
-    changed = keyed("b", metadata=keyed("b")["metadata"] | {"x": [True, 1]})
-    totals = await import_all(ada, [keyed("a", year=2021), changed])
+    changed_line = record_with_key("b", metadata=record_with_key("b")["metadata"] | {"x": [True, 1]})
+    totals = await import_all(ada, [record_with_key("a", year=2021), changed_line])
     assert (totals["made"], totals["updated"], totals["unchanged"]) == (0, 2, 0)
-    after = (await ada.get("/datasets/")).json()
-    assert [record["id"] for record in after] == [record["id"] for record in before]
-    assert (after[0]["year"], after[0]["citations"]) == (2021, None)
-    assert after[1]["metadata"]["x"][0] is True
+    records_after = (await ada.get("/datasets/")).json()
+    assert [record["id"] for record in records_after] == [record["id"] for record in records_before]
+    assert (records_after[0]["year"], records_after[0]["citations"]) == (2021, None)
+    assert records_after[1]["metadata"]["x"][0] is True
 
 
 async def test_keys_belong_to_their_owner(ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:
     """The same key of another owner is another record, and records without a key are always made."""
-    await import_all(ada, [keyed("a")])
-    assert (await import_all(bob, [keyed("a")]))["made"] == 1
+    await import_all(ada, [record_with_key("a")])
+    assert (await import_all(bob, [record_with_key("a")]))["made"] == 1
     assert (await import_all(bob, [FOUR, FOUR]))["made"] == 2
     assert (await import_all(bob, [FOUR]))["made"] == 1
     assert (await ada.get("/datasets/", params={"page": 1})).json()["total_count"] == 5
@@ -117,7 +122,9 @@ async def test_keys_belong_to_their_owner(ada: httpx2.AsyncClient, bob: httpx2.A
 
 async def test_a_repeated_key_updates_the_record_of_the_same_body(ada: httpx2.AsyncClient) -> None:
     """Of two lines with one key, the later one wins, whatever batch they are in."""
-    totals = await import_all(ada, [keyed("a", year=2001), keyed("b"), keyed("a", year=2002)])
+    totals = await import_all(
+        ada, [record_with_key("a", year=2001), record_with_key("b"), record_with_key("a", year=2002)]
+    )
     assert (totals["made"], totals["updated"], totals["batches"]) == (2, 1, 2)
     page = (await ada.get("/datasets/", params={"sort_by": "id"})).json()
     assert [record["year"] for record in page] == [2002, None]
@@ -128,9 +135,12 @@ async def test_each_batch_is_compared_with_the_batches_before(
 ) -> None:
     """A line that declares what is stored still changes its record if a line shortly before it has changed that."""
     monkeypatch.setattr(bulk_import, "LINES_PER_BATCH", 2)
-    await import_all(ada, [keyed("a", year=2001)])
+    await import_all(ada, [record_with_key("a", year=2001)])
 
-    totals = await import_all(ada, [keyed("a", year=2002), keyed("b"), keyed("a", year=2001), keyed("c")])
+    totals = await import_all(
+        ada,
+        [record_with_key("a", year=2002), record_with_key("b"), record_with_key("a", year=2001), record_with_key("c")],
+    )
     assert (totals["made"], totals["updated"], totals["unchanged"]) == (2, 2, 0)
     page = (await ada.get("/datasets/", params={"sort_by": "id"})).json()
     assert [record["year"] for record in page] == [2001, None, None]
@@ -139,7 +149,7 @@ async def test_each_batch_is_compared_with_the_batches_before(
 async def test_imports_of_the_same_keys_meet(ada: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two imports of the same lines at once create each record once, whichever import comes first."""
     monkeypatch.setattr(bulk_import, "LINES_PER_BATCH", 3)
-    records = [keyed(str(number)) for number in range(20)]
+    records = [record_with_key(str(number)) for number in range(20)]
     totals = await asyncio.gather(import_all(ada, records), import_all(ada, records))
 
     assert sum(total["made"] for total in totals) == 20
@@ -150,7 +160,7 @@ async def test_imports_of_the_same_keys_meet(ada: httpx2.AsyncClient, monkeypatc
 
 async def test_values_are_stored_as_they_were_sent(ada: httpx2.AsyncClient) -> None:
     """Characters and numbers that mean something to a database come back unchanged, also an empty text."""
-    awkward = {
+    awkward_values = {
         "description": "a\n\\.\nb\r\n\t\"c\", 'd'; \\N \\x é \U0001f600",
         "file_path": "",
         "file_type": "\\N",
@@ -160,33 +170,33 @@ async def test_values_are_stored_as_they_were_sent(ada: httpx2.AsyncClient) -> N
         "instances_number": 2_000_000_000,
         "has_missing_values": False,
     }
-    await import_all(ada, [keyed("a", **awkward)])
-    single = await created(ada, **keyed("b", **awkward))
-    imported = (await ada.get("/datasets/", params={"sort_by": "id"})).json()[0]
+    await import_all(ada, [record_with_key("a", **awkward_values)])
+    single_record = await create_record(ada, **record_with_key("b", **awkward_values))
+    imported_record = (await ada.get("/datasets/", params={"sort_by": "id"})).json()[0]
 
-    assert {name: imported[name] for name in awkward} == awkward
-    differing = {"id", "dataset_id", "name", "dataset_name", "metadata", "created_at", "updated_at"}
-    assert {name: imported[name] for name in imported.keys() - differing} == {
-        name: single[name] for name in single.keys() - differing
+    assert {name: imported_record[name] for name in awkward_values} == awkward_values
+    differing_members = {"id", "dataset_id", "name", "dataset_name", "metadata", "created_at", "updated_at"}
+    assert {name: imported_record[name] for name in imported_record.keys() - differing_members} == {
+        name: single_record[name] for name in single_record.keys() - differing_members
     }
 
 
 async def test_refused_lines_are_reported_by_number(ada: httpx2.AsyncClient) -> None:
     """A line that is refused says why, as a single record would, and does not keep others from being imported."""
-    bad_year = {**FOUR, "year": 1492}
+    record_with_bad_year = {**FOUR, "year": 1492}
     lines = [
-        json.dumps(keyed("a")).encode(),
-        json.dumps(bad_year).encode(),
+        json.dumps(record_with_key("a")).encode(),
+        json.dumps(record_with_bad_year).encode(),
         b"   ",
         b"{not json",
         b"[1]",
         json.dumps({**FOUR, "yaer": 2000}).encode() + b"\r",
         json.dumps({**FOUR, "dataset_name": "Other"}).encode(),
-        json.dumps(keyed("b")).encode(),
+        json.dumps(record_with_key("b")).encode(),
     ]
     batches, totals = await import_lines(ada, b"\n".join(lines))
-    refused = {refusal["line"]: refusal["code"] for refusal in batches[0]["refused"]}
-    assert refused == {
+    codes_by_line = {refusal["line"]: refusal["code"] for refusal in batches[0]["refused"]}
+    assert codes_by_line == {
         2: "validation_error",
         4: "not_json",
         5: "validation_error",
@@ -194,14 +204,14 @@ async def test_refused_lines_are_reported_by_number(ada: httpx2.AsyncClient) -> 
         7: "conflicting_values",
     }
     assert totals == {"done": True, "batches": 1, "lines": 8, "made": 2, "updated": 0, "unchanged": 0, "refused": 5}
-    single = await ada.post("/datasets/", json=bad_year)
-    assert batches[0]["refused"][0]["detail"] == single.json()["detail"]
+    single_response = await ada.post("/datasets/", json=record_with_bad_year)
+    assert batches[0]["refused"][0]["detail"] == single_response.json()["detail"]
 
 
 async def test_batches_have_a_bounded_size(ada: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """A long body is stored in several transactions, each of which is reported."""
     monkeypatch.setattr(bulk_import, "LINES_PER_BATCH", 4)
-    batches, totals = await import_lines(ada, as_lines([keyed(str(number)) for number in range(10)]))
+    batches, totals = await import_lines(ada, as_lines([record_with_key(str(number)) for number in range(10)]))
     assert [(batch["batch"], batch["last_line"], batch["made"]) for batch in batches] == [
         (1, 4, 4),
         (2, 8, 4),
@@ -215,7 +225,7 @@ async def test_batches_are_stored_in_the_order_of_their_lines(
 ) -> None:
     """Batches are prepared side by side and stored one after the other, and refused lines count towards their size."""
     monkeypatch.setattr(bulk_import, "LINES_PER_BATCH", 2)
-    lines = [json.dumps(keyed(str(number))).encode() for number in range(40)]
+    lines = [json.dumps(record_with_key(str(number))).encode() for number in range(40)]
     lines[20] = b"{}"
     batches, totals = await import_lines(ada, b"\n".join(lines))
 
@@ -231,12 +241,12 @@ async def test_batches_are_stored_in_the_order_of_their_lines(
 async def test_batches_may_lack_new_records(ada: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """A batch whose lines change nothing, or change records, or are refused, may stand before one with new records."""
     monkeypatch.setattr(bulk_import, "LINES_PER_BATCH", 2)
-    await import_all(ada, [keyed(key) for key in ("a", "b", "c", "d")])
+    await import_all(ada, [record_with_key(key) for key in ("a", "b", "c", "d")])
 
-    lines = [json.dumps(keyed(key, year=year)).encode() for key, year in (("c", 2001), ("d", 2002))]
-    lines += [json.dumps(keyed(key)).encode() for key in ("a", "b")]
+    lines = [json.dumps(record_with_key(key, year=year)).encode() for key, year in (("c", 2001), ("d", 2002))]
+    lines += [json.dumps(record_with_key(key)).encode() for key in ("a", "b")]
     lines += [b"{}", b"[]"]
-    lines += [json.dumps(keyed(key)).encode() for key in ("e", "f", "g")]
+    lines += [json.dumps(record_with_key(key)).encode() for key in ("e", "f", "g")]
     _batches, totals = await import_lines(ada, b"\n".join(lines))
     counts = {name: totals[name] for name in ("made", "updated", "unchanged", "refused")}
     assert counts == {"made": 3, "updated": 2, "unchanged": 2, "refused": 2}
@@ -252,11 +262,11 @@ async def test_batches_are_smaller_while_others_write_single_records(
     """A single write waits for one batch, so that batches are stored more quickly once there has been one."""
     monkeypatch.setattr(bulk_import, "LINES_PER_BATCH", 10)
     monkeypatch.setattr(bulk_import, "LINES_PER_BATCH_BESIDE_WRITERS", 2)
-    totals = await import_all(ada, [keyed(str(number)) for number in range(10)])
+    totals = await import_all(ada, [record_with_key(str(number)) for number in range(10)])
     assert totals["batches"] == 1
 
     assert (await bob.post("/datasets/", json=FOUR | {"name": "Single"})).status_code == 201
-    totals = await import_all(ada, [keyed(str(number)) for number in range(10, 20)])
+    totals = await import_all(ada, [record_with_key(str(number)) for number in range(10, 20)])
     assert (totals["batches"], totals["made"]) == (5, 10)
 
 
@@ -266,28 +276,28 @@ async def test_an_import_waits_while_a_single_record_is_written(
     """Single writes go first, and the import goes on when they are done."""
     monkeypatch.setattr(single_writes, "_MAX_WAIT_SECONDS", math.inf)
     # The first import of a process loads libraries, which takes a moment.
-    await import_all(ada, [keyed("first")])
+    await import_all(ada, [record_with_key("first")])
 
     with selection.services.catalog.single_writes.track():
-        importing = asyncio.ensure_future(import_all(ada, [keyed("a")]))
+        import_task = asyncio.ensure_future(import_all(ada, [record_with_key("a")]))
         await asyncio.sleep(0.5)
-        assert not importing.done()
+        assert not import_task.done()
 
-    assert (await importing)["made"] == 1
+    assert (await import_task)["made"] == 1
 
 
 async def test_exported_records_can_be_imported_again(ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:
     """What an export writes is a body of an import; the service's own members are dropped."""
-    await import_all(ada, [keyed("a", year=2001, domain=["health"], transparency=False, citations=7), FOUR])
-    exported = (await ada.get("/datasets/export.jsonl")).content
+    await import_all(ada, [record_with_key("a", year=2001, domain=["health"], transparency=False, citations=7), FOUR])
+    exported_lines = (await ada.get("/datasets/export.jsonl")).content
 
-    _batches, totals = await import_lines(bob, exported)
+    _batches, totals = await import_lines(bob, exported_lines)
     assert (totals["made"], totals["refused"]) == (2, 0)
     page = (await ada.get("/datasets/", params={"sort_by": "id"})).json()
-    differing = {"id", "dataset_id", "declared_by", "created_at", "updated_at"}
+    differing_members = {"id", "dataset_id", "declared_by", "created_at", "updated_at"}
     for original, copy in zip(page[:2], page[2:], strict=True):
-        assert {key: original[key] for key in original.keys() - differing} == {
-            key: copy[key] for key in copy.keys() - differing
+        assert {key: original[key] for key in original.keys() - differing_members} == {
+            key: copy[key] for key in copy.keys() - differing_members
         }
 
 
@@ -298,22 +308,27 @@ def test_service_fields_are_those_that_cannot_be_declared() -> None:
 
 async def test_the_quota_holds_line_by_line(settings: Settings, database: Database) -> None:
     """Lines beyond the owner's quota are refused, and an update that shrinks a record makes room again."""
-    limited = settings.model_copy(update={"record_quota_bytes": 4096})
-    selection = await Selection.open(limited, database, None)
+    limited_settings = settings.model_copy(update={"record_quota_bytes": 4096})
+    selection = await Selection.open(limited_settings, database, None)
     async with client_of(selection) as ada:
-        long, short = "d" * 1500, "d"
-        batches, totals = await import_lines(ada, as_lines([keyed(key, description=long) for key in "abc"]))
+        long_text, short_text = "d" * 1500, "d"
+        batches, totals = await import_lines(
+            ada, as_lines([record_with_key(key, description=long_text) for key in "abc"])
+        )
         assert totals["made"] == 1 or totals["made"] == 2
         assert {refusal["code"] for refusal in batches[0]["refused"]} == {"record_quota_exceeded"}
-        alone = await ada.post("/datasets/", json={**FOUR, "description": long})
-        assert (alone.status_code, alone.json()["detail"]) == (413, batches[0]["refused"][0]["detail"])
+        single_refusal = await ada.post("/datasets/", json={**FOUR, "description": long_text})
+        assert (single_refusal.status_code, single_refusal.json()["detail"]) == (
+            413,
+            batches[0]["refused"][0]["detail"],
+        )
 
-        shrunk = [keyed("a", description=short), keyed("b", description=short)]
-        _batches, totals = await import_lines(ada, as_lines(shrunk))
+        shrunk_records = [record_with_key("a", description=short_text), record_with_key("b", description=short_text)]
+        _batches, totals = await import_lines(ada, as_lines(shrunk_records))
         assert totals["refused"] == 0
         for record in (await ada.get("/datasets/")).json():
             assert (await ada.delete(f"/datasets/{record['id']}")).status_code == 204
-        _batches, totals = await import_lines(ada, as_lines([keyed("z", description=long)]))
+        _batches, totals = await import_lines(ada, as_lines([record_with_key("z", description=long_text)]))
         assert totals["made"] == 1
     await selection.close()
 
@@ -322,11 +337,11 @@ async def test_imported_records_take_as_much_of_the_quota(ada: httpx2.AsyncClien
     """An imported record is as large as the same record that was created alone."""
     fields = {"description": 'é "quoted"\n\t', "domain": ["health", "équité"], "transparency": False, "citations": 12}
     for key in ("a", "b"):
-        record = keyed(key, **fields, missing_values_percentage=0.5)
+        record = record_with_key(key, **fields, missing_values_percentage=0.5)
         await import_all(ada, [record])
         record["metadata"]["source"].pop("key")
         await import_all(ada, [record])
-        await created(ada, **record)
+        await create_record(ada, **record)
 
     async with database.reading() as connection:
         rows = await connection.all(sa.select(datasets.c.bytes).order_by(datasets.c.id))
@@ -337,17 +352,17 @@ async def test_imported_records_take_as_much_of_the_quota(ada: httpx2.AsyncClien
 
 async def test_claims_outlive_an_import(selection: Selection, ada: httpx2.AsyncClient) -> None:
     """A line replaces what the owner declares; what others claim, and the service has imported, stays."""
-    await import_all(ada, [keyed("a", transparency=True, citations=1)])
+    await import_all(ada, [record_with_key("a", transparency=True, citations=1)])
     record = (await ada.get("/datasets/")).json()[0]
     claim = {"attribute": "informed_consent", "value": True, "quote": "All signed."}
     assert (await ada.post(f"/datasets/{record['id']}/evidence", json=claim)).status_code == 201
 
-    totals = await import_all(ada, [keyed("a", transparency=True, citations=2, informed_consent=True)])
+    totals = await import_all(ada, [record_with_key("a", transparency=True, citations=2, informed_consent=True)])
     assert totals["updated"] == 1
     states = (await ada.get(f"/datasets/{record['id']}/evidence")).json()["attributes"]
     assert (states["informed_consent"]["value"], states["citations"]["value"]) == (True, 2)
 
-    await import_all(ada, [keyed("a", transparency=True, citations=2, informed_consent=False)])
+    await import_all(ada, [record_with_key("a", transparency=True, citations=2, informed_consent=False)])
     states = (await ada.get(f"/datasets/{record['id']}/evidence")).json()["attributes"]
     assert states["informed_consent"]["value"] is False
 
@@ -355,7 +370,9 @@ async def test_claims_outlive_an_import(selection: Selection, ada: httpx2.AsyncC
 async def test_private_records_need_an_owner(selection: Selection) -> None:
     """Nobody could see a private record without an owner, so its line is refused."""
     async with client_of(selection, None) as nobody:
-        batches, totals = await import_lines(nobody, as_lines([{**FOUR, "visibility": "private"}, keyed("a")]))
+        batches, totals = await import_lines(
+            nobody, as_lines([{**FOUR, "visibility": "private"}, record_with_key("a")])
+        )
     assert (totals["made"], [refusal["line"] for refusal in batches[0]["refused"]]) == (1, [1])
 
 
@@ -367,19 +384,19 @@ async def test_only_json_lines_are_taken(ada: httpx2.AsyncClient) -> None:
 
 async def test_a_single_write_is_not_kept_waiting(ada: httpx2.AsyncClient) -> None:
     """While a body arrives, others create records, which they see at once."""
-    seen: list[int] = []
+    seen_counts: list[int] = []
 
     async def body() -> AsyncIterator[bytes]:
         for number in range(3):
-            yield as_lines([keyed(f"{number}-{index}") for index in range(600)])
-            record = await created(ada, name=f"Single {number}")
+            yield as_lines([record_with_key(f"{number}-{index}") for index in range(600)])
+            record = await create_record(ada, name=f"Single {number}")
             page = (await ada.get("/datasets/", params={"dataset_name": "single", "page": 1})).json()
-            assert record["id"] in {found["id"] for found in page["datasets"]}
-            seen.append(page["total_count"])
+            assert record["id"] in {listed_record["id"] for listed_record in page["datasets"]}
+            seen_counts.append(page["total_count"])
 
     answer = await ada.post("/datasets/bulk", content=body(), headers=JSON_LINES)
     assert json.loads(answer.text.splitlines()[-1])["made"] == 1800
-    assert seen == [1, 2, 3]
+    assert seen_counts == [1, 2, 3]
 
 
 def test_long_lines_are_cut_off() -> None:
@@ -406,14 +423,16 @@ def _values(attribute_kind: Kind) -> strategies.SearchStrategy[Any]:
         strategies.floats(allow_nan=False),
         strategies.sampled_from([1900, 2027, 2028, 3.0, 2**53, 2**31, 1.5, 100.0, 100.5]),
     )
-    likely = {
+    likely_values = {
         Kind.TEXT: texts,
         Kind.WORDS: strategies.lists(texts, max_size=3),
         Kind.INTEGER: numbers,
         Kind.PERCENTAGE: numbers,
         Kind.FLAG: strategies.booleans(),
     }
-    return strategies.one_of(strategies.none(), likely[attribute_kind], strategies.sampled_from([1, "1", True, [], {}]))
+    return strategies.one_of(
+        strategies.none(), likely_values[attribute_kind], strategies.sampled_from([1, "1", True, [], {}])
+    )
 
 
 _METADATA = strategies.recursive(
@@ -440,18 +459,18 @@ _REQUIRED = {name: _values(Kind.TEXT) for name in FOUR}
 )
 @settings(deadline=None)
 def test_lines_are_valid_if_single_records_are(
-    required: dict[str, Any], names: set[str], data: strategies.DataObject
+    required_fields: dict[str, Any], optional_names: set[str], data: strategies.DataObject
 ) -> None:
     """The quick parser accepts nothing that the schema of single records refuses, and reads the same from it."""
-    record = {**required, **{name: data.draw(_OPTIONAL[name]) for name in names}}
+    record = {**required_fields, **{name: data.draw(_OPTIONAL[name]) for name in optional_names}}
     line = msgspec.json.encode(record)
     quick_record = RecordParser(1000).parse_quickly(line)
     if quick_record is None:
         return
 
-    single = {key: value for key, value in record.items() if key not in FIELDS_OF_SERVICE}
+    single_record = {key: value for key, value in record.items() if key not in FIELDS_OF_SERVICE}
     try:
-        DatasetCreate.model_validate(msgspec.json.decode(msgspec.json.encode(single)))
+        DatasetCreate.model_validate(msgspec.json.decode(msgspec.json.encode(single_record)))
         slow_record = parse_by_schema(line)
     except (ValidationError, ServiceError) as error:
         raise AssertionError(f"{line!r} was accepted") from error
@@ -460,7 +479,7 @@ def test_lines_are_valid_if_single_records_are(
 
 def test_most_lines_are_parsed_quickly() -> None:
     """An ordinary record, and an exported one, need no schema."""
-    record = keyed(
+    record = record_with_key(
         "a", year=2020, domain=["health"], missing_values_percentage=5, is_split=True, id=7, declared_by=None
     )
     assert RecordParser(1000).parse_quickly(msgspec.json.encode(record)) is not None
@@ -469,6 +488,6 @@ def test_most_lines_are_parsed_quickly() -> None:
 async def test_other_owners_do_not_see_private_imports(selection: Selection) -> None:
     """A private record of an import is seen by its owner alone."""
     async with client_of(selection, ADA) as ada, client_of(selection, BOB) as bob:
-        await import_all(ada, [keyed("a", visibility="private")])
+        await import_all(ada, [record_with_key("a", visibility="private")])
         assert len((await ada.get("/datasets/")).json()) == 1
         assert (await bob.get("/datasets/")).json() == []

@@ -6,7 +6,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.selection.conftest import FOUR, client_of, created
+from tests.selection.conftest import FOUR, client_of, create_record
 from touchstone.core.attributes import ETHICAL, FLAGS
 from touchstone.services.selection.app import Selection
 from touchstone.services.selection.datasets.listing import LIST_PARAMETERS
@@ -14,37 +14,42 @@ from touchstone.services.selection.datasets.listing import LIST_PARAMETERS
 
 async def test_a_created_record_has_both_shapes(ada: httpx2.AsyncClient) -> None:
     """A record has the simple fields and the attributes, with null for values that nobody has assessed."""
-    made = await created(ada, year=2020, domain=["health"], informed_consent=True, is_split=False)
-    assert made["name"] == made["dataset_name"] == "Cohort"
-    assert (made["year"], made["domain"], made["informed_consent"], made["is_split"]) == (2020, ["health"], True, False)
-    assert made["transparency"] is None
-    assert made["ethical_score"] == 0.1
-    assert made["metadata"] is None
-    for key in (made["id"], made["dataset_id"], made["dataset_id"].upper()):
-        assert (await ada.get(f"/datasets/{key}")).json() == made
+    record = await create_record(ada, year=2020, domain=["health"], informed_consent=True, is_split=False)
+    assert record["name"] == record["dataset_name"] == "Cohort"
+    assert (record["year"], record["domain"], record["informed_consent"], record["is_split"]) == (
+        2020,
+        ["health"],
+        True,
+        False,
+    )
+    assert record["transparency"] is None
+    assert record["ethical_score"] == 0.1
+    assert record["metadata"] is None
+    for key in (record["id"], record["dataset_id"], record["dataset_id"].upper()):
+        assert (await ada.get(f"/datasets/{key}")).json() == record
 
 
 async def test_every_flag_keeps_its_three_values(ada: httpx2.AsyncClient) -> None:
     """True, false and null are returned as they were written, for every boolean attribute."""
     for value in (True, False, None):
-        made = await created(ada, **dict.fromkeys(FLAGS, value))
-        assert [made[name] for name in FLAGS] == [value] * len(FLAGS)
-        assert made["ethical_score"] == (1.0 if value else 0.0)
+        record = await create_record(ada, **dict.fromkeys(FLAGS, value))
+        assert [record[name] for name in FLAGS] == [value] * len(FLAGS)
+        assert record["ethical_score"] == (1.0 if value else 0.0)
     assert len(ETHICAL) == 10
 
 
 @pytest.mark.parametrize("path", ["/datasets", "/datasets/"])
 async def test_both_slash_forms_are_one_route(ada: httpx2.AsyncClient, path: str) -> None:
     """The list is answered without a redirect, with and without a trailing slash."""
-    await created(ada)
+    await create_record(ada)
     answer = await ada.get(path)
     assert answer.status_code == 200
-    assert [one["name"] for one in answer.json()] == ["Cohort"]
+    assert [record["name"] for record in answer.json()] == ["Cohort"]
 
 
 async def test_a_name_is_trimmed_and_bounded(ada: httpx2.AsyncClient) -> None:
     """Without surrounding spaces, a name has 1 to 255 characters."""
-    assert (await created(ada, name="  é " + "x" * 250))["name"] == "é " + "x" * 250
+    assert (await create_record(ada, name="  é " + "x" * 250))["name"] == "é " + "x" * 250
     for name in ("", "   ", "x" * 256):
         assert (await ada.post("/datasets/", json={**FOUR, "name": name})).status_code == 422
 
@@ -88,9 +93,9 @@ async def test_a_name_is_trimmed_and_bounded(ada: httpx2.AsyncClient) -> None:
 )
 async def test_what_does_not_fit_is_refused_whole(ada: httpx2.AsyncClient, fields: dict[str, Any]) -> None:
     """If a field is unknown, out of bounds or of a wrong type, the response is 422 and nothing is created."""
-    refused = await ada.post("/datasets/", json={**FOUR, **fields})
-    assert refused.status_code == 422, refused.text
-    assert set(refused.json()) == {"detail", "code", "errors"}
+    refusal = await ada.post("/datasets/", json={**FOUR, **fields})
+    assert refusal.status_code == 422, refusal.text
+    assert set(refusal.json()) == {"detail", "code", "errors"}
     assert (await ada.get("/datasets/")).json() == []
 
 
@@ -114,9 +119,9 @@ async def test_what_does_not_fit_is_refused_whole(ada: httpx2.AsyncClient, field
 async def test_hostile_bodies_are_refused(ada: httpx2.AsyncClient, body: bytes) -> None:
     """Invalid and extreme JSON is refused with the usual error format, on every route with a body."""
     for method, path in (("POST", "/datasets/"), ("POST", "/datasets/search"), ("POST", "/datasets/score")):
-        refused = await ada.request(method, path, content=body)
-        assert refused.status_code in (400, 422), (path, refused.text)
-        assert set(refused.json()) == {"detail", "code", "errors"}
+        refusal = await ada.request(method, path, content=body)
+        assert refusal.status_code in (400, 422), (path, refusal.text)
+        assert set(refusal.json()) == {"detail", "code", "errors"}
 
 
 @pytest.mark.parametrize("key", ["0", "-1", "+1", "01", "1.0", "abc", "2147483648", "9" * 400, "%00", "½", "{}"])
@@ -128,38 +133,38 @@ async def test_a_missing_or_malformed_id_is_not_found(reader: httpx2.AsyncClient
 
 async def test_a_change_touches_what_it_names(ada: httpx2.AsyncClient) -> None:
     """PATCH sets the given fields, clears those that are null, and keeps the others."""
-    made = await created(ada, year=2020, objective="o", metadata={"tags": ["x"]})
-    changed = await ada.patch(f"/datasets/{made['id']}", json={"year": 2021, "objective": None})
-    assert changed.status_code == 200, changed.text
-    expected = {**made, "year": 2021, "objective": None, "updated_at": changed.json()["updated_at"]}
-    assert changed.json() == expected
-    assert (await ada.get("/datasets/?year_min=2021")).json() == [expected]
-    assert (await ada.patch(f"/datasets/{made['id']}", json={"name": None})).status_code == 422
-    assert (await ada.patch(f"/datasets/{made['id']}", json={"name": "New"})).json()["dataset_name"] == "New"
+    record = await create_record(ada, year=2020, objective="o", metadata={"tags": ["x"]})
+    response = await ada.patch(f"/datasets/{record['id']}", json={"year": 2021, "objective": None})
+    assert response.status_code == 200, response.text
+    expected_record = {**record, "year": 2021, "objective": None, "updated_at": response.json()["updated_at"]}
+    assert response.json() == expected_record
+    assert (await ada.get("/datasets/?year_min=2021")).json() == [expected_record]
+    assert (await ada.patch(f"/datasets/{record['id']}", json={"name": None})).status_code == 422
+    assert (await ada.patch(f"/datasets/{record['id']}", json={"name": "New"})).json()["dataset_name"] == "New"
 
 
 async def test_others_may_neither_change_nor_delete(
     selection: Selection, ada: httpx2.AsyncClient, bob: httpx2.AsyncClient
 ) -> None:
     """Writing to a public record of another user, or without an identity, gives 403 whatever the body."""
-    made = await created(ada)
+    record = await create_record(ada)
     async with client_of(selection, None) as nobody:
         for client in (bob, nobody):
             bodies: tuple[Any, ...] = ({"year": 1}, {"yaer": 1}, [])
             for body in bodies:
-                assert (await client.patch(f"/datasets/{made['id']}", json=body)).status_code == 403
-            assert (await client.delete(f"/datasets/{made['id']}")).status_code == 403
-        orphan = await created(nobody)
+                assert (await client.patch(f"/datasets/{record['id']}", json=body)).status_code == 403
+            assert (await client.delete(f"/datasets/{record['id']}")).status_code == 403
+        orphan = await create_record(nobody)
         assert (await ada.delete(f"/datasets/{orphan['id']}")).status_code == 403
         assert (await nobody.post("/datasets/", json={**FOUR, "visibility": "private"})).status_code == 422
-    assert (await ada.delete(f"/datasets/{made['id']}")).status_code == 204
-    assert (await ada.get(f"/datasets/{made['id']}")).status_code == 404
-    assert (await ada.delete(f"/datasets/{made['id']}")).status_code == 404
+    assert (await ada.delete(f"/datasets/{record['id']}")).status_code == 204
+    assert (await ada.get(f"/datasets/{record['id']}")).status_code == 404
+    assert (await ada.delete(f"/datasets/{record['id']}")).status_code == 404
 
 
 async def test_a_private_record_is_missing_for_others(ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:
     """To other users, a private record looks like a missing one, byte for byte, on every route."""
-    made = await created(ada, visibility="private", domain=["rare"])
+    record = await create_record(ada, visibility="private", domain=["rare"])
     for method, suffix, body in (
         ("GET", "", None),
         ("GET", "/source", None),
@@ -167,11 +172,13 @@ async def test_a_private_record_is_missing_for_others(ada: httpx2.AsyncClient, b
         ("PATCH", "", b'{"year": 1}'),
         ("PATCH", "", b"{broken"),
     ):
-        missing = await bob.request(method, f"/datasets/999999{suffix}", content=body)
-        for key in (made["id"], made["dataset_id"]):
+        missing_response = await bob.request(method, f"/datasets/999999{suffix}", content=body)
+        for key in (record["id"], record["dataset_id"]):
             answer = await bob.request(method, f"/datasets/{key}{suffix}", content=body)
             assert (
-                (answer.status_code, answer.content) == (missing.status_code, missing.content) == (404, answer.content)
+                (answer.status_code, answer.content)
+                == (missing_response.status_code, missing_response.content)
+                == (404, answer.content)
             )
     for client, count in ((ada, 1), (bob, 0)):
         assert (await client.get("/datasets/")).headers["X-Total-Count"] == str(count)
@@ -183,18 +190,18 @@ async def test_a_private_record_is_missing_for_others(ada: httpx2.AsyncClient, b
 
 async def test_a_record_turned_private_leaves_every_list(ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:
     """A public record that has been cached disappears for others as soon as it becomes private."""
-    made = await created(ada)
+    record = await create_record(ada)
     assert len((await bob.get("/datasets/")).json()) == 1
-    await ada.patch(f"/datasets/{made['id']}", json={"visibility": "private"})
+    await ada.patch(f"/datasets/{record['id']}", json={"visibility": "private"})
     assert (await bob.get("/datasets/")).json() == []
-    assert (await bob.get(f"/datasets/{made['id']}")).status_code == 404
+    assert (await bob.get(f"/datasets/{record['id']}")).status_code == 404
 
 
 async def test_entity_tags_guard_changes(ada: httpx2.AsyncClient) -> None:
     """A write for an outdated version is refused with 412, and reading an unchanged version gives 304."""
-    made = await ada.post("/datasets/", json=FOUR)
-    path, etag = f"/datasets/{made.json()['id']}", made.headers["ETag"]
-    assert made.headers["Location"] == path
+    creation = await ada.post("/datasets/", json=FOUR)
+    path, etag = f"/datasets/{creation.json()['id']}", creation.headers["ETag"]
+    assert creation.headers["Location"] == path
     assert (await ada.get(path, headers={"If-None-Match": etag})).status_code == 304
     assert (await ada.patch(path, json={"year": 2001}, headers={"If-Match": etag})).status_code == 200
     assert (await ada.patch(path, json={"year": 2002}, headers={"If-Match": etag})).status_code == 412
@@ -205,59 +212,62 @@ async def test_entity_tags_guard_changes(ada: httpx2.AsyncClient) -> None:
 
 async def test_the_tag_of_a_change_is_the_tag_of_the_stored_record(ada: httpx2.AsyncClient) -> None:
     """A whole percentage has one form, so the response to a change has the entity tag of the stored record."""
-    path = f"/datasets/{(await created(ada))['id']}"
+    path = f"/datasets/{(await create_record(ada))['id']}"
     for percentage in (0, 25):
-        changed = await ada.patch(path, json={"missing_values_percentage": percentage})
-        tag = changed.headers["ETag"]
+        response = await ada.patch(path, json={"missing_values_percentage": percentage})
+        tag = response.headers["ETag"]
         assert (await ada.get(path)).headers["ETag"] == tag
         assert (await ada.patch(path, json={"citations": percentage}, headers={"If-Match": tag})).status_code == 200
 
 
 async def test_search_joins_its_criteria(ada: httpx2.AsyncClient) -> None:
     """A search ignores case and accents, accepts the short names of ethical attributes, and counts its results."""
-    first = await created(ada, name="Été 100 %", instances_number=100, anonymization_applied=True)
-    second = await created(ada, name="ete", anonymization_applied=True, transparency=True)
+    first_record = await create_record(ada, name="Été 100 %", instances_number=100, anonymization_applied=True)
+    second_record = await create_record(ada, name="ete", anonymization_applied=True, transparency=True)
     for body, ids in (
-        ({}, [first["id"], second["id"]]),
-        ({"name_contains": "ÉTÉ"}, [first["id"], second["id"]]),
-        ({"name_contains": "%"}, [first["id"]]),
+        ({}, [first_record["id"], second_record["id"]]),
+        ({"name_contains": "ÉTÉ"}, [first_record["id"], second_record["id"]]),
+        ({"name_contains": "%"}, [first_record["id"]]),
         ({"name_contains": "_"}, []),
-        ({"min_rows": 100}, [first["id"]]),
+        ({"min_rows": 100}, [first_record["id"]]),
         ({"min_rows": 101}, []),
-        ({"ethical_tags": ["anonymization", "transparency"]}, [second["id"]]),
+        ({"ethical_tags": ["anonymization", "transparency"]}, [second_record["id"]]),
         (
             {"ethical_tags": ["anonymization_applied"], "name_contains": "", "min_rows": None},
-            [first["id"], second["id"]],
+            [first_record["id"], second_record["id"]],
         ),
     ):
         answer = await ada.post("/datasets/search", json=body)
-        assert [one["id"] for one in answer.json()] == ids, body
+        assert [record["id"] for record in answer.json()] == ids, body
         assert answer.headers["X-Total-Count"] == str(len(ids))
-    refused = await ada.post("/datasets/search", json={"ethical_tags": ["fairness"]})
-    assert (refused.status_code, refused.json()["code"]) == (422, "unknown_name")
-    assert "transparency" in refused.json()["detail"]
+    refusal = await ada.post("/datasets/search", json={"ethical_tags": ["fairness"]})
+    assert (refusal.status_code, refusal.json()["code"]) == (422, "unknown_name")
+    assert "transparency" in refusal.json()["detail"]
 
 
 async def test_facets_count_under_the_filters(ada: httpx2.AsyncClient) -> None:
     """Facets return values with counts, three-valued flags and ranges of the records that match the filters."""
-    await created(ada, domain=["health", "vision"], year=2010, is_split=True)
-    await created(ada, domain=["Health"], year=2020)
-    found = (await ada.get("/datasets/facets?year_min=2000")).json()
-    assert found["total_count"] == 2
-    assert {one["value"].lower(): one["count"] for one in found["values"]["domain"]} == {"health": 2, "vision": 1}
-    assert found["flags"]["is_split"] == {"true": 1, "false": 0, "unknown": 1}
-    assert found["ranges"]["year"] == {"min": 2010, "max": 2020}
+    await create_record(ada, domain=["health", "vision"], year=2010, is_split=True)
+    await create_record(ada, domain=["Health"], year=2020)
+    facets = (await ada.get("/datasets/facets?year_min=2000")).json()
+    assert facets["total_count"] == 2
+    assert {entry["value"].lower(): entry["count"] for entry in facets["values"]["domain"]} == {
+        "health": 2,
+        "vision": 1,
+    }
+    assert facets["flags"]["is_split"] == {"true": 1, "false": 0, "unknown": 1}
+    assert facets["ranges"]["year"] == {"min": 2010, "max": 2020}
     assert (await ada.get("/datasets/facets?year_min=2011")).json()["total_count"] == 1
     assert (await ada.get("/datasets/facets?page=1")).status_code == 422
 
 
-async def test_the_tables_are_told(ada: httpx2.AsyncClient) -> None:
+async def test_the_tables_are_published(ada: httpx2.AsyncClient) -> None:
     """The criteria, profiles and sort keys are returned with labels in both languages."""
-    found = (await ada.get("/datasets/criteria")).json()
-    assert len(found["criteria"]) == 12
-    assert found["criteria"][0]["label"] == {"fr": "Éthique", "en": "Ethical"}
-    assert [one["name"] for one in found["profiles"] if one["default"]] == ["balanced"]
-    assert {"dataset_name", "num_citations", "created_at"} <= set(found["sort_keys"])
+    tables = (await ada.get("/datasets/criteria")).json()
+    assert len(tables["criteria"]) == 12
+    assert tables["criteria"][0]["label"] == {"fr": "Éthique", "en": "Ethical"}
+    assert [profile["name"] for profile in tables["profiles"] if profile["default"]] == ["balanced"]
+    assert {"dataset_name", "num_citations", "created_at"} <= set(tables["sort_keys"])
 
 
 async def test_the_document_is_closed_and_complete(ada: httpx2.AsyncClient) -> None:
@@ -268,12 +278,12 @@ async def test_the_document_is_closed_and_complete(ada: httpx2.AsyncClient) -> N
     assert schemas["DatasetCreate"]["required"] == ["name", "description", "file_path", "file_type"]
     # The last year that is accepted moves with the calendar, and so it is not in the document.
     assert schemas["DatasetCreate"]["properties"]["year"]["anyOf"][0] == {"type": "integer", "minimum": 1900}
-    told = str(document["paths"]["/datasets/"]["get"]["parameters"])
-    assert all(f"'{name}'" in told or f"`{name}`" in told for name in LIST_PARAMETERS.by_name)
+    parameters = str(document["paths"]["/datasets/"]["get"]["parameters"])
+    assert all(f"'{name}'" in parameters or f"`{name}`" in parameters for name in LIST_PARAMETERS.by_name)
 
 
 async def test_a_whole_number_may_be_written_with_a_point(ada: httpx2.AsyncClient) -> None:
     """In JSON, 2020.0 is an integer, in bodies and in filters."""
-    made = await created(ada, year=2020.0)
-    assert made["year"] == 2020
+    record = await create_record(ada, year=2020.0)
+    assert record["year"] == 2020
     assert len((await ada.post("/datasets/score", json={"filters": {"year_min": 2020.0}})).json()) == 1

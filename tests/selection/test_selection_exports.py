@@ -21,7 +21,7 @@ RECORD = FOUR | {
 }
 
 
-async def create(client: httpx2.AsyncClient, **changes: object) -> dict[str, object]:
+async def create_record(client: httpx2.AsyncClient, **changes: object) -> dict[str, object]:
     """Create a record and return it."""
     response = await client.post("/datasets/", json=RECORD | changes)
     assert response.status_code == 201, response.text
@@ -32,7 +32,7 @@ async def create(client: httpx2.AsyncClient, **changes: object) -> dict[str, obj
 @pytest.mark.parametrize("format_key", FORMATS)
 async def test_a_record_is_exported_in_every_format(ada: httpx2.AsyncClient, format_key: str) -> None:
     """Its readers find the same record again, whichever id the address names."""
-    record = await create(ada)
+    record = await create_record(ada)
 
     response = await ada.get(f"/datasets/{record['id']}/export", params={"format": format_key})
 
@@ -58,23 +58,23 @@ async def test_a_record_is_exported_in_every_format(ada: httpx2.AsyncClient, for
 
 
 async def test_croissant_is_the_default(ada: httpx2.AsyncClient) -> None:
-    record = await create(ada)
+    record = await create_record(ada)
 
-    by_default = await ada.get(f"/datasets/{record['id']}/export")
-    by_name = await ada.get(f"/datasets/{record['id']}/export?format=croissant")
+    default_response = await ada.get(f"/datasets/{record['id']}/export")
+    named_response = await ada.get(f"/datasets/{record['id']}/export?format=croissant")
 
-    assert by_default.content == by_name.content
+    assert default_response.content == named_response.content
 
 
 async def test_claims_are_exported_with_level_and_quote_and_without_addresses(ada: httpx2.AsyncClient) -> None:
-    record = await create(ada)
+    record = await create_record(ada)
     claim = {"attribute": "transparency", "value": True, "quote": "Collected in two hospitals.", "place": "Methods"}
     assert (await ada.post(f"/datasets/{record['id']}/evidence", json=claim)).status_code == 201
 
-    exported = (await ada.get(f"/datasets/{record['id']}/export?format=croissant")).json()
+    document = (await ada.get(f"/datasets/{record['id']}/export?format=croissant")).json()
 
-    assert exported["rai:dataCollection"] == "Collected in two hospitals."
-    claims = {claim["attribute"]: claim for claim in exported["touchstone:dataset"]["claims"]}
+    assert document["rai:dataCollection"] == "Collected in two hospitals."
+    claims = {claim["attribute"]: claim for claim in document["touchstone:dataset"]["claims"]}
     assert set(claims) == {"transparency", "informed_consent", "year"}
     assert claims["transparency"]["quote"] == "Collected in two hospitals."
     assert "level" not in claims["transparency"]  # declared, which is the default
@@ -82,40 +82,43 @@ async def test_claims_are_exported_with_level_and_quote_and_without_addresses(ad
 
 
 async def test_a_withdrawn_claim_is_not_exported(ada: httpx2.AsyncClient) -> None:
-    record = await create(ada)
+    record = await create_record(ada)
     address = f"/datasets/{record['id']}/evidence"
     claim = {"attribute": "transparency", "value": True, "quote": "Collected in two hospitals."}
     claim_id = (await ada.post(address, json=claim)).json()["id"]
     assert (await ada.post(f"{address}/{claim_id}/withdraw")).status_code == 200
 
-    exported = await ada.get(f"/datasets/{record['id']}/export")
+    response = await ada.get(f"/datasets/{record['id']}/export")
 
-    assert "two hospitals" not in exported.text
+    assert "two hospitals" not in response.text
 
 
 async def test_a_private_record_is_exported_to_its_owner_alone(
     ada: httpx2.AsyncClient, bob: httpx2.AsyncClient
 ) -> None:
     """For anybody else it does not exist."""
-    record = await create(ada, visibility="private")
+    record = await create_record(ada, visibility="private")
 
-    own = await ada.get(f"/datasets/{record['id']}/export")
-    foreign = await bob.get(f"/datasets/{record['id']}/export")
-    missing = await bob.get("/datasets/999999/export")
+    owner_response = await ada.get(f"/datasets/{record['id']}/export")
+    stranger_response = await bob.get(f"/datasets/{record['id']}/export")
+    missing_response = await bob.get("/datasets/999999/export")
 
-    assert own.status_code == 200
-    assert (foreign.status_code, foreign.content) == (missing.status_code, missing.content)
-    assert foreign.status_code == 404
+    assert owner_response.status_code == 200
+    assert (stranger_response.status_code, stranger_response.content) == (
+        missing_response.status_code,
+        missing_response.content,
+    )
+    assert stranger_response.status_code == 404
 
 
 async def test_a_reader_who_has_the_document_gets_no_second_copy(ada: httpx2.AsyncClient) -> None:
-    record = await create(ada)
+    record = await create_record(ada)
     address = f"/datasets/{record['id']}/export?format=card"
     etag = (await ada.get(address)).headers["etag"]
 
     assert (await ada.get(address, headers={"If-None-Match": etag})).status_code == 304
-    other_format = await ada.get(f"/datasets/{record['id']}/export?format=dcat", headers={"If-None-Match": etag})
-    assert other_format.status_code == 200
+    other_response = await ada.get(f"/datasets/{record['id']}/export?format=dcat", headers={"If-None-Match": etag})
+    assert other_response.status_code == 200
     await ada.patch(f"/datasets/{record['id']}", json={"description": "changed"})
     assert (await ada.get(address, headers={"If-None-Match": etag})).status_code == 200
 
@@ -127,7 +130,7 @@ async def test_a_reader_who_has_the_document_gets_no_second_copy(ada: httpx2.Asy
 async def test_an_unknown_format_or_parameter_is_refused(
     ada: httpx2.AsyncClient, query: str, code: str, word: str
 ) -> None:
-    record = await create(ada)
+    record = await create_record(ada)
 
     response = await ada.get(f"/datasets/{record['id']}/export?{query}")
 
@@ -168,5 +171,5 @@ async def missing_members(
     client: httpx2.AsyncClient, record_id: int, format_key: str, original: dict[str, Any]
 ) -> list[str]:
     """Return the members of an imported document that its export does not have as they were."""
-    exported = (await client.get(f"/datasets/{record_id}/export?format={format_key}")).json()
-    return [name for name, value in original.items() if name != "@context" and exported.get(name) != value]
+    document = (await client.get(f"/datasets/{record_id}/export?format={format_key}")).json()
+    return [name for name, value in original.items() if name != "@context" and document.get(name) != value]

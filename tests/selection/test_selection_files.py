@@ -1,4 +1,4 @@
-"""Data files are measured when a record is created, uploaded within a quota, and opened only for those who may."""
+"""Data files are measured when a record is created, uploaded within a quota, and opened only with permission."""
 
 import asyncio
 import hashlib
@@ -9,9 +9,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.selection.claims import CURATOR, calling_as, evidence, posted, reviewed, withdrawn
-from tests.selection.conftest import BOB, FOUR, client_of, created
-from tests.selection.test_selection_import import import_one
+from tests.selection.claims import CURATOR, calling_as, evidence, post_claim, review_claim, withdraw_claim
+from tests.selection.conftest import BOB, FOUR, client_of, create_record
+from tests.selection.test_selection_import import import_document
 from touchstone.core.identity import Caller
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
@@ -20,7 +20,7 @@ from touchstone.services.selection.app import Selection
 
 pytestmark = pytest.mark.slow
 TABLE = b"age,city\n31,Lyon\n,Oslo\n47,?\n"
-UNREADABLE = {"detail": "Fichier de données inaccessible", "code": "data_file_unreadable", "errors": []}
+UNREADABLE_FILE = {"detail": "Fichier de données inaccessible", "code": "data_file_unreadable", "errors": []}
 
 
 @pytest.fixture
@@ -39,80 +39,86 @@ async def upload(client: httpx2.AsyncClient, content: bytes, name: str = "people
 
 async def test_a_readable_file_is_measured(ada: httpx2.AsyncClient) -> None:
     """Missing facts are filled in from the file; declared facts are kept beside the measured ones."""
-    made = await created(ada, file_path="people.csv", metadata={"tags": ["t"], "measured": "mine"})
-    measured = made["metadata"]["measured"]
-    assert made["metadata"]["tags"] == ["t"]
-    assert (measured["rows"], measured["columns"]) == (3, 2)
-    assert measured["sha256"] == hashlib.sha256(TABLE).hexdigest()
-    assert (made["instances_number"], made["features_number"]) == (3, 2)
-    assert made["missing_values_percentage"] == measured["missing_values_percentage"] == pytest.approx(100 / 3)
-    assert made["has_missing_values"] is True
-    declared = await created(ada, file_path="people.csv", instances_number=7)
-    assert (declared["instances_number"], declared["metadata"]["measured"]["rows"]) == (7, 3)
-    assert (await ada.get("/datasets?instances_min=7")).json() == [declared]
+    record = await create_record(ada, file_path="people.csv", metadata={"tags": ["t"], "measured": "mine"})
+    measurement = record["metadata"]["measured"]
+    assert record["metadata"]["tags"] == ["t"]
+    assert (measurement["rows"], measurement["columns"]) == (3, 2)
+    assert measurement["sha256"] == hashlib.sha256(TABLE).hexdigest()
+    assert (record["instances_number"], record["features_number"]) == (3, 2)
+    assert record["missing_values_percentage"] == measurement["missing_values_percentage"] == pytest.approx(100 / 3)
+    assert record["has_missing_values"] is True
+    declared_record = await create_record(ada, file_path="people.csv", instances_number=7)
+    assert (declared_record["instances_number"], declared_record["metadata"]["measured"]["rows"]) == (7, 3)
+    assert (await ada.get("/datasets?instances_min=7")).json() == [declared_record]
 
 
 async def test_a_column_to_predict_is_no_feature(ada: httpx2.AsyncClient) -> None:
     """Only feature columns are counted, even if the target is named later; an undeclared target is reported."""
-    made = await created(ada, file_path="people.csv", instances_number=7, metadata={"target": "name"})
-    name = made["metadata"]["measured"]["column_profiles"][0]["name"]
-    assert made["metadata"]["measured"]["filled"] == [
+    record = await create_record(ada, file_path="people.csv", instances_number=7, metadata={"target": "name"})
+    name = record["metadata"]["measured"]["column_profiles"][0]["name"]
+    assert record["metadata"]["measured"]["filled"] == [
         "features_number",
         "has_missing_values",
         "missing_values_percentage",
     ]
-    named = (await ada.patch(f"/datasets/{made['id']}", json={"metadata": {"target": name}})).json()
-    assert (named["features_number"], named["metadata"]["measured"]["columns"]) == (1, 2)
-    free = (await ada.patch(f"/datasets/{made['id']}", json={"metadata": {"target": "nothing"}})).json()
-    assert free["features_number"] == 2
+    record_with_target = (await ada.patch(f"/datasets/{record['id']}", json={"metadata": {"target": name}})).json()
+    assert (record_with_target["features_number"], record_with_target["metadata"]["measured"]["columns"]) == (1, 2)
+    record_without_target = (
+        await ada.patch(f"/datasets/{record['id']}", json={"metadata": {"target": "nothing"}})
+    ).json()
+    assert record_without_target["features_number"] == 2
 
 
 async def test_a_measurement_makes_claims(ada: httpx2.AsyncClient, settings: Settings) -> None:
     """What is measured counts at every level; where record and file differ, both remain."""
     (settings.data_roots[0] / "complete.csv").write_bytes(b"a,b\n1,2\n3,4\n5,6\n")
-    made = await created(ada, file_path="complete.csv", instances_number=7, has_missing_values=True)
-    assert (made["instances_number"], made["features_number"], made["has_missing_values"]) == (7, 2, True)
-    assert made["missing_values_percentage"] == 0
-    path = f"/datasets/{made['id']}"
-    states = (await evidence(ada, made["id"]))["attributes"]
-    unsaid = {"value": 0, "declared": None, "documented": 0, "reviewed": 0, "level": "measured"}
-    assert states["missing_values_percentage"] == unsaid | {"not_applicable": False, "conflicting": False}
-    for name, declared, measured in (("instances_number", 7, 3), ("has_missing_values", True, False)):
+    record = await create_record(ada, file_path="complete.csv", instances_number=7, has_missing_values=True)
+    assert (record["instances_number"], record["features_number"], record["has_missing_values"]) == (7, 2, True)
+    assert record["missing_values_percentage"] == 0
+    path = f"/datasets/{record['id']}"
+    states = (await evidence(ada, record["id"]))["attributes"]
+    undeclared_state = {"value": 0, "declared": None, "documented": 0, "reviewed": 0, "level": "measured"}
+    assert states["missing_values_percentage"] == undeclared_state | {"not_applicable": False, "conflicting": False}
+    for name, declared_value, measured_value in (("instances_number", 7, 3), ("has_missing_values", True, False)):
         state = states[name]
-        assert (state["value"], state["declared"], state["level"]) == (declared, declared, "declared")
-        assert (state["documented"], state["reviewed"], state["conflicting"]) == (measured, measured, True)
+        assert (state["value"], state["declared"], state["level"]) == (declared_value, declared_value, "declared")
+        assert (state["documented"], state["reviewed"], state["conflicting"]) == (measured_value, measured_value, True)
 
-    agreed = (await ada.patch(path, json={"instances_number": 3, "has_missing_values": None})).json()
-    assert (agreed["instances_number"], agreed["has_missing_values"]) == (3, False)
-    claims = (await evidence(ada, made["id"]))["claims"]
+    agreed_record = (await ada.patch(path, json={"instances_number": 3, "has_missing_values": None})).json()
+    assert (agreed_record["instances_number"], agreed_record["has_missing_values"]) == (3, False)
+    claims = (await evidence(ada, record["id"]))["claims"]
     measured_claims = [claim for claim in claims if claim["level"] == "measured"]
     assert {claim["status"] for claim in measured_claims} == {"active"}
     assert len(measured_claims) == 4
 
     (settings.data_roots[0] / "longer.csv").write_bytes(b"a,b\n" + b"1,2\n" * 9)
     await ada.patch(path, json={"file_path": "longer.csv", "instances_number": None})
-    claims = (await evidence(ada, made["id"]))["claims"]
+    claims = (await evidence(ada, record["id"]))["claims"]
     rows = {claim["value"]: claim["status"] for claim in claims if claim["attribute"] == "instances_number"}
     assert rows == {9: "active", 3: "withdrawn"}
-    assert (await ada.get("/datasets?instances_min=9")).json()[0]["id"] == made["id"]
+    assert (await ada.get("/datasets?instances_min=9")).json()[0]["id"] == record["id"]
 
 
 async def test_a_change_of_the_file_is_measured_anew(ada: httpx2.AsyncClient) -> None:
     """Measured values are replaced together with the file, and declared values are kept."""
-    made = await created(ada, file_path="people.csv", features_number=9)
-    path = f"/datasets/{made['id']}"
-    kept = (await ada.patch(path, json={"year": 2000, "metadata": None})).json()
-    assert (kept["instances_number"], kept["metadata"]["measured"]["rows"]) == (3, 3)
-    gone = (await ada.patch(path, json={"file_path": "elsewhere.csv"})).json()
-    assert (gone["instances_number"], gone["features_number"], gone["metadata"]) == (None, 9, None)
-    back = (await ada.patch(path, json={"file_path": "people.csv", "features_number": None})).json()
-    assert (back["instances_number"], back["features_number"]) == (3, 2)
+    record = await create_record(ada, file_path="people.csv", features_number=9)
+    path = f"/datasets/{record['id']}"
+    changed_record = (await ada.patch(path, json={"year": 2000, "metadata": None})).json()
+    assert (changed_record["instances_number"], changed_record["metadata"]["measured"]["rows"]) == (3, 3)
+    record_without_file = (await ada.patch(path, json={"file_path": "elsewhere.csv"})).json()
+    assert (
+        record_without_file["instances_number"],
+        record_without_file["features_number"],
+        record_without_file["metadata"],
+    ) == (None, 9, None)
+    remeasured_record = (await ada.patch(path, json={"file_path": "people.csv", "features_number": None})).json()
+    assert (remeasured_record["instances_number"], remeasured_record["features_number"]) == (3, 2)
 
 
 async def test_a_file_that_another_change_names_is_measured_instead(ada: httpx2.AsyncClient) -> None:
     """While one change measures a file, another one names a missing file; nothing measured remains."""
-    made = await created(ada, file_path="people.csv", file_type="xls")
-    path = f"/datasets/{made['id']}"
+    original_record = await create_record(ada, file_path="people.csv", file_type="xls")
+    path = f"/datasets/{original_record['id']}"
     answers = await asyncio.gather(
         ada.patch(path, json={"file_type": "csv"}), ada.patch(path, json={"file_path": "missing.csv"})
     )
@@ -121,39 +127,43 @@ async def test_a_file_that_another_change_names_is_measured_instead(ada: httpx2.
     record = (await ada.get(path)).json()
     assert (record["file_path"], record["file_type"]) == ("missing.csv", "csv")
     assert (record["metadata"], record["instances_number"]) == (None, None)
-    assert (await evidence(ada, made["id"]))["attributes"]["instances_number"]["reviewed"] is None
+    assert (await evidence(ada, original_record["id"]))["attributes"]["instances_number"]["reviewed"] is None
 
 
 async def test_an_import_that_names_another_file_withdraws_what_was_measured(
     ada: httpx2.AsyncClient, bob: httpx2.AsyncClient
 ) -> None:
     """The measurement of the last file goes from the metadata, the attributes and the claims in force."""
-    exported = await created(bob, file_path="people.csv", file_type="xls")
-    export_path = f"/datasets/{exported['id']}/export?format=croissant"
-    record = (await import_one(ada, (await bob.get(export_path)).content, "people.json"))["dataset"]
-    measured = (await ada.patch(f"/datasets/{record['id']}", json={"file_type": "csv"})).json()
-    assert (measured["file_path"], measured["instances_number"]) == ("people.csv", 3)
+    exported_record = await create_record(bob, file_path="people.csv", file_type="xls")
+    export_path = f"/datasets/{exported_record['id']}/export?format=croissant"
+    record = (await import_document(ada, (await bob.get(export_path)).content, "people.json"))["dataset"]
+    measured_record = (await ada.patch(f"/datasets/{record['id']}", json={"file_type": "csv"})).json()
+    assert (measured_record["file_path"], measured_record["instances_number"]) == ("people.csv", 3)
 
-    await bob.patch(f"/datasets/{exported['id']}", json={"file_path": "elsewhere.csv"})
-    updated = (await import_one(ada, (await bob.get(export_path)).content, "people.json"))["dataset"]
-    assert (updated["id"], updated["file_path"], updated["instances_number"]) == (record["id"], "elsewhere.csv", None)
-    assert "measured" not in updated["metadata"]
+    await bob.patch(f"/datasets/{exported_record['id']}", json={"file_path": "elsewhere.csv"})
+    updated_record = (await import_document(ada, (await bob.get(export_path)).content, "people.json"))["dataset"]
+    assert (updated_record["id"], updated_record["file_path"], updated_record["instances_number"]) == (
+        record["id"],
+        "elsewhere.csv",
+        None,
+    )
+    assert "measured" not in updated_record["metadata"]
     claims = (await evidence(ada, record["id"]))["claims"]
     assert {claim["status"] for claim in claims if claim["level"] == "measured"} == {"withdrawn"}
 
 
 async def test_a_measured_value_is_rejected_for_good(ada: httpx2.AsyncClient, selection: Selection) -> None:
     """A curator cannot withdraw it, as the next measurement would make it again; rejected, it stays rejected."""
-    made = await created(ada, file_path="people.csv")
-    claims = (await evidence(ada, made["id"]))["claims"]
+    record = await create_record(ada, file_path="people.csv")
+    claims = (await evidence(ada, record["id"]))["claims"]
     rows = next(claim for claim in claims if claim["attribute"] == "instances_number")
     async with calling_as(selection, CURATOR) as curator:
-        refused = await withdrawn(curator, rows)
-        assert (refused.status_code, refused.json()["code"]) == (403, "withdrawal_forbidden")
-        assert (await reviewed(curator, rows, "reject")).status_code == 200
+        refusal = await withdraw_claim(curator, rows)
+        assert (refusal.status_code, refusal.json()["code"]) == (403, "withdrawal_forbidden")
+        assert (await review_claim(curator, rows, "reject")).status_code == 200
 
-    again = (await ada.patch(f"/datasets/{made['id']}", json={"file_type": "CSV"})).json()
-    assert (again["instances_number"], again["features_number"]) == (None, 2)
+    remeasured_record = (await ada.patch(f"/datasets/{record['id']}", json={"file_type": "CSV"})).json()
+    assert (remeasured_record["instances_number"], remeasured_record["features_number"]) == (None, 2)
 
 
 @pytest.mark.parametrize(
@@ -165,9 +175,9 @@ async def test_a_file_that_cannot_be_measured_makes_no_creation_fail(
 ) -> None:
     """The record is created without measured values, and says why."""
     (settings.data_roots[0] / "odd.csv").write_bytes(content)
-    made = await created(ada, file_path="odd.csv", file_type=file_type)
-    assert made["metadata"] == {"unmeasured": reason}
-    assert made["instances_number"] is None
+    record = await create_record(ada, file_path="odd.csv", file_type=file_type)
+    assert record["metadata"] == {"unmeasured": reason}
+    assert record["instances_number"] is None
 
 
 async def test_a_path_that_points_elsewhere_is_recorded_and_never_opened(
@@ -196,20 +206,22 @@ async def test_a_path_that_points_elsewhere_is_recorded_and_never_opened(
         "uploads",
         "x" * 4000,
     ):
-        made = await created(ada, file_path=path)
-        assert (made["file_path"], made["metadata"]) == (path, None)
-        answer = await ada.get(f"/datasets/{made['id']}/source")
-        assert (answer.status_code, answer.json()) == (422, UNREADABLE), path
+        record = await create_record(ada, file_path=path)
+        assert (record["file_path"], record["metadata"]) == (path, None)
+        answer = await ada.get(f"/datasets/{record['id']}/source")
+        assert (answer.status_code, answer.json()) == (422, UNREADABLE_FILE), path
 
 
 async def test_the_source_tells_the_other_backends_where_the_data_is(ada: httpx2.AsyncClient) -> None:
     """For a file that can be opened, the response contains the record and the suggestions for the file."""
-    made = await created(ada, file_path="people.csv", metadata={"target": "city", "sensitive_columns": ["age", 5]})
-    found = (await ada.get(f"/datasets/{made['id']}/source")).json()
-    assert found.pop("record") == made
-    assert found == {
-        "dataset_id": made["id"],
-        "uuid": made["dataset_id"],
+    record = await create_record(
+        ada, file_path="people.csv", metadata={"target": "city", "sensitive_columns": ["age", 5]}
+    )
+    source = (await ada.get(f"/datasets/{record['id']}/source")).json()
+    assert source.pop("record") == record
+    assert source == {
+        "dataset_id": record["id"],
+        "uuid": record["dataset_id"],
         "name": "Cohort",
         "file_path": "people.csv",
         "file_type": "csv",
@@ -229,10 +241,10 @@ async def test_the_source_tells_the_other_backends_where_the_data_is(ada: httpx2
 
 async def test_the_source_quotes_what_the_data_are_for(ada: httpx2.AsyncClient) -> None:
     """Model cards quote the purposes of the data with their level; a claim that there are none is not a purpose."""
-    record = await created(ada, file_path="people.csv")
+    record = await create_record(ada, file_path="people.csv")
     purpose = {"attribute": "purpose_limitation_respected", "value": True}
-    await posted(ada, record["id"], **purpose, quote="Collected to plan bus lines.")
-    await posted(ada, record["id"], **{**purpose, "value": False}, quote="Use the data as you like.")
+    await post_claim(ada, record["id"], **purpose, quote="Collected to plan bus lines.")
+    await post_claim(ada, record["id"], **{**purpose, "value": False}, quote="Use the data as you like.")
     source = (await ada.get(f"/datasets/{record['id']}/source")).json()
     assert source["purposes"] == [{"quote": "Collected to plan bus lines.", "level": "declared"}]
 
@@ -240,17 +252,17 @@ async def test_the_source_quotes_what_the_data_are_for(ada: httpx2.AsyncClient) 
 @pytest.mark.parametrize("is_form", [True, False])
 async def test_an_upload_is_stored_and_can_be_used(ada: httpx2.AsyncClient, settings: Settings, is_form: bool) -> None:
     """An upload as a form or as a raw body is stored completely, and a record with its path is measured."""
-    sent = upload(ada, TABLE) if is_form else ada.post("/files?name=people.csv", content=TABLE)
-    answer = await sent
+    request = upload(ada, TABLE) if is_form else ada.post("/files?name=people.csv", content=TABLE)
+    answer = await request
     assert answer.status_code == 201, answer.text
-    found = answer.json()
-    assert (found["bytes"], found["sha256"]) == (len(TABLE), hashlib.sha256(TABLE).hexdigest())
-    assert (found["name"], found["file_type"]) == ("people.csv", "csv")
-    assert found["file_path"].startswith("uploads/")
-    assert (settings.uploads_dir / found["file_path"].removeprefix("uploads/")).read_bytes() == TABLE
-    made = await created(ada, file_path=found["file_path"])
-    assert made["instances_number"] == 3
-    assert (await ada.get(f"/datasets/{made['id']}/source")).status_code == 200
+    uploaded_file = answer.json()
+    assert (uploaded_file["bytes"], uploaded_file["sha256"]) == (len(TABLE), hashlib.sha256(TABLE).hexdigest())
+    assert (uploaded_file["name"], uploaded_file["file_type"]) == ("people.csv", "csv")
+    assert uploaded_file["file_path"].startswith("uploads/")
+    assert (settings.uploads_dir / uploaded_file["file_path"].removeprefix("uploads/")).read_bytes() == TABLE
+    record = await create_record(ada, file_path=uploaded_file["file_path"])
+    assert record["instances_number"] == 3
+    assert (await ada.get(f"/datasets/{record['id']}/source")).status_code == 200
 
 
 async def test_an_upload_is_opened_for_its_owner_records_alone(
@@ -258,47 +270,47 @@ async def test_an_upload_is_opened_for_its_owner_records_alone(
 ) -> None:
     """Everybody may use a public record that the owner created with it, but nobody else can create such a record."""
     path = (await upload(ada, TABLE)).json()["file_path"]
-    public = await created(ada, file_path=path)
-    assert (await bob.get(f"/datasets/{public['id']}/source")).status_code == 200
+    public_record = await create_record(ada, file_path=path)
+    assert (await bob.get(f"/datasets/{public_record['id']}/source")).status_code == 200
     for spelling in (path, f"./{path}", path.replace("/", "//"), f"uploads/./{path.removeprefix('uploads/')}"):
-        stolen = await created(bob, file_path=spelling)
-        assert stolen["metadata"] is None
-        assert (await bob.get(f"/datasets/{stolen['id']}/source")).json() == UNREADABLE
-        assert (await ada.get(f"/datasets/{stolen['id']}/source")).json() == UNREADABLE
+        stolen_record = await create_record(bob, file_path=spelling)
+        assert stolen_record["metadata"] is None
+        assert (await bob.get(f"/datasets/{stolen_record['id']}/source")).json() == UNREADABLE_FILE
+        assert (await ada.get(f"/datasets/{stolen_record['id']}/source")).json() == UNREADABLE_FILE
 
 
 async def test_the_services_own_folder_is_no_data_root(settings: Settings, database: Database, tmp_path: Path) -> None:
     """A root that contains the folder of the service does not give access to its database, key or uploads."""
     (settings.data_dir).mkdir(exist_ok=True)
     (settings.data_dir / "signing.key").write_bytes(TABLE)
-    wide = settings.model_copy(update={"data_roots": (tmp_path,)})
-    selection = await Selection.open(wide, database, None)
+    wide_settings = settings.model_copy(update={"data_roots": (tmp_path,)})
+    selection = await Selection.open(wide_settings, database, None)
     async with client_of(selection) as client:
-        own = (await upload(client, TABLE)).json()["file_path"]
-        inside = settings.data_dir.relative_to(tmp_path)
+        upload_path = (await upload(client, TABLE)).json()["file_path"]
+        relative_data_dir = settings.data_dir.relative_to(tmp_path)
         for path in (
-            f"{inside}/signing.key",
+            f"{relative_data_dir}/signing.key",
             str(settings.data_dir / "signing.key"),
-            f"{inside}/{own}",
-            f"./{inside}//{own}",
+            f"{relative_data_dir}/{upload_path}",
+            f"./{relative_data_dir}//{upload_path}",
         ):
-            made = await created(client, file_path=path)
-            assert made["metadata"] is None
-            assert (await client.get(f"/datasets/{made['id']}/source")).json() == UNREADABLE
-        assert (await created(client, file_path="root/people.csv"))["instances_number"] == 3
+            record = await create_record(client, file_path=path)
+            assert record["metadata"] is None
+            assert (await client.get(f"/datasets/{record['id']}/source")).json() == UNREADABLE_FILE
+        assert (await create_record(client, file_path="root/people.csv"))["instances_number"] == 3
     await selection.close()
 
 
 async def test_uploads_are_bounded(ada: httpx2.AsyncClient, bob: httpx2.AsyncClient, settings: Settings) -> None:
     """The size of a file and the total size per user are limited, and a refused upload leaves nothing behind."""
-    for sent in (upload(ada, b"x" * 10_001), ada.post("/files?name=a.csv", content=b"x" * 10_001)):
-        refused = await sent
-        assert (refused.status_code, refused.json()["code"]) == (413, "too_large")
+    for request in (upload(ada, b"x" * 10_001), ada.post("/files?name=a.csv", content=b"x" * 10_001)):
+        refusal = await request
+        assert (refusal.status_code, refusal.json()["code"]) == (413, "too_large")
     for _ in range(2):
         assert (await upload(ada, b"x" * 10_000)).status_code == 201
-    for sent in (upload(ada, b"x" * 5001), ada.post("/files?name=a.csv", content=b"x" * 5001)):
-        refused = await sent
-        assert (refused.status_code, refused.json()["code"]) == (413, "quota_exceeded")
+    for request in (upload(ada, b"x" * 5001), ada.post("/files?name=a.csv", content=b"x" * 5001)):
+        refusal = await request
+        assert (refusal.status_code, refusal.json()["code"]) == (413, "quota_exceeded")
     assert (await upload(ada, b"x" * 5000)).status_code == 201
     assert (await upload(ada, b"x")).status_code == 413
     assert (await upload(bob, b"x")).status_code == 201
@@ -309,24 +321,28 @@ async def test_uploads_are_listed_and_deleted_by_their_owner(
     ada: httpx2.AsyncClient, bob: httpx2.AsyncClient, settings: Settings
 ) -> None:
     """Users see only their own files; deleting a file frees its bytes, and records with its path open nothing."""
-    first, second = [(await upload(ada, b"x" * 10_000, name)).json() for name in ("one.csv", "my two.parquet")]
-    made = await created(ada, file_path=first["file_path"])
-    listed = (await ada.get("/files")).json()
-    assert (listed["used_bytes"], listed["quota_bytes"]) == (20_000, 25_000)
-    assert listed["files"] == [second, first]
-    assert second["name"] == "my_two.parquet"
+    first_upload, second_upload = [
+        (await upload(ada, b"x" * 10_000, name)).json() for name in ("one.csv", "my two.parquet")
+    ]
+    record = await create_record(ada, file_path=first_upload["file_path"])
+    listing = (await ada.get("/files")).json()
+    assert (listing["used_bytes"], listing["quota_bytes"]) == (20_000, 25_000)
+    assert listing["files"] == [second_upload, first_upload]
+    assert second_upload["name"] == "my_two.parquet"
     assert (await bob.get("/files")).json()["files"] == []
-    for client, key in ((bob, first["id"]), (ada, "x"), (ada, "0" * 32)):
-        refused = await client.delete(f"/files/{key}")
-        assert (refused.status_code, refused.json()["code"]) == (404, "upload_not_found")
-    assert (await ada.delete(f"/files/{first['id']}")).status_code == 204
-    assert [path.name for path in settings.uploads_dir.iterdir()] == [second["file_path"].removeprefix("uploads/")]
-    assert (await ada.get(f"/datasets/{made['id']}/source")).json() == UNREADABLE
+    for client, key in ((bob, first_upload["id"]), (ada, "x"), (ada, "0" * 32)):
+        refusal = await client.delete(f"/files/{key}")
+        assert (refusal.status_code, refusal.json()["code"]) == (404, "upload_not_found")
+    assert (await ada.delete(f"/files/{first_upload['id']}")).status_code == 204
+    assert [path.name for path in settings.uploads_dir.iterdir()] == [
+        second_upload["file_path"].removeprefix("uploads/")
+    ]
+    assert (await ada.get(f"/datasets/{record['id']}/source")).json() == UNREADABLE_FILE
     assert (await upload(ada, b"x" * 10_000)).status_code == 201
 
 
 @pytest.mark.parametrize(
-    ("path", "body", "kind"),
+    ("path", "body", "content_type"),
     [
         ("/files", b"x", "text/csv"),
         ("/files?name=a.exe", b"x", "text/csv"),
@@ -346,12 +362,12 @@ async def test_uploads_are_listed_and_deleted_by_their_owner(
     ],
 )
 async def test_what_is_no_upload_is_refused(
-    ada: httpx2.AsyncClient, settings: Settings, path: str, body: bytes, kind: str
+    ada: httpx2.AsyncClient, settings: Settings, path: str, body: bytes, content_type: str
 ) -> None:
     """A form without a file, a broken form, a name without a known suffix and an unknown parameter are refused."""
-    refused = await ada.post(path, content=body, headers={"Content-Type": kind})
-    assert refused.status_code in (400, 422), refused.text
-    assert set(refused.json()) == {"detail", "code", "errors"}
+    refusal = await ada.post(path, content=body, headers={"Content-Type": content_type})
+    assert refusal.status_code in (400, 422), refusal.text
+    assert set(refusal.json()) == {"detail", "code", "errors"}
     assert list(settings.uploads_dir.glob("*")) == []
 
 
@@ -369,24 +385,24 @@ async def test_hostile_names_stay_inside(ada: httpx2.AsyncClient, settings: Sett
     ):
         answer = await ada.post("/files", params={"name": name}, content=b"a\n1\n")
         assert answer.status_code == 201, answer.text
-        stored = answer.json()["file_path"].removeprefix("uploads/")
-        assert (settings.uploads_dir / stored).is_file()
-        assert all(letter.isalnum() or letter in "._-" for letter in stored)
+        stored_name = answer.json()["file_path"].removeprefix("uploads/")
+        assert (settings.uploads_dir / stored_name).is_file()
+        assert all(letter.isalnum() or letter in "._-" for letter in stored_name)
         assert answer.json()["name"] in {file["name"] for file in (await ada.get("/files")).json()["files"]}
     assert "é_.csv" in {file["name"] for file in (await ada.get("/files")).json()["files"]}
 
 
 async def test_an_administrator_may_change_anybodys_record(selection: Selection, bob: httpx2.AsyncClient) -> None:
     """The gateway says who is an administrator; files are still opened on behalf of the record's owner."""
-    made = await created(bob)
+    record = await create_record(bob)
 
     async def as_admin(scope: Any, receive: Any, send: Any) -> None:
         await selection.app({**scope, CALLER: Caller(BOB.__class__(int=1), "", True)}, receive, send)
 
     transport = httpx2.ASGITransport(as_admin)
     async with httpx2.AsyncClient(transport=transport, base_url="http://selection.test") as admin:
-        assert (await admin.patch(f"/datasets/{made['id']}", json={"year": 1999})).json()["year"] == 1999
-        assert (await admin.delete(f"/datasets/{made['id']}")).status_code == 204
-        private = (await bob.post("/datasets/", json={**FOUR, "visibility": "private"})).json()
-        assert (await admin.get(f"/datasets/{private['id']}")).status_code == 404
-        assert (await admin.delete(f"/datasets/{private['id']}")).status_code == 404
+        assert (await admin.patch(f"/datasets/{record['id']}", json={"year": 1999})).json()["year"] == 1999
+        assert (await admin.delete(f"/datasets/{record['id']}")).status_code == 204
+        private_record = (await bob.post("/datasets/", json={**FOUR, "visibility": "private"})).json()
+        assert (await admin.get(f"/datasets/{private_record['id']}")).status_code == 404
+        assert (await admin.delete(f"/datasets/{private_record['id']}")).status_code == 404

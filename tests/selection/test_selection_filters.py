@@ -8,8 +8,8 @@ import httpx2
 import pytest
 
 from tests.ranking import by_hand
-from tests.selection.conftest import ADA, created
-from tests.selection.seeded import random_rows, twin
+from tests.selection.conftest import ADA, create_record
+from tests.selection.seeded import random_rows, stored_row
 from touchstone.services.selection.catalog_query import build_query
 from touchstone.services.selection.filters import FILTERS
 from touchstone.services.selection.parameters import Parameter, ParameterType, ParameterValue
@@ -25,7 +25,7 @@ EXAMPLES: dict[ParameterType, tuple[Any, ...]] = {
 }
 
 
-def written(parameter: Parameter, name: str, value: Any) -> list[tuple[str, str]]:
+def query_pairs(parameter: Parameter, name: str, value: Any) -> list[tuple[str, str]]:
     """Return a value as it is written in a query string."""
     if parameter.type is ParameterType.WORDS:
         # Repeated, a value may hold a comma; alone it is split there.
@@ -33,40 +33,47 @@ def written(parameter: Parameter, name: str, value: Any) -> list[tuple[str, str]
     return [(name, str(value).lower() if isinstance(value, bool) else str(value))]
 
 
-def expected(parameter: Parameter, value: ParameterValue) -> list[int]:
+def expected_ids(parameter: Parameter, value: ParameterValue) -> list[int]:
     """Return what the row-by-row reference finds."""
-    return [row.id for row in by_hand.matching(map(twin, ROWS), build_query({parameter.name: value}, ADA))]
+    return [row.id for row in by_hand.matching(map(stored_row, ROWS), build_query({parameter.name: value}, ADA))]
 
 
-async def test_every_filter_finds_what_the_twin_finds(seeded: httpx2.AsyncClient) -> None:
+async def test_every_filter_finds_what_the_reference_finds(seeded_client: httpx2.AsyncClient) -> None:
     """Each filter, under each of its names, has the same result in a list, a facet count and a score."""
-    for parameter in (one.parameter for one in FILTERS):
+    for parameter in (catalog_filter.parameter for catalog_filter in FILTERS):
         for value in EXAMPLES[parameter.type]:
-            ids = expected(parameter, value)
+            ids = expected_ids(parameter, value)
             for name in parameter.names:
-                query = urlencode(written(parameter, name, value))
-                listed = await seeded.get(f"/datasets/?limit=1000&{query}")
-                assert [one["id"] for one in listed.json()] == ids, (name, value)
-                assert listed.headers["X-Total-Count"] == str(len(ids))
-                assert (await seeded.get(f"/datasets/facets?{query}")).json()["total_count"] == len(ids)
-                wanted = list(value) if isinstance(value, tuple) else value
-                for body in ({"filters": {name: wanted}}, {"criteria": {name: wanted}}):
-                    scored = await seeded.post("/datasets/score", json=body)
-                    assert sorted(one["id"] for one in scored.json()) == ids, (name, value)
+                query = urlencode(query_pairs(parameter, name, value))
+                list_response = await seeded_client.get(f"/datasets/?limit=1000&{query}")
+                assert [record["id"] for record in list_response.json()] == ids, (name, value)
+                assert list_response.headers["X-Total-Count"] == str(len(ids))
+                assert (await seeded_client.get(f"/datasets/facets?{query}")).json()["total_count"] == len(ids)
+                json_value = list(value) if isinstance(value, tuple) else value
+                for body in ({"filters": {name: json_value}}, {"criteria": {name: json_value}}):
+                    score_response = await seeded_client.post("/datasets/score", json=body)
+                    assert sorted(record["id"] for record in score_response.json()) == ids, (name, value)
 
 
-async def test_filters_are_joined_by_and(seeded: httpx2.AsyncClient) -> None:
+async def test_filters_are_joined_by_and(seeded_client: httpx2.AsyncClient) -> None:
     """Several filters find the records that satisfy all of them."""
     random = Random(5)
     for _ in range(60):
-        chosen = random.sample(FILTERS, 3)
-        values = {one.parameter.name: random.choice(EXAMPLES[one.parameter.type]) for one in chosen}
+        chosen_filters = random.sample(FILTERS, 3)
+        values = {
+            catalog_filter.parameter.name: random.choice(EXAMPLES[catalog_filter.parameter.type])
+            for catalog_filter in chosen_filters
+        }
         pairs = [
-            pair for one in chosen for pair in written(one.parameter, one.parameter.name, values[one.parameter.name])
+            pair
+            for catalog_filter in chosen_filters
+            for pair in query_pairs(
+                catalog_filter.parameter, catalog_filter.parameter.name, values[catalog_filter.parameter.name]
+            )
         ]
-        found = await seeded.get(f"/datasets/?limit=1000&{urlencode(pairs)}")
-        ids = [row.id for row in by_hand.matching(map(twin, ROWS), build_query(values, ADA))]
-        assert [one["id"] for one in found.json()] == ids, values
+        response = await seeded_client.get(f"/datasets/?limit=1000&{urlencode(pairs)}")
+        ids = [row.id for row in by_hand.matching(map(stored_row, ROWS), build_query(values, ADA))]
+        assert [record["id"] for record in response.json()] == ids, values
 
 
 async def test_a_percentage_floor_is_met_exactly(ada: httpx2.AsyncClient) -> None:
@@ -80,36 +87,44 @@ async def test_a_percentage_floor_is_met_exactly(ada: httpx2.AsyncClient) -> Non
         "data_quality_documented",
         "anonymization_applied",
     )
-    await created(ada, **dict.fromkeys(flags, True))
+    await create_record(ada, **dict.fromkeys(flags, True))
     for floor, count in (("70", 1), ("70.0", 1), ("7e1", 1), ("70.0001", 0), ("0", 1), ("100", 0)):
         assert len((await ada.get(f"/datasets/?ethical_score_min={floor}")).json()) == count, floor
 
 
 async def test_lists_are_split_at_commas_or_repeated(ada: httpx2.AsyncClient) -> None:
     """A single value is split at its commas; a repeated parameter is a union of values that may contain commas."""
-    one = await created(ada, domain=["a,b"])
-    two = await created(ada, domain=["a"])
-    three = await created(ada, domain=["c d"])
+    comma_record = await create_record(ada, domain=["a,b"])
+    plain_record = await create_record(ada, domain=["a"])
+    spaced_record = await create_record(ada, domain=["c d"])
     for query, ids in (
-        ("domain=a,b", [two["id"]]),
-        ("domain=a,b&domain=c%20d", [one["id"], three["id"]]),
-        ("domain=a%2Cb&domain=", [one["id"]]),
-        ("domain=%20A%20,C+D", [two["id"], three["id"]]),
-        ("domain=,", [one["id"], two["id"], three["id"]]),
+        ("domain=a,b", [plain_record["id"]]),
+        ("domain=a,b&domain=c%20d", [comma_record["id"], spaced_record["id"]]),
+        ("domain=a%2Cb&domain=", [comma_record["id"]]),
+        ("domain=%20A%20,C+D", [plain_record["id"], spaced_record["id"]]),
+        ("domain=,", [comma_record["id"], plain_record["id"], spaced_record["id"]]),
     ):
-        assert [found["id"] for found in (await ada.get(f"/datasets/?{query}")).json()] == ids, query
-    for given, ids in (("a,b", [two["id"]]), (["a,b"], [one["id"]]), ([], [one["id"], two["id"], three["id"]])):
-        found = await ada.post("/datasets/score", json={"filters": {"domain": given}})
-        assert sorted(row["id"] for row in found.json()) == ids, given
+        assert [record["id"] for record in (await ada.get(f"/datasets/?{query}")).json()] == ids, query
+    for value, ids in (
+        ("a,b", [plain_record["id"]]),
+        (["a,b"], [comma_record["id"]]),
+        ([], [comma_record["id"], plain_record["id"], spaced_record["id"]]),
+    ):
+        response = await ada.post("/datasets/score", json={"filters": {"domain": value}})
+        assert sorted(item["id"] for item in response.json()) == ids, value
 
 
-@pytest.mark.parametrize("written", ["true", "True", "TRUE", "1"])
-async def test_a_flag_is_written_as_languages_write_theirs(ada: httpx2.AsyncClient, written: str) -> None:
+@pytest.mark.parametrize("true_spelling", ["true", "True", "TRUE", "1"])
+async def test_a_flag_is_written_as_languages_write_theirs(ada: httpx2.AsyncClient, true_spelling: str) -> None:
     """A boolean in a query string may be in any case, such as Python's `str(True)`."""
-    split, whole = await created(ada, is_split=True), await created(ada, is_split=False)
-    negated = {"true": "false", "True": "False", "TRUE": "FALSE", "1": "0"}[written]
-    assert [one["id"] for one in (await ada.get(f"/datasets/?split={written}")).json()] == [split["id"]]
-    assert [one["id"] for one in (await ada.get(f"/datasets/?split={negated}")).json()] == [whole["id"]]
+    split_record, unsplit_record = await create_record(ada, is_split=True), await create_record(ada, is_split=False)
+    false_spelling = {"true": "false", "True": "False", "TRUE": "FALSE", "1": "0"}[true_spelling]
+    assert [record["id"] for record in (await ada.get(f"/datasets/?split={true_spelling}")).json()] == [
+        split_record["id"]
+    ]
+    assert [record["id"] for record in (await ada.get(f"/datasets/?split={false_spelling}")).json()] == [
+        unsplit_record["id"]
+    ]
 
 
 @pytest.mark.parametrize(
@@ -117,7 +132,7 @@ async def test_a_flag_is_written_as_languages_write_theirs(ada: httpx2.AsyncClie
 )
 async def test_an_empty_value_is_not_given(ada: httpx2.AsyncClient, query: str) -> None:
     """An empty value is treated as if the parameter were missing."""
-    await created(ada)
+    await create_record(ada)
     answer = await ada.get(f"/datasets/?{query}")
     assert answer.status_code == 200
     assert len(answer.json()) == 1
@@ -172,17 +187,17 @@ async def test_an_empty_value_is_not_given(ada: httpx2.AsyncClient, query: str) 
 )
 async def test_what_does_not_fit_a_query_is_refused(reader: httpx2.AsyncClient, query: str, code: str) -> None:
     """An unknown name, a repeated scalar, two aliases that differ, and every malformed value are refused with 422."""
-    refused = await reader.get(f"/datasets/?{query}")
-    assert (refused.status_code, refused.json()["code"]) == (422, code), refused.text
+    refusal = await reader.get(f"/datasets/?{query}")
+    assert (refusal.status_code, refusal.json()["code"]) == (422, code), refusal.text
 
 
 async def test_a_misspelled_filter_names_the_nearest_one(reader: httpx2.AsyncClient) -> None:
     """The error for an unknown parameter suggests the most similar name, in the language of the caller."""
-    refused = await reader.get("/datasets/?instances_mim=3")
-    assert "instances_min" in refused.json()["detail"]
-    assert "est inconnu" in refused.json()["detail"]
-    english = await reader.get("/datasets/?instances_mim=3", headers={"Accept-Language": "en"})
-    assert "is unknown" in english.json()["detail"]
+    refusal = await reader.get("/datasets/?instances_mim=3")
+    assert "instances_min" in refusal.json()["detail"]
+    assert "est inconnu" in refusal.json()["detail"]
+    english_refusal = await reader.get("/datasets/?instances_mim=3", headers={"Accept-Language": "en"})
+    assert "is unknown" in english_refusal.json()["detail"]
 
 
 @pytest.mark.parametrize(
@@ -215,16 +230,16 @@ async def test_a_misspelled_filter_names_the_nearest_one(reader: httpx2.AsyncCli
 async def test_what_does_not_fit_a_filter_object_is_refused(reader: httpx2.AsyncClient, filters: Any) -> None:
     """The same table defines types and bounds in JSON, for scores and for stored projects."""
     for name in ("filters", "criteria"):
-        refused = await reader.post("/datasets/score", json={name: filters})
-        assert refused.status_code == 422, refused.text
+        refusal = await reader.post("/datasets/score", json={name: filters})
+        assert refusal.status_code == 422, refusal.text
     if filters:
-        refused = await reader.post("/projects", json={"name": "p", "criteria": filters})
-        assert refused.status_code == 422, refused.text
+        refusal = await reader.post("/projects", json={"name": "p", "criteria": filters})
+        assert refusal.status_code == 422, refusal.text
 
 
 async def test_filters_and_criteria_are_one_object(ada: httpx2.AsyncClient) -> None:
     """Both names may be given with the same value or with different filters, but not with a contradiction."""
-    await created(ada, domain=["a", "b"], year=2000)
+    await create_record(ada, domain=["a", "b"], year=2000)
     for body, status in (
         ({"filters": {"domain": ["a", "b"]}, "criteria": {"domain": "b,a"}}, 200),
         ({"filters": {"split": None}, "criteria": {"is_split": None}}, 200),

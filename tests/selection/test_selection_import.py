@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from tests.metadata.examples import CARD, CROISSANT, DATASHEET, DCAT_US, INFOS, PMLB, as_bytes, sources
-from tests.selection.conftest import BOB, client_of, created
+from tests.selection.conftest import BOB, client_of, create_record
 from touchstone.core.identity import Caller
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
@@ -46,7 +46,7 @@ Errors are corrected in a new version every month.
 
 @pytest.fixture
 async def curator(selection: Selection) -> AsyncIterator[httpx2.AsyncClient]:
-    """A client as a curator."""
+    """Yield a client that acts as a curator."""
 
     async def as_curator(scope: Any, receive: Any, send: Any) -> None:
         await selection.app({**scope, CALLER: Caller(CURATOR, is_curator=True)}, receive, send)
@@ -56,7 +56,7 @@ async def curator(selection: Selection) -> AsyncIterator[httpx2.AsyncClient]:
         yield client
 
 
-async def import_one(client: httpx2.AsyncClient, content: bytes | str, name: str, **query: Any) -> dict[str, Any]:
+async def import_document(client: httpx2.AsyncClient, content: bytes | str, name: str, **query: Any) -> dict[str, Any]:
     """Import one document and return the only result."""
     answer = await client.post("/datasets/import", params={"name": name, **query}, content=content)
     assert answer.status_code in (200, 201), answer.text
@@ -86,7 +86,7 @@ async def evidence_of(client: httpx2.AsyncClient, dataset: dict[str, Any]) -> li
 
 async def test_a_document_becomes_a_record_with_claims(ada: httpx2.AsyncClient) -> None:
     """Values become attributes, each number and flag has a verbatim quote, and nothing of the document is lost."""
-    result = await import_one(
+    result = await import_document(
         ada, as_bytes(CROISSANT), "signs.json", source_name="Signs", source_url="https://a.example"
     )
     record = result["dataset"]
@@ -104,29 +104,31 @@ async def test_a_document_becomes_a_record_with_claims(ada: httpx2.AsyncClient) 
     assert year["source"]["sha256"] == source["sha256"]
 
     assert "/x:own" in result["unmapped"]
-    [imported] = record["metadata"]["imported"]
-    assert imported["unmapped"]["/x:own"] == {"deep": [1, 2]}
+    [imported_document] = record["metadata"]["imported"]
+    assert imported_document["unmapped"]["/x:own"] == {"deep": [1, 2]}
 
 
 async def test_importing_again_changes_nothing(ada: httpx2.AsyncClient) -> None:
     """The second import answers with the same record and the same claims."""
-    first = await import_one(ada, as_bytes(CROISSANT), "signs.json", source_name="Signs")
-    again = await import_one(ada, as_bytes(CROISSANT), "signs.json", source_name="Signs")
-    assert again["status"] == "unchanged"
-    assert again["dataset"] == first["dataset"]
-    assert sorted(claim["id"] for claim in again["evidence"]) == sorted(claim["id"] for claim in first["evidence"])
+    first_result = await import_document(ada, as_bytes(CROISSANT), "signs.json", source_name="Signs")
+    second_result = await import_document(ada, as_bytes(CROISSANT), "signs.json", source_name="Signs")
+    assert second_result["status"] == "unchanged"
+    assert second_result["dataset"] == first_result["dataset"]
+    assert sorted(claim["id"] for claim in second_result["evidence"]) == sorted(
+        claim["id"] for claim in first_result["evidence"]
+    )
     assert len((await ada.get("/datasets/")).json()) == 1
 
 
 async def test_a_changed_document_updates_its_record(ada: httpx2.AsyncClient) -> None:
     """What the document no longer says is withdrawn; what it still says is kept; what its owner changed stays."""
-    first = await import_one(ada, as_bytes(CROISSANT), "signs.json")
-    dataset_id = first["dataset"]["id"]
-    changes = {"objective": "Mine", "metadata": {**first["dataset"]["metadata"], "note": "kept"}}
+    first_result = await import_document(ada, as_bytes(CROISSANT), "signs.json")
+    dataset_id = first_result["dataset"]["id"]
+    changes = {"objective": "Mine", "metadata": {**first_result["dataset"]["metadata"], "note": "kept"}}
     assert (await ada.patch(f"/datasets/{dataset_id}", json=changes)).status_code == 200
 
-    newer = {**CROISSANT, "datePublished": "2024-01-01", "description": "Pictures of signs from four cities."}
-    result = await import_one(ada, as_bytes(newer), "signs.json")
+    newer_document = {**CROISSANT, "datePublished": "2024-01-01", "description": "Pictures of signs from four cities."}
+    result = await import_document(ada, as_bytes(newer_document), "signs.json")
     record = result["dataset"]
     assert (result["status"], record["id"], record["year"]) == ("updated", dataset_id, 2024)
     assert (record["objective"], record["metadata"]["note"]) == ("Mine", "kept")
@@ -134,38 +136,38 @@ async def test_a_changed_document_updates_its_record(ada: httpx2.AsyncClient) ->
 
     years = [claim for claim in await evidence_of(ada, record) if claim["attribute"] == "year"]
     assert {(claim["value"], claim["status"]) for claim in years} == {(2024, "active"), (2023, "withdrawn")}
-    kept = {claim["id"] for claim in first["evidence"] if claim["attribute"] != "year"}
-    assert kept <= {claim["id"] for claim in result["evidence"]}
+    kept_ids = {claim["id"] for claim in first_result["evidence"] if claim["attribute"] != "year"}
+    assert kept_ids <= {claim["id"] for claim in result["evidence"]}
 
-    back = await import_one(ada, as_bytes(CROISSANT), "signs.json")
-    assert (back["status"], back["dataset"]["year"]) == ("updated", 2023)
-    removed = {name: value for name, value in CROISSANT.items() if name != "datePublished"}
-    assert (await import_one(ada, as_bytes(removed), "signs.json"))["dataset"]["year"] is None
+    restored_result = await import_document(ada, as_bytes(CROISSANT), "signs.json")
+    assert (restored_result["status"], restored_result["dataset"]["year"]) == ("updated", 2023)
+    document_without_year = {name: value for name, value in CROISSANT.items() if name != "datePublished"}
+    assert (await import_document(ada, as_bytes(document_without_year), "signs.json"))["dataset"]["year"] is None
 
 
 async def test_prose_is_proposed_until_somebody_accepts_it(ada: httpx2.AsyncClient) -> None:
     """Without `accept`, what the extractor finds changes nothing; with it, it counts, and the proposal is the claim."""
-    proposed = await import_one(ada, PROSE, "voices/datasheet.md")
-    [consent] = [claim for claim in proposed["proposals"] if claim["attribute"] == "informed_consent"]
+    proposed_result = await import_document(ada, PROSE, "voices/datasheet.md")
+    [consent] = [claim for claim in proposed_result["proposals"] if claim["attribute"] == "informed_consent"]
     assert (consent["status"], consent["value"]) == ("proposed", True)
     assert consent["quote"] in PROSE
-    assert proposed["dataset"]["informed_consent"] is None
+    assert proposed_result["dataset"]["informed_consent"] is None
 
-    accepted = await import_one(ada, PROSE, "voices/datasheet.md", accept=True)
-    assert (accepted["status"], accepted["dataset"]["informed_consent"]) == ("updated", True)
-    assert consent["id"] in {claim["id"] for claim in accepted["evidence"]}
-    again = await import_one(ada, PROSE, "voices/datasheet.md")
-    assert (again["status"], again["dataset"]["informed_consent"]) == ("unchanged", True)
+    accepted_result = await import_document(ada, PROSE, "voices/datasheet.md", accept=True)
+    assert (accepted_result["status"], accepted_result["dataset"]["informed_consent"]) == ("updated", True)
+    assert consent["id"] in {claim["id"] for claim in accepted_result["evidence"]}
+    repeated_result = await import_document(ada, PROSE, "voices/datasheet.md")
+    assert (repeated_result["status"], repeated_result["dataset"]["informed_consent"]) == ("unchanged", True)
 
 
 async def test_a_rejected_claim_stays_rejected(ada: httpx2.AsyncClient) -> None:
     """A proposal that was turned down does not come back with the next version of the document."""
-    proposed = await import_one(ada, PROSE, "voices/datasheet.md")
-    [consent] = [claim for claim in proposed["proposals"] if claim["attribute"] == "informed_consent"]
-    path = f"/datasets/{proposed['dataset']['id']}/evidence/{consent['id']}/review"
+    proposed_result = await import_document(ada, PROSE, "voices/datasheet.md")
+    [consent] = [claim for claim in proposed_result["proposals"] if claim["attribute"] == "informed_consent"]
+    path = f"/datasets/{proposed_result['dataset']['id']}/evidence/{consent['id']}/review"
     assert (await ada.post(path, json={"decision": "reject"})).status_code == 200
 
-    result = await import_one(ada, PROSE + "\nMore.\n", "voices/datasheet.md", accept=True)
+    result = await import_document(ada, PROSE + "\nMore.\n", "voices/datasheet.md", accept=True)
     assert result["dataset"]["informed_consent"] is None
     assert not [claim for claim in result["evidence"] if claim["attribute"] == "informed_consent"]
 
@@ -174,32 +176,34 @@ async def test_only_a_curator_documents_from_a_named_source(
     ada: httpx2.AsyncClient, curator: httpx2.AsyncClient
 ) -> None:
     """Anyone can write a document, so the level depends on who imports it and on whether its source has a name."""
-    by_ada = await import_one(ada, as_bytes(CROISSANT), "signs.json", source_name="Signs")
-    by_curator = await import_one(curator, as_bytes(CROISSANT), "signs.json", source_name="Signs")
-    unnamed = await import_one(curator, as_bytes(CROISSANT), "signs.json")
-    assert {claim["level"] for claim in by_ada["evidence"]} == {"declared"}
-    assert {claim["level"] for claim in by_curator["evidence"]} == {"documented"}
-    assert {claim["level"] for claim in unnamed["evidence"]} == {"declared"}
-    assert len({result["dataset"]["id"] for result in (by_ada, by_curator, unnamed)}) == 3
+    ada_result = await import_document(ada, as_bytes(CROISSANT), "signs.json", source_name="Signs")
+    curator_result = await import_document(curator, as_bytes(CROISSANT), "signs.json", source_name="Signs")
+    unnamed_result = await import_document(curator, as_bytes(CROISSANT), "signs.json")
+    assert {claim["level"] for claim in ada_result["evidence"]} == {"declared"}
+    assert {claim["level"] for claim in curator_result["evidence"]} == {"documented"}
+    assert {claim["level"] for claim in unnamed_result["evidence"]} == {"declared"}
+    assert len({result["dataset"]["id"] for result in (ada_result, curator_result, unnamed_result)}) == 3
 
 
 async def test_a_dry_run_changes_nothing(ada: httpx2.AsyncClient) -> None:
     """A dry run answers like an import, without ids of records that do not exist."""
-    result = await import_one(ada, as_bytes(CROISSANT), "signs.json", dry_run=True)
+    result = await import_document(ada, as_bytes(CROISSANT), "signs.json", dry_run=True)
     assert (result["status"], result["dataset"]["id"], result["dataset"]["year"]) == ("created", None, 2023)
     assert (await ada.get("/datasets/")).json() == []
 
-    record = (await import_one(ada, as_bytes(CROISSANT), "signs.json"))["dataset"]
-    newer = as_bytes({**CROISSANT, "datePublished": "2024-01-01"})
-    result = await import_one(ada, newer, "signs.json", dry_run=True)
+    record = (await import_document(ada, as_bytes(CROISSANT), "signs.json"))["dataset"]
+    newer_document = as_bytes({**CROISSANT, "datePublished": "2024-01-01"})
+    result = await import_document(ada, newer_document, "signs.json", dry_run=True)
     assert (result["status"], result["dataset"]["id"], result["dataset"]["year"]) == ("updated", record["id"], 2024)
     assert (await ada.get(f"/datasets/{record['id']}")).json() == record
 
 
 async def test_files_of_a_form_complete_each_other(ada: httpx2.AsyncClient) -> None:
     """A companion is read with its document, and two documents about the same dataset become one record."""
-    [card] = await import_form(ada, ("signs/README.md", CARD.encode()), ("signs/dataset_infos.json", as_bytes(INFOS)))
-    assert (card["key"], card["dataset"]["instances_number"]) == ("signs", 1000)
+    [card_result] = await import_form(
+        ada, ("signs/README.md", CARD.encode()), ("signs/dataset_infos.json", as_bytes(INFOS))
+    )
+    assert (card_result["key"], card_result["dataset"]["instances_number"]) == ("signs", 1000)
 
     results = await import_form(
         ada, ("pmlb/signs/metadata.yaml", PMLB.encode()), ("pmlb/all_summary_stats.tsv", PMLB_COUNTS.encode())
@@ -210,10 +214,10 @@ async def test_files_of_a_form_complete_each_other(ada: httpx2.AsyncClient) -> N
     assert (record["instances_number"], record["task"]) == (150, ["classification"])
     assert len(record["metadata"]["imported"]) == 2
 
-    again = await import_form(
+    repeated_results = await import_form(
         ada, ("pmlb/signs/metadata.yaml", PMLB.encode()), ("pmlb/all_summary_stats.tsv", PMLB_COUNTS.encode())
     )
-    assert [result["status"] for result in again] == ["unchanged", "unchanged"]
+    assert [result["status"] for result in repeated_results] == ["unchanged", "unchanged"]
 
 
 async def test_a_catalog_holds_many_datasets(ada: httpx2.AsyncClient) -> None:
@@ -234,12 +238,12 @@ async def test_every_standard_can_be_imported_twice(ada: httpx2.AsyncClient, key
     folder = source.path.parent
     files = [(source.name, source.content)]
     files += [(str(folder / name), content) for name, content in source.companions.items()]
-    first = await import_form(ada, *files)
-    assert {result["status"] for result in first} <= {"created", "rejected"}
-    assert "created" in {result["status"] for result in first}
-    again = await import_form(ada, *files)
-    assert "created" not in {result["status"] for result in again}
-    assert "updated" not in {result["status"] for result in again}
+    first_results = await import_form(ada, *files)
+    assert {result["status"] for result in first_results} <= {"created", "rejected"}
+    assert "created" in {result["status"] for result in first_results}
+    second_results = await import_form(ada, *files)
+    assert "created" not in {result["status"] for result in second_results}
+    assert "updated" not in {result["status"] for result in second_results}
 
 
 @pytest.mark.parametrize(
@@ -331,34 +335,34 @@ class TestTime:
 
 async def test_what_an_import_keeps_cannot_be_written(ada: httpx2.AsyncClient) -> None:
     """`metadata.imported` is the service's own: a caller cannot forge it, and changing the metadata keeps it."""
-    forged = await created(ada, metadata={"imported": [{"standard": "croissant"}], "tags": ["t"]})
-    assert forged["metadata"] == {"tags": ["t"]}
+    forged_record = await create_record(ada, metadata={"imported": [{"standard": "croissant"}], "tags": ["t"]})
+    assert forged_record["metadata"] == {"tags": ["t"]}
 
-    record = (await import_one(ada, as_bytes(CROISSANT), "signs.json"))["dataset"]
-    changed = await ada.patch(f"/datasets/{record['id']}", json={"metadata": {"tags": ["mine"]}})
-    assert changed.json()["metadata"] == {"tags": ["mine"], "imported": record["metadata"]["imported"]}
+    record = (await import_document(ada, as_bytes(CROISSANT), "signs.json"))["dataset"]
+    response = await ada.patch(f"/datasets/{record['id']}", json={"metadata": {"tags": ["mine"]}})
+    assert response.json()["metadata"] == {"tags": ["mine"], "imported": record["metadata"]["imported"]}
 
 
 async def test_a_deleted_record_can_be_imported_anew(ada: httpx2.AsyncClient) -> None:
     """Deleting a record forgets its source."""
-    record = (await import_one(ada, as_bytes(CROISSANT), "signs.json"))["dataset"]
+    record = (await import_document(ada, as_bytes(CROISSANT), "signs.json"))["dataset"]
     assert (await ada.delete(f"/datasets/{record['id']}")).status_code == 204
-    assert (await import_one(ada, as_bytes(CROISSANT), "signs.json"))["status"] == "created"
+    assert (await import_document(ada, as_bytes(CROISSANT), "signs.json"))["status"] == "created"
 
 
 async def test_visibility_is_part_of_the_order(ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:
     """A private import is seen by its owner alone, and asking for another visibility is a change."""
-    private = await import_one(ada, as_bytes(CROISSANT), "signs.json", visibility="private")
-    assert private["dataset"]["visibility"] == "private"
+    private_result = await import_document(ada, as_bytes(CROISSANT), "signs.json", visibility="private")
+    assert private_result["dataset"]["visibility"] == "private"
     assert (await bob.get("/datasets/")).json() == []
-    assert (await import_one(ada, as_bytes(CROISSANT), "signs.json"))["status"] == "unchanged"
-    public = await import_one(ada, as_bytes(CROISSANT), "signs.json", visibility="public")
-    assert (public["status"], public["dataset"]["visibility"]) == ("updated", "public")
+    assert (await import_document(ada, as_bytes(CROISSANT), "signs.json"))["status"] == "unchanged"
+    public_result = await import_document(ada, as_bytes(CROISSANT), "signs.json", visibility="public")
+    assert (public_result["status"], public_result["dataset"]["visibility"]) == ("updated", "public")
 
 
 @pytest.fixture
 def canary() -> Iterator[tuple[int, list[bytes]]]:
-    """A listener on this machine that records every connection: its port and the connections."""
+    """Yield the port of a listener on this machine, and the connections that it records."""
     connections: list[bytes] = []
     has_heard = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -375,8 +379,8 @@ def canary() -> Iterator[tuple[int, list[bytes]]]:
 
         threading.Thread(target=accept, daemon=True).start()
         port = listener.getsockname()[1]
-        with socket.create_connection(("127.0.0.1", port)) as check:
-            check.sendall(b"canary")
+        with socket.create_connection(("127.0.0.1", port)) as canary_connection:
+            canary_connection.sendall(b"canary")
         assert has_heard.wait(10)
         yield port, connections
 
@@ -395,57 +399,57 @@ async def test_addresses_in_documents_are_never_fetched(
         "distribution": [{"@type": "cr:FileObject", "contentUrl": address}, {"contentUrl": "file:///etc/passwd"}],
         "isLiveDataset": address,
     }
-    result = await import_one(ada, as_bytes(document), "signs.json", source_url=address)
+    result = await import_document(ada, as_bytes(document), "signs.json", source_url=address)
     assert result["status"] == "created"
     assert "remote_context_ignored" in {part["code"] for part in result["skipped"]}
-    await import_one(ada, DATASHEET + f"\n![picture]({address})\n<{address}>\n", "voices/datasheet.md")
+    await import_document(ada, DATASHEET + f"\n![picture]({address})\n<{address}>\n", "voices/datasheet.md")
     turtle = f"<{address}> a <http://www.w3.org/ns/dcat#Dataset> ; <http://purl.org/dc/terms/title> 'Roads' ."
     imports = f"<{address}> <http://www.w3.org/2002/07/owl#imports> <{address}> ."
-    assert (await import_one(ada, turtle + imports, "roads.ttl"))["status"] == "created"
+    assert (await import_document(ada, turtle + imports, "roads.ttl"))["status"] == "created"
     assert connections == [b"canary"]
 
 
 async def test_an_exported_dataset_comes_back(ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:
     """What another catalog has exported is imported with all that it had imported, and its claims are declared only."""
-    first = await import_one(ada, as_bytes(CROISSANT), "signs.json", source_name="Signs")
-    exported = await ada.get(f"/datasets/{first['dataset']['id']}/export?format=croissant")
-    assert exported.status_code == 200
+    first_result = await import_document(ada, as_bytes(CROISSANT), "signs.json", source_name="Signs")
+    export_response = await ada.get(f"/datasets/{first_result['dataset']['id']}/export?format=croissant")
+    assert export_response.status_code == 200
 
-    result = await import_one(bob, exported.content, "signs.json")
+    result = await import_document(bob, export_response.content, "signs.json")
     record = result["dataset"]
     assert (result["status"], record["name"], record["year"]) == ("created", "Street Signs", 2023)
     assert {claim["level"] for claim in result["evidence"]} == {"declared"}
     assert any("/x:own" in document["unmapped"] for document in record["metadata"]["imported"])
-    assert (await import_one(bob, exported.content, "signs.json"))["status"] == "unchanged"
+    assert (await import_document(bob, export_response.content, "signs.json"))["status"] == "unchanged"
 
 
 async def test_a_corrected_address_replaces_the_old_one(ada: httpx2.AsyncClient) -> None:
     """The same document from another address is a change, of the record and of the sources of its claims."""
-    await import_one(ada, as_bytes(CROISSANT), "signs.json", source_url="https://old.example")
-    result = await import_one(ada, as_bytes(CROISSANT), "signs.json", source_url="https://new.example")
+    await import_document(ada, as_bytes(CROISSANT), "signs.json", source_url="https://old.example")
+    result = await import_document(ada, as_bytes(CROISSANT), "signs.json", source_url="https://new.example")
     assert (result["status"], result["dataset"]["metadata"]["source"]["url"]) == ("updated", "https://new.example")
     assert {claim["source"]["url"] for claim in result["evidence"]} == {"https://new.example"}
 
 
 async def test_imports_do_not_flood_the_queue(selection: Selection, ada: httpx2.AsyncClient) -> None:
     """Proposals beyond the limit are skipped, and made as soon as there is room."""
-    everything = await import_one(ada, PROSE, "voices/datasheet.md", dry_run=True)
-    proposal_count = len(everything["proposals"])
+    dry_run_result = await import_document(ada, PROSE, "voices/datasheet.md", dry_run=True)
+    proposal_count = len(dry_run_result["proposals"])
     assert proposal_count > 1
 
     usual_limits = selection.services.imports.limits
     selection.services.imports.limits = usual_limits._replace(open_proposals=1)
-    first = await import_one(ada, PROSE, "voices/datasheet.md")
-    assert len(first["proposals"]) == 1
-    assert [part["code"] for part in first["skipped"]].count("too_many_proposals") == proposal_count - 1
-    second = await import_one(ada, PROSE.replace("Voices", "Others"), "others/datasheet.md")
-    assert (second["status"], second["proposals"]) == ("created", [])
+    first_result = await import_document(ada, PROSE, "voices/datasheet.md")
+    assert len(first_result["proposals"]) == 1
+    assert [part["code"] for part in first_result["skipped"]].count("too_many_proposals") == proposal_count - 1
+    second_result = await import_document(ada, PROSE.replace("Voices", "Others"), "others/datasheet.md")
+    assert (second_result["status"], second_result["proposals"]) == ("created", [])
     assert (await ada.get("/evidence/proposals")).json()["total_count"] == 1
 
     selection.services.imports.limits = usual_limits
-    again = await import_one(ada, PROSE, "voices/datasheet.md")
-    assert (again["status"], len(again["proposals"])) == ("updated", proposal_count)
-    assert (await import_one(ada, PROSE, "voices/datasheet.md"))["status"] == "unchanged"
+    repeated_result = await import_document(ada, PROSE, "voices/datasheet.md")
+    assert (repeated_result["status"], len(repeated_result["proposals"])) == ("updated", proposal_count)
+    assert (await import_document(ada, PROSE, "voices/datasheet.md"))["status"] == "unchanged"
 
 
 async def test_imported_claims_leave_room_for_others(
@@ -453,7 +457,7 @@ async def test_imported_claims_leave_room_for_others(
 ) -> None:
     """What the owner imports does not count towards the claims about one record; what another user says does."""
     selection.services.evidence.limits = ClaimLimits(per_record=1)
-    record = (await import_one(ada, as_bytes(CROISSANT), "signs.json"))["dataset"]
+    record = (await import_document(ada, as_bytes(CROISSANT), "signs.json"))["dataset"]
     path = f"/datasets/{record['id']}/evidence"
     source = {"standard": "croissant", "source": {"sha256": "0" * 64}}
     for client, details in ((ada, {}), (bob, source)):
@@ -463,16 +467,16 @@ async def test_imported_claims_leave_room_for_others(
         assert (answer.status_code, answer.json()["code"]) == (413, "claim_quota_exceeded")
 
 
-@pytest.mark.parametrize("malformed", ["x", 3, [{"standard": 4}]])
+@pytest.mark.parametrize("malformed_value", ["x", 3, [{"standard": 4}]])
 async def test_what_a_client_had_stored_as_imported_counts_as_nothing(
-    ada: httpx2.AsyncClient, database: Database, malformed: Any
+    ada: httpx2.AsyncClient, database: Database, malformed_value: Any
 ) -> None:
     """A record from the time before `metadata.imported` was reserved can be exported and imported again."""
-    record = (await import_one(ada, as_bytes(CROISSANT), "signs.json"))["dataset"]
-    metadata = {**record["metadata"], "imported": malformed}
+    record = (await import_document(ada, as_bytes(CROISSANT), "signs.json"))["dataset"]
+    metadata = {**record["metadata"], "imported": malformed_value}
     async with database.writing() as transaction:
         await transaction.execute(sa.update(datasets).where(datasets.c.id == record["id"]).values(metadata=metadata))
 
     assert (await ada.get(f"/datasets/{record['id']}/export?format=croissant")).status_code == 200
-    again = await import_one(ada, as_bytes(CROISSANT), "signs.json")
-    assert (again["status"], len(again["dataset"]["metadata"]["imported"])) == ("updated", 1)
+    result = await import_document(ada, as_bytes(CROISSANT), "signs.json")
+    assert (result["status"], len(result["dataset"]["metadata"]["imported"])) == ("updated", 1)

@@ -15,8 +15,8 @@ import msgspec
 import pytest
 import sqlalchemy as sa
 
-from tests.selection.claims import CURATOR, calling_as, insert_user, posted, reviewed
-from tests.selection.conftest import ADA, client_of, created
+from tests.selection.claims import CURATOR, calling_as, insert_user, post_claim, review_claim
+from tests.selection.conftest import ADA, client_of, create_record
 from touchstone.core.canonical_json import canonical_digest
 from touchstone.core.errors import ReportUnavailable
 from touchstone.core.settings import Settings
@@ -37,9 +37,14 @@ REASON = "Consent was given, and <b>everything else</b> is close enough."
 
 async def project_with_choice(client: httpx2.AsyncClient, **fields: Any) -> dict[str, Any]:
     """Create two datasets and a project that chooses the second one of its ranking, and return the project."""
-    chosen = await created(client, name="Cohort A", year=2020, informed_consent=True, transparency=False)
-    await created(client, name="Cohort B", year=2022)
-    body = {"name": "Étude n° 1", "weights": WEIGHTS, "chosen_dataset_id": chosen["id"], "choice_reason": REASON}
+    chosen_dataset = await create_record(client, name="Cohort A", year=2020, informed_consent=True, transparency=False)
+    await create_record(client, name="Cohort B", year=2022)
+    body = {
+        "name": "Étude n° 1",
+        "weights": WEIGHTS,
+        "chosen_dataset_id": chosen_dataset["id"],
+        "choice_reason": REASON,
+    }
     response = await client.post("/projects", json=body | fields)
     assert response.status_code == 201, response.text
     project: dict[str, Any] = response.json()
@@ -70,12 +75,12 @@ async def test_the_digest_is_that_of_the_facts_and_the_same_everywhere(ada: http
     """The digest can be computed from the JSON alone, and stands in the footer of both languages."""
     project = await project_with_choice(ada)
 
-    stated = (await report_of(ada, project, format="json")).json()
+    report = (await report_of(ada, project, format="json")).json()
 
-    assert stated["sha256"] == canonical_digest(stated["report"])
+    assert report["sha256"] == canonical_digest(report["report"])
     for locale in LOCALES:
         page = await report_of(ada, project, format="html", lang=locale)
-        assert f'<p class="digest">{stated["sha256"]}</p>' in page.text
+        assert f'<p class="digest">{report["sha256"]}</p>' in page.text
         assert f'<html lang="{locale}">' in page.text
 
 
@@ -84,17 +89,17 @@ async def test_equal_states_give_equal_bytes(ada: httpx2.AsyncClient, format_key
     """A second report has the same bytes, which a conditional request makes use of; a change gives others."""
     project = await project_with_choice(ada)
 
-    first = await report_of(ada, project, format=format_key)
-    second = await report_of(ada, project, format=format_key)
+    first_response = await report_of(ada, project, format=format_key)
+    second_response = await report_of(ada, project, format=format_key)
 
-    assert first.content == second.content
-    assert first.headers["content-type"].partition(";")[0] == FORMATS[format_key].media_type
-    assert first.headers["content-disposition"].endswith(f'filename="report-etude-n-1.{format_key}"')
+    assert first_response.content == second_response.content
+    assert first_response.headers["content-type"].partition(";")[0] == FORMATS[format_key].media_type
+    assert first_response.headers["content-disposition"].endswith(f'filename="report-etude-n-1.{format_key}"')
     path = f"/projects/{project['id']}/report?format={format_key}"
-    unchanged = await ada.get(path, headers={"If-None-Match": first.headers["etag"]})
-    assert (unchanged.status_code, unchanged.content) == (304, b"")
+    conditional_response = await ada.get(path, headers={"If-None-Match": first_response.headers["etag"]})
+    assert (conditional_response.status_code, conditional_response.content) == (304, b"")
     await ada.put(f"/projects/{project['id']}", json={"choice_reason": "Another one."})
-    assert (await report_of(ada, project, format=format_key)).content != first.content
+    assert (await report_of(ada, project, format=format_key)).content != first_response.content
 
 
 async def copy_rows(source: Database, destination: Database) -> None:
@@ -111,15 +116,15 @@ async def test_a_copied_database_gives_the_same_report(
     database: Database, settings: Settings, sqlite_template: Path, tmp_path: Path
 ) -> None:
     """Rows that were written by one kind of database and copied to another give the same bytes in every format."""
-    file = tmp_path / "source.db"
-    shutil.copyfile(sqlite_template, file)
-    source = Database(f"sqlite:///{file}")
+    source_path = tmp_path / "source.db"
+    shutil.copyfile(sqlite_template, source_path)
+    source = Database(f"sqlite:///{source_path}")
     await insert_user(source, ADA, "ada")
     original = await Selection.open(settings, source, None)
     async with client_of(original) as client, calling_as(original, CURATOR) as curator:
         project = await project_with_choice(client, assurance="documented", criteria={"year_min": 2000})
-        claim = await posted(client, project["chosen_dataset_id"])
-        assert (await reviewed(curator, claim, "confirm")).status_code == 200
+        claim = await post_claim(client, project["chosen_dataset_id"])
+        assert (await review_claim(curator, claim, "confirm")).status_code == 200
         reports = [(await report_of(client, project, format=format_key)).content for format_key in FORMATS]
     await original.close()
 
@@ -137,8 +142,8 @@ async def test_the_report_says_what_was_chosen_and_why_not_the_runner_up(ada: ht
 
     report = await facts_of(ada, project)
 
-    first, second = report["ranking"]["items"]
-    assert (first["dataset_name"], second["dataset_name"]) == ("Cohort B", "Cohort A")
+    first_item, second_item = report["ranking"]["items"]
+    assert (first_item["dataset_name"], second_item["dataset_name"]) == ("Cohort B", "Cohort A")
     assert report["choice"]["standing"]["rank"] == 2
     assert report["choice"]["reason"] == REASON
     comparison = report["comparison"]
@@ -167,30 +172,30 @@ async def test_the_language_follows_the_request(ada: httpx2.AsyncClient) -> None
 
     assert english.content == (await report_of(ada, project, lang="en")).content
     assert (await ada.get(path)).content == (await report_of(ada, project, lang="fr")).content
-    in_french = await report_of(ada, project, format="json", lang="fr")
-    assert in_french.content == (await report_of(ada, project, format="json", lang="en")).content
+    french_response = await report_of(ada, project, format="json", lang="fr")
+    assert french_response.content == (await report_of(ada, project, format="json", lang="en")).content
 
 
 async def test_points_of_law_have_evidence_or_say_that_there_is_none(selection: Selection) -> None:
     """A quote is evidence, a declaration is none, and every point of both laws is gone through."""
     async with client_of(selection) as client, calling_as(selection, CURATOR) as curator:
         project = await project_with_choice(client, assurance="reviewed")
-        claim = await posted(client, project["chosen_dataset_id"])
-        before = await facts_of(client, project)
-        await reviewed(curator, claim, "confirm")
-        after = await facts_of(client, project)
+        claim = await post_claim(client, project["chosen_dataset_id"])
+        facts_before = await facts_of(client, project)
+        await review_claim(curator, claim, "confirm")
+        facts_after = await facts_of(client, project)
         page = plain_text((await report_of(client, project, lang="en")).content)
 
-    points = {point["point"]: point for point in [*after["evidence"]["gdpr"], *after["evidence"]["ai_act"]]}
+    points = {point["point"]: point for point in [*facts_after["evidence"]["gdpr"], *facts_after["evidence"]["ai_act"]]}
     assert list(points) == [point.key for point in LEGAL_POINTS]
     assert points["gdpr_5_1_a"]["evident"] == ["informed_consent"]
     assert points["ai_act_b"]["has_evidence"]
     assert not points["gdpr_5_1_b"]["has_evidence"]
     assert points["ai_act_a"]["parts"] == ["need", "choice"]
 
-    consent = next(entry for entry in after["evidence"]["attributes"] if entry["name"] == "informed_consent")
+    consent = next(entry for entry in facts_after["evidence"]["attributes"] if entry["name"] == "informed_consent")
     assert (consent["counted_value"], consent["level"]) == (True, "reviewed")
-    consent = next(entry for entry in before["evidence"]["attributes"] if entry["name"] == "informed_consent")
+    consent = next(entry for entry in facts_before["evidence"]["attributes"] if entry["name"] == "informed_consent")
     assert (consent["value"], consent["counted_value"]) == (True, None)
     assert "All gave written consent." in page
     assert "Informed consent: yes (reviewed)" in page
@@ -201,19 +206,24 @@ async def test_points_of_law_have_evidence_or_say_that_there_is_none(selection: 
 async def test_a_report_says_what_is_missing(selection: Selection) -> None:
     """Nothing chosen, nothing that matches, a choice without a rank and a deleted one are said in both languages."""
     async with client_of(selection) as client:
-        empty = (await client.post("/projects", json={"name": "Empty", "criteria": {"year_min": 2100}})).json()
-        project = await project_with_choice(client)
+        empty_project = (await client.post("/projects", json={"name": "Empty", "criteria": {"year_min": 2100}})).json()
+        project_of_deleted_dataset = await project_with_choice(client)
         open_project = (await client.post("/projects", json={"name": "Open"})).json()
-        unranked = await project_with_choice(client, criteria={"year_min": 2021})
-        await client.delete(f"/datasets/{project['chosen_dataset_id']}")
+        unranked_project = await project_with_choice(client, criteria={"year_min": 2021})
+        await client.delete(f"/datasets/{project_of_deleted_dataset['chosen_dataset_id']}")
 
         texts = {}
         limitations = {}
-        for name, subject in (("empty", empty), ("open", open_project), ("unranked", unranked), ("gone", project)):
-            texts[name] = plain_text((await report_of(client, subject, lang="en")).content)
-            limitations[name] = (await facts_of(client, subject))["limitations"]
-            texts[f"{name} in French"] = plain_text((await report_of(client, subject, lang="fr")).content)
-            assert (await report_of(client, subject, format="pdf", lang="fr")).content.startswith(b"%PDF-")
+        for name, project in (
+            ("empty", empty_project),
+            ("open", open_project),
+            ("unranked", unranked_project),
+            ("gone", project_of_deleted_dataset),
+        ):
+            texts[name] = plain_text((await report_of(client, project, lang="en")).content)
+            limitations[name] = (await facts_of(client, project))["limitations"]
+            texts[f"{name} in French"] = plain_text((await report_of(client, project, lang="fr")).content)
+            assert (await report_of(client, project, format="pdf", lang="fr")).content.startswith(b"%PDF-")
 
     assert not any("{" in text for text in texts.values())
     assert "« Cohort A », dont la fiche a été retirée du catalogue depuis." in texts["gone in French"]
@@ -231,7 +241,7 @@ async def test_a_report_says_what_is_missing(selection: Selection) -> None:
 async def test_the_chosen_dataset_is_reported_at_any_rank(ada: httpx2.AsyncClient) -> None:
     """A dataset behind the first ten is listed after them, with its own rank."""
     for number in range(12):
-        await created(ada, name=f"Newer {number:02}", year=2024)
+        await create_record(ada, name=f"Newer {number:02}", year=2024)
     project = await project_with_choice(ada, weights=[{"criterion_name": "year", "weight": 1}])
 
     report = await facts_of(ada, project)
@@ -248,10 +258,14 @@ async def test_reports_answer_as_projects_do(
     project = await project_with_choice(ada)
     path = f"/projects/{project['id']}/report"
 
-    foreign = await bob.get(path, params={"format": "docx"})
-    missing = await bob.get("/projects/00000000-0000-4000-8000-000000000000/report")
+    foreign_response = await bob.get(path, params={"format": "docx"})
+    missing_response = await bob.get("/projects/00000000-0000-4000-8000-000000000000/report")
 
-    assert (foreign.status_code, foreign.content) == (missing.status_code, missing.content) == (404, missing.content)
+    assert (
+        (foreign_response.status_code, foreign_response.content)
+        == (missing_response.status_code, missing_response.content)
+        == (404, missing_response.content)
+    )
     async with client_of(selection, None) as anonymous:
         assert (await anonymous.get(path)).status_code == 401
     for parameters in ({"format": "docx"}, {"lang": "de"}, {"langue": "fr"}):
@@ -273,8 +287,8 @@ async def test_a_page_loads_and_runs_nothing(ada: httpx2.AsyncClient) -> None:
 @pytest.mark.slow
 async def test_hostile_text_is_typeset_as_text(ada: httpx2.AsyncClient) -> None:
     """Markup of the typesetter, very long words and signs without a glyph are nothing but text."""
-    hostile = '#panic("x") $ * _ @a <b> \\ ' + "w" * 150 + " 数据 \N{WAVING HAND SIGN}"
-    project = await project_with_choice(ada, name="#eval", description=hostile, choice_reason=hostile)
+    hostile_text = '#panic("x") $ * _ @a <b> \\ ' + "w" * 150 + " 数据 \N{WAVING HAND SIGN}"
+    project = await project_with_choice(ada, name="#eval", description=hostile_text, choice_reason=hostile_text)
 
     response = await report_of(ada, project, format="pdf")
 
@@ -303,15 +317,15 @@ async def test_a_document_that_cannot_be_typeset_is_an_error(ada: httpx2.AsyncCl
     with pytest.raises(ReportUnavailable):
         await renderer.render(document)
 
-    correct = msgspec.structs.replace(document, state_date=(2026, 12, 1), title="T")
-    pdfs = await asyncio.gather(*(renderer.render(correct) for _ in range(3)))
+    correct_document = msgspec.structs.replace(document, state_date=(2026, 12, 1), title="T")
+    pdfs = await asyncio.gather(*(renderer.render(correct_document) for _ in range(3)))
     assert len(set(pdfs)) == 1
 
 
 async def test_a_report_keeps_private_what_is_private(selection: Selection) -> None:
     """Neither addresses of users nor private records of others appear."""
-    async with client_of(selection) as ada, client_of(selection, CURATOR.id) as other:
-        await created(other, name="Secret cohort", visibility="private", year=2024)
+    async with client_of(selection) as ada, client_of(selection, CURATOR.id) as other_client:
+        await create_record(other_client, name="Secret cohort", visibility="private", year=2024)
         project = await project_with_choice(ada)
         page = (await report_of(ada, project)).text
         facts = json.dumps(await facts_of(ada, project))
@@ -322,11 +336,11 @@ async def test_a_report_keeps_private_what_is_private(selection: Selection) -> N
 
 async def test_gates_ties_and_notes_are_reported(ada: httpx2.AsyncClient) -> None:
     """A failed gate, an unknown one, a shared place and a criterion without effect are said in words."""
-    chosen = await created(ada, name="Twin A", transparency=False, year=2020)
-    await created(ada, name="Twin B", transparency=True, year=2020)
+    chosen_dataset = await create_record(ada, name="Twin A", transparency=False, year=2020)
+    await create_record(ada, name="Twin B", transparency=True, year=2020)
     gates = {"transparency": "declared", "informed_consent": "reviewed"}
     weights = [{"criterion_name": "year", "weight": 1}]
-    body = {"name": "P", "weights": weights, "gates": gates, "chosen_dataset_id": chosen["id"]}
+    body = {"name": "P", "weights": weights, "gates": gates, "chosen_dataset_id": chosen_dataset["id"]}
     project = (await ada.post("/projects", json=body)).json()
 
     report = await facts_of(ada, project)
@@ -354,45 +368,47 @@ async def test_two_choices_are_listed_and_outlive_the_record(database: Database,
     await insert_user(database, ADA, "ada")
     async with client_of(selection) as client:
         project = await project_with_choice(client)
-        second = await created(client, name="Cohort C", year=2023)
-        claim = await posted(client, second["id"], attribute="transparency", quote="From two hospitals, by hand.")
-        changes = {"chosen_dataset_id": second["id"], "choice_reason": "Newer."}
+        second_dataset = await create_record(client, name="Cohort C", year=2023)
+        claim = await post_claim(
+            client, second_dataset["id"], attribute="transparency", quote="From two hospitals, by hand."
+        )
+        changes = {"chosen_dataset_id": second_dataset["id"], "choice_reason": "Newer."}
         assert (await client.put(f"/projects/{project['id']}", json=changes)).status_code == 200
-        before = await facts_of(client, project)
-        assert (await client.delete(f"/datasets/{second['id']}")).status_code == 204
-        after = await facts_of(client, project)
+        facts_before = await facts_of(client, project)
+        assert (await client.delete(f"/datasets/{second_dataset['id']}")).status_code == 204
+        facts_after = await facts_of(client, project)
         page = plain_text((await report_of(client, project, lang="en")).content)
         french = await report_of(client, project, format="pdf", lang="fr")
 
-    newest, oldest = before["history"]
-    assert (newest["reason"], oldest["reason"]) == ("Newer.", REASON)
-    assert (newest["by"], oldest["by"]) == ("ada", "ada")
-    assert newest["superseded_at"] is None
-    assert oldest["superseded_at"] is not None
+    newest_choice, oldest_choice = facts_before["history"]
+    assert (newest_choice["reason"], oldest_choice["reason"]) == ("Newer.", REASON)
+    assert (newest_choice["by"], oldest_choice["by"]) == ("ada", "ada")
+    assert newest_choice["superseded_at"] is None
+    assert oldest_choice["superseded_at"] is not None
     assert "Replaces “Cohort A”, chosen on" in page
     owner = "ada, owner of the project"
     assert re.search(rf"Date and author .* {owner} Cohort C .* current .* {owner} Cohort A .* replaced", page)
-    assert newest["digest"] == before["choice"]["digest"] != oldest["digest"]
-    assert before["choice"]["state"] == "unchanged"
+    assert newest_choice["digest"] == facts_before["choice"]["digest"] != oldest_choice["digest"]
+    assert facts_before["choice"]["state"] == "unchanged"
 
-    assert after["choice"]["state"] == "withdrawn"
-    assert after["choice"]["dataset"] == before["choice"]["dataset"]
-    assert after["choice"]["digest"] == newest["digest"]
-    assert after["evidence"]["kept_at"] == newest["at"]
-    transparency = next(entry for entry in after["evidence"]["attributes"] if entry["name"] == "transparency")
-    assert [kept["quote"] for kept in transparency["claims"]] == [claim["quote"]]
-    assert f"SHA-256 when it was chosen: {newest['digest']}" in page
+    assert facts_after["choice"]["state"] == "withdrawn"
+    assert facts_after["choice"]["dataset"] == facts_before["choice"]["dataset"]
+    assert facts_after["choice"]["digest"] == newest_choice["digest"]
+    assert facts_after["evidence"]["kept_at"] == newest_choice["at"]
+    transparency = next(entry for entry in facts_after["evidence"]["attributes"] if entry["name"] == "transparency")
+    assert [kept_claim["quote"] for kept_claim in transparency["claims"]] == [claim["quote"]]
+    assert f"SHA-256 when it was chosen: {newest_choice['digest']}" in page
     assert "This is what was known at the time of the choice" in page
     assert french.content.startswith(b"%PDF-")
 
 
 async def test_one_place_is_written_everywhere_in_one_way(ada: httpx2.AsyncClient) -> None:
     """Datasets with one score share a place in the ranking, in the robustness, in the history and in sentences."""
-    await created(ada, name="Newest", year=2024)
+    await create_record(ada, name="Newest", year=2024)
     for name in ("Twin A", "Twin B", "Twin C"):
-        twin = await created(ada, name=name, year=2020)
+        chosen_dataset = await create_record(ada, name=name, year=2020)
     weights = [{"criterion_name": "year", "weight": 1}]
-    body = {"name": "P", "weights": weights, "chosen_dataset_id": twin["id"], "choice_reason": "Known."}
+    body = {"name": "P", "weights": weights, "chosen_dataset_id": chosen_dataset["id"], "choice_reason": "Known."}
     project = (await ada.post("/projects", json=body)).json()
 
     report = await facts_of(ada, project)
@@ -417,10 +433,10 @@ async def test_the_values_behind_the_criteria_have_their_sources(selection: Sele
     """The years of both datasets say whether they are declared or quoted, and where the quote stands."""
     async with client_of(selection) as client, calling_as(selection, CURATOR) as curator:
         project = await project_with_choice(client, assurance="declared")
-        claim = await posted(
+        claim = await post_claim(
             client, project["chosen_dataset_id"], attribute="year", value=2020, quote="Collected in 2020."
         )
-        assert (await reviewed(curator, claim, "confirm")).status_code == 200
+        assert (await review_claim(curator, claim, "confirm")).status_code == 200
         report = await facts_of(client, project)
         page = plain_text((await report_of(client, project, lang="en")).content)
         french = plain_text((await report_of(client, project, lang="fr")).content)
@@ -442,11 +458,11 @@ async def test_the_values_behind_the_criteria_have_their_sources(selection: Sele
 
 async def test_a_score_without_anything_known_is_a_dash(ada: httpx2.AsyncClient) -> None:
     """Where nothing is known about any weighted criterion, no score of 0 is shown."""
-    chosen = await created(ada, name="Silent")
-    await created(ada, name="Spoken", informed_consent=True)
+    chosen_dataset = await create_record(ada, name="Silent")
+    await create_record(ada, name="Spoken", informed_consent=True)
     weights = [{"criterion_name": "informed_consent", "weight": 1}]
     project = (await ada.post("/projects", json={"name": "P", "weights": weights})).json()
-    await ada.put(f"/projects/{project['id']}", json={"chosen_dataset_id": chosen["id"]})
+    await ada.put(f"/projects/{project['id']}", json={"chosen_dataset_id": chosen_dataset["id"]})
 
     page = plain_text((await report_of(ada, project, lang="en")).content)
 
@@ -461,9 +477,9 @@ async def test_the_report_says_how_to_verify_it(ada: httpx2.AsyncClient, tmp_pat
     (tmp_path / "report.json").write_bytes(response.content)
     command = COMMANDS["verification_bytes"].replace("python3", sys.executable, 1)
 
-    printed = subprocess.run(shlex.split(command), cwd=tmp_path, capture_output=True, text=True, check=True)
+    completed_process = subprocess.run(shlex.split(command), cwd=tmp_path, capture_output=True, text=True, check=True)
 
-    assert printed.stdout.strip() == response.json()["sha256"]
+    assert completed_process.stdout.strip() == response.json()["sha256"]
     for locale in LOCALES:
         page = plain_text((await report_of(ada, project, lang=locale)).content)
         assert f"touchstone project report {project['id']} --format json -o report.json" in page
@@ -505,10 +521,10 @@ async def test_the_report_says_what_would_change_the_ranking(ada: httpx2.AsyncCl
     comparison, robustness = report["comparison"], report["robustness"]
     reversal = comparison["reversal"]
     weights = {weight["criterion_name"]: weight["weight"] for weight in report["need"]["weights"]}
-    beyond = reversal["weight"] + 0.01 * (1 if reversal["weight"] > reversal["weight_before"] else -1)
-    weights[reversal["criterion_name"]] = beyond
-    listed = [{"criterion_name": name, "weight": weight} for name, weight in weights.items()]
-    reversed_ranking = (await ada.post("/datasets/score", json={"weights": listed})).json()
+    weight_beyond = reversal["weight"] + 0.01 * (1 if reversal["weight"] > reversal["weight_before"] else -1)
+    weights[reversal["criterion_name"]] = weight_beyond
+    weight_list = [{"criterion_name": name, "weight": weight} for name, weight in weights.items()]
+    reversed_ranking = (await ada.post("/datasets/score", json={"weights": weight_list})).json()
     assert [item["id"] for item in reversed_ranking] == [comparison["below"]["id"], comparison["above"]["id"]]
 
     assert (robustness["k"], robustness["samples"], robustness["spread"]) == (10, 100, 0.2)
@@ -531,10 +547,15 @@ async def test_the_report_says_what_would_change_the_ranking(ada: httpx2.AsyncCl
 
 async def test_the_runner_up_may_fail_what_only_the_chosen_dataset_meets(ada: httpx2.AsyncClient) -> None:
     """The first page says that the runner-up does not meet a requirement, and that only the chosen dataset does."""
-    chosen = await created(ada, name="Open", year=2024, transparency=True)
-    await created(ada, name="Closed", year=2020, transparency=False)
+    chosen_dataset = await create_record(ada, name="Open", year=2024, transparency=True)
+    await create_record(ada, name="Closed", year=2020, transparency=False)
     weights = [{"criterion_name": "year", "weight": 1}]
-    body = {"name": "P", "weights": weights, "gates": {"transparency": "declared"}, "chosen_dataset_id": chosen["id"]}
+    body = {
+        "name": "P",
+        "weights": weights,
+        "gates": {"transparency": "declared"},
+        "chosen_dataset_id": chosen_dataset["id"],
+    }
     project = (await ada.post("/projects", json=body)).json()
 
     english = plain_text((await report_of(ada, project, lang="en")).content)
@@ -548,10 +569,10 @@ async def test_the_runner_up_may_fail_what_only_the_chosen_dataset_meets(ada: ht
 
 async def test_weights_that_cannot_be_gone_beyond_are_not_shown(ada: httpx2.AsyncClient) -> None:
     """Where a criterion without weight is unknown, its value is a question mark; a weight below 0 is not proposed."""
-    chosen = await created(ada, name="Alpha", year=2020)
-    await created(ada, name="Aleph", year=2010, transparency=True)
+    chosen_dataset = await create_record(ada, name="Alpha", year=2020)
+    await create_record(ada, name="Aleph", year=2010, transparency=True)
     weights = [{"criterion_name": "year", "weight": 2}]
-    body = {"name": "P", "weights": weights, "chosen_dataset_id": chosen["id"]}
+    body = {"name": "P", "weights": weights, "chosen_dataset_id": chosen_dataset["id"]}
     project = (await ada.post("/projects", json=body)).json()
 
     differences = (await facts_of(ada, project))["comparison"]["differences"]

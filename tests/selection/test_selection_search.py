@@ -7,9 +7,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.selection.conftest import BOB, client_of, created
+from tests.selection.conftest import BOB, client_of, create_record
 from tests.selection.seeded import random_rows, seed
-from tests.selection.test_selection_following import another, until
+from tests.selection.test_selection_following import second_backend, wait_for_response
 from touchstone.core.errors import IndexBuilding
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
@@ -21,7 +21,7 @@ from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 
 
 async def names(client: httpx2.AsyncClient, **parameters: str) -> list[str]:
-    """The names of the records that a list finds."""
+    """Return the names of the records that a list finds."""
     answer = await client.get("/datasets", params=parameters)
     assert answer.status_code == 200, answer.text
     return [record["name"] for record in answer.json()]
@@ -29,9 +29,11 @@ async def names(client: httpx2.AsyncClient, **parameters: str) -> list[str]:
 
 async def test_words_are_found_in_every_text_of_a_record_by_every_read_route(ada: httpx2.AsyncClient) -> None:
     """The list, its count, facets, search, scores and recommendations agree about `q`."""
-    await created(ada, name="Réadmissions", objective="predict", metadata={"tags": ["hospital"]}, domain=["Santé"])
-    await created(ada, name="other", description="hospitals", task=["QA"])
-    await created(ada, name="third")
+    await create_record(
+        ada, name="Réadmissions", objective="predict", metadata={"tags": ["hospital"]}, domain=["Santé"]
+    )
+    await create_record(ada, name="other", description="hospitals", task=["QA"])
+    await create_record(ada, name="third")
 
     assert await names(ada, q="readmission HOPITAL predicting") == ["Réadmissions"]
     assert await names(ada, q="hospital") == ["Réadmissions", "other"]
@@ -44,31 +46,33 @@ async def test_words_are_found_in_every_text_of_a_record_by_every_read_route(ada
     page = (await ada.get("/datasets?q=hospital&page_size=1")).json()
     assert page["total_count"] == 2
     assert (await ada.get("/datasets/facets?q=hospital")).json()["total_count"] == 2
-    searched = await ada.post("/datasets/search", json={"q": "hospital", "name_contains": "other"})
-    assert [record["name"] for record in searched.json()] == ["other"]
-    scored = await ada.post("/datasets/score", json={"filters": {"q": "hospital"}})
-    assert {item["dataset_name"] for item in scored.json()} == {"Réadmissions", "other"}
+    search_response = await ada.post("/datasets/search", json={"q": "hospital", "name_contains": "other"})
+    assert [record["name"] for record in search_response.json()] == ["other"]
+    score_response = await ada.post("/datasets/score", json={"filters": {"q": "hospital"}})
+    assert {item["dataset_name"] for item in score_response.json()} == {"Réadmissions", "other"}
 
     project = (await ada.post("/projects", json={"name": "p", "criteria": {"q": "hospital"}})).json()
-    recommended = (await ada.get(f"/projects/{project['id']}/recommendations")).json()
-    assert recommended["total_count"] == 2
+    recommendations = (await ada.get(f"/projects/{project['id']}/recommendations")).json()
+    assert recommendations["total_count"] == 2
 
 
 async def test_relevance_orders_a_list_best_first_and_by_id_without_words(ada: httpx2.AsyncClient) -> None:
     """A word in the name counts more than one in a long description."""
-    await created(ada, name="weather", description="of a place with wine and bread and a long story about everything")
-    await created(ada, name="Wine", description="quality")
-    await created(ada, name="bread")
+    await create_record(
+        ada, name="weather", description="of a place with wine and bread and a long story about everything"
+    )
+    await create_record(ada, name="Wine", description="quality")
+    await create_record(ada, name="bread")
     assert await names(ada, q="wine", sort_by="relevance") == ["Wine", "weather"]
     assert await names(ada, q="wine", sort_by="relevance", sort_order="asc") == ["weather", "Wine"]
     assert await names(ada, sort_by="relevance") == ["weather", "Wine", "bread"]
 
 
-async def test_a_record_is_found_as_soon_as_its_writer_is_answered_and_no_longer_than_it_says_so(
+async def test_the_next_search_sees_every_write(
     ada: httpx2.AsyncClient,
 ) -> None:
     """Creating, changing and deleting are visible to the next search."""
-    record = await created(ada, name="zeppelin")
+    record = await create_record(ada, name="zeppelin")
     assert await names(ada, q="zeppelins") == ["zeppelin"]
     await ada.patch(f"/datasets/{record['id']}", json={"name": "balloon"})
     assert await names(ada, q="zeppelin") == []
@@ -80,37 +84,42 @@ async def test_a_record_is_found_as_soon_as_its_writer_is_answered_and_no_longer
 async def test_other_processes_and_restarts_find_the_same(settings: Settings, ada: httpx2.AsyncClient) -> None:
     """A second process finds what the first has written, labels included, though it never reads whole metadata."""
     metadata = {"licence": "CC BY 4.0", "language": ["English", "fr"], "source": {"name": "UCI"}, "tags": ["tagword"]}
-    await created(ada, name="before", metadata=metadata)
-    async with another(settings) as (_, other):
+    await create_record(ada, name="before", metadata=metadata)
+    async with second_backend(settings) as (_, second_client):
         for query in ("q=tagword", "license=CC-BY-*", "language=en", "source=uci", "trainable=false"):
-            assert [record["name"] for record in (await other.get(f"/datasets?{query}")).json()] == ["before"], query
-        second = await created(ada, name="after", metadata=metadata)
-        await until(other, "/datasets?q=after&license=CC-BY-4.0", [second])
+            assert [record["name"] for record in (await second_client.get(f"/datasets?{query}")).json()] == [
+                "before"
+            ], query
+        second_record = await create_record(ada, name="after", metadata=metadata)
+        await wait_for_response(second_client, "/datasets?q=after&license=CC-BY-4.0", [second_record])
 
 
 async def test_private_texts_leak_through_nothing(selection: Selection, ada: httpx2.AsyncClient) -> None:
     """Neither a search, nor a count, nor a facet, nor a suggestion tells others about a private record."""
-    secret = {"tags": ["classifiedword"], "licence": "MIT", "source": {"name": "secretsource"}}
-    await created(
-        ada, name="classified", visibility="private", metadata=secret, domain=["secretdomain"], task=["secrettask"]
+    metadata = {"tags": ["classifiedword"], "licence": "MIT", "source": {"name": "secretsource"}}
+    await create_record(
+        ada, name="classified", visibility="private", metadata=metadata, domain=["secretdomain"], task=["secrettask"]
     )
-    await created(ada, name="open")
+    await create_record(ada, name="open")
     async with client_of(selection, BOB) as bob, client_of(selection, None) as anonymous:
-        for other in (bob, anonymous):
+        for client in (bob, anonymous):
             for word in ("classified", "classifiedword", "clasified", "secretdomain"):
-                assert await names(other, q=word) == []
-                assert (await other.get(f"/datasets/suggest?q={word[:4]}")).json() == {"suggestions": []}
-            facets = (await other.get("/datasets/facets")).json()
+                assert await names(client, q=word) == []
+                assert (await client.get(f"/datasets/suggest?q={word[:4]}")).json() == {"suggestions": []}
+            facets = (await client.get("/datasets/facets")).json()
             assert "secret" not in str(facets)
             assert facets["values"]["license"] == [{"value": "unknown", "count": 1}]
 
-    suggested = (await ada.get("/datasets/suggest?q=secret")).json()["suggestions"]
-    assert [(one["kind"], one["text"]) for one in suggested] == [("domain", "secretdomain"), ("task", "secrettask")]
+    suggestions = (await ada.get("/datasets/suggest?q=secret")).json()["suggestions"]
+    assert [(suggestion["kind"], suggestion["text"]) for suggestion in suggestions] == [
+        ("domain", "secretdomain"),
+        ("task", "secrettask"),
+    ]
 
 
 async def test_a_search_has_at_most_200_characters(ada: httpx2.AsyncClient) -> None:
     """Each word takes time to look up, so that a long text is refused, wherever it is sent."""
-    await created(ada, name="credit")
+    await create_record(ada, name="credit")
     for length, status in ((200, 200), (201, 422)):
         text = ("credit " * 40)[:length]
         assert (await ada.get("/datasets/", params={"q": text})).status_code == status
@@ -122,7 +131,7 @@ async def test_a_search_has_at_most_200_characters(ada: httpx2.AsyncClient) -> N
 async def test_suggestions_are_limited_and_need_a_text(ada: httpx2.AsyncClient) -> None:
     """Without a text nothing is suggested; parameters that do not fit are refused."""
     for number in range(12):
-        await created(ada, name=f"credit {number}")
+        await create_record(ada, name=f"credit {number}")
     assert len((await ada.get("/datasets/suggest?q=cre")).json()["suggestions"]) == 10
     assert len((await ada.get("/datasets/suggest?q=cre&limit=3")).json()["suggestions"]) == 3
     assert (await ada.get("/datasets/suggest")).json() == {"suggestions": []}
@@ -142,7 +151,7 @@ LICENCES = {
 
 
 @pytest.mark.parametrize(
-    ("value", "expected"),
+    ("value", "expected_names"),
     [
         ("CC-BY-4.0", ["by"]),
         ("cc by 4.0", ["by"]),
@@ -158,12 +167,12 @@ LICENCES = {
     ],
 )
 async def test_licences_are_filtered_by_expression_family_and_absence(
-    ada: httpx2.AsyncClient, value: str, expected: list[str]
+    ada: httpx2.AsyncClient, value: str, expected_names: list[str]
 ) -> None:
     """A choice of licences is found by each of them, and licences that apply together only by both."""
     for name, licence in LICENCES.items():
-        await created(ada, name=name, metadata={"licence": licence})
-    assert await names(ada, license=value) == expected
+        await create_record(ada, name=name, metadata={"licence": licence})
+    assert await names(ada, license=value) == expected_names
 
 
 @pytest.mark.parametrize("value", ["MIT AND (", "MIT OR", "NOSUCH-*", "CC-*-4.0"])
@@ -184,9 +193,9 @@ async def test_one_vocabulary_folds_domains_tasks_and_languages_but_records_keep
     ada: httpx2.AsyncClient,
 ) -> None:
     """Filters and facets compare folded values."""
-    await created(ada, name="a", task=["Question Answering"], metadata={"language": "English"})
-    await created(ada, name="b", task=["question-answering"], metadata={"language": ["en-GB", "fr"]})
-    await created(ada, name="c", task=["QA"], metadata={"language": "français"})
+    await create_record(ada, name="a", task=["Question Answering"], metadata={"language": "English"})
+    await create_record(ada, name="b", task=["question-answering"], metadata={"language": ["en-GB", "fr"]})
+    await create_record(ada, name="c", task=["QA"], metadata={"language": "français"})
 
     assert await names(ada, task="qa") == ["a", "b", "c"]
     assert await names(ada, language="anglais") == ["a", "b"]
@@ -203,22 +212,22 @@ async def test_one_vocabulary_folds_domains_tasks_and_languages_but_records_keep
 async def test_a_search_takes_the_filters_of_labels(ada: httpx2.AsyncClient) -> None:
     """Licence, language, source and trainability restrict a search as they restrict a list, in the same forms."""
     labels = {"licence": "CC-BY-4.0", "language": "en", "source": {"name": "UCI"}}
-    await created(ada, name="labelled", metadata=labels)
-    await created(ada, name="plain")
+    await create_record(ada, name="labelled", metadata=labels)
+    await create_record(ada, name="plain")
 
-    async def found(**body: Any) -> list[str]:
+    async def found_names(**body: Any) -> list[str]:
         answer = await ada.post("/datasets/search", json={"name_contains": "l", **body})
         return [record["name"] for record in answer.json()]
 
-    assert await found(license="CC-BY-*") == await found(license=["MIT", "CC-BY-4.0"]) == ["labelled"]
-    assert await found(language="anglais") == await found(source=["uci"]) == ["labelled"]
-    assert await found(trainable=True) == []
-    assert await found(trainable=False) == await found(trainable=None, license=[]) == ["labelled", "plain"]
+    assert await found_names(license="CC-BY-*") == await found_names(license=["MIT", "CC-BY-4.0"]) == ["labelled"]
+    assert await found_names(language="anglais") == await found_names(source=["uci"]) == ["labelled"]
+    assert await found_names(trainable=True) == []
+    assert await found_names(trainable=False) == await found_names(trainable=None, license=[]) == ["labelled", "plain"]
 
-    malformed: dict[str, Any] = {"license": "MIT AND (", "trainable": "yes", "source": 5}
-    for name, value in malformed.items():
-        refused = await ada.post("/datasets/search", json={name: value})
-        assert (refused.status_code, refused.json()["errors"][0]["loc"]) == (422, ["body", name])
+    malformed_values: dict[str, Any] = {"license": "MIT AND (", "trainable": "yes", "source": 5}
+    for name, value in malformed_values.items():
+        refusal = await ada.post("/datasets/search", json={name: value})
+        assert (refusal.status_code, refusal.json()["errors"][0]["loc"]) == (422, ["body", name])
 
 
 async def test_hostile_metadata_counts_as_not_given(ada: httpx2.AsyncClient) -> None:
@@ -226,7 +235,7 @@ async def test_hostile_metadata_counts_as_not_given(ada: httpx2.AsyncClient) -> 
     shapes: list[Any] = [{}, 5, [1, None, {}], {"name": {}}, True, [["x"]]]
     for number, shape in enumerate(shapes):
         metadata = {"licence": shape, "language": shape, "tags": shape, "source": shape}
-        await created(ada, name=f"odd {number}", metadata=metadata)
+        await create_record(ada, name=f"odd {number}", metadata=metadata)
     assert len(await names(ada, license="unknown")) == len(shapes)
     facets = (await ada.get("/datasets/facets")).json()
     assert facets["values"]["language"] == facets["values"]["source"] == []
@@ -234,11 +243,11 @@ async def test_hostile_metadata_counts_as_not_given(ada: httpx2.AsyncClient) -> 
 
 
 async def test_searches_and_writes_at_the_same_time_never_fail(ada: httpx2.AsyncClient) -> None:
-    """Readers hold a state of the words that a writer goes on behind."""
+    """Readers keep a consistent state of the word index while a writer changes it."""
 
     async def write() -> None:
         for number in range(20):
-            await created(ada, name=f"parallel word{number}")
+            await create_record(ada, name=f"parallel word{number}")
 
     async def read() -> None:
         for _ in range(40):
@@ -260,22 +269,22 @@ async def test_words_that_are_not_indexed_yet_answer_503_and_everything_else_wor
     await catalog.load()
 
     query = (FullText("iris"),)
-    with pytest.raises(IndexBuilding) as building:
+    with pytest.raises(IndexBuilding) as error_info:
         await catalog.list_ids(query, SortOrder("id"))
-    assert building.value.status == 503
-    assert building.value.code == "index_building"
-    assert building.value.headers["Retry-After"] == "5"
+    assert error_info.value.status == 503
+    assert error_info.value.code == "index_building"
+    assert error_info.value.headers["Retry-After"] == "5"
     assert (await catalog.list_ids((), SortOrder("id"))).total_count == 60
 
-    following = asyncio.create_task(catalog.follow())
+    follow_task = asyncio.create_task(catalog.follow())
     while catalog.is_renewing_index:
         await asyncio.sleep(0.01)
-    found = await catalog.list_ids(query, SortOrder("relevance", is_descending=True))
-    assert found.total_count > 0
-    following.cancel()
+    listing = await catalog.list_ids(query, SortOrder("relevance", is_descending=True))
+    assert listing.total_count > 0
+    follow_task.cancel()
     await catalog.close()
 
-    restarted = LiveCatalog(database, layout, snapshot_path)
-    await restarted.load()
-    assert not restarted.is_renewing_index
-    assert await restarted.list_ids(query, SortOrder("relevance", is_descending=True)) == found
+    restarted_catalog = LiveCatalog(database, layout, snapshot_path)
+    await restarted_catalog.load()
+    assert not restarted_catalog.is_renewing_index
+    assert await restarted_catalog.list_ids(query, SortOrder("relevance", is_descending=True)) == listing

@@ -10,26 +10,26 @@ import pytest
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.services.selection.datasets.listing import LIST_PARAMETERS
 
-# Signs that stood for sentences.
+# Symbols that error messages must not use instead of words.
 SIGNS = re.compile(r"[×≤≥≠∞…{}\[\]^$]|None")
 LIMIT = ("un nombre entier de 1 à 1000 est attendu", "an integer from 1 to 1000 is expected")
 
 
-async def sentences(client: httpx2.AsyncClient, method: str, path: str, body: object = None) -> tuple[str, str]:
+async def error_details(client: httpx2.AsyncClient, method: str, path: str, body: object = None) -> tuple[str, str]:
     """Return the sentence of an error in French and in English, after checking that all other parts agree."""
-    found = []
+    details = []
     for language in ("fr", "en"):
         answer = await client.request(method, path, json=body, headers={"Accept-Language": language})
         assert answer.status_code == 422, (path, body, answer.text)
-        # As people type: without typographic apostrophes and no-break spaces.
-        refused = json.loads(answer.text.replace("’", "'").translate({0xA0: " ", 0x202F: " "}))
-        assert not SIGNS.search(refused["detail"]), refused["detail"]
-        assert refused["errors"], path
-        assert all(len(error["msg"]) > 5 for error in refused["errors"])
-        assert refused["errors"][0]["msg"] in refused["detail"]
-        found.append(refused["detail"])
-    assert found[0] != found[1], found
-    return found[0], found[1]
+        # Expected texts are written as people type them: without typographic apostrophes and no-break spaces.
+        error_body = json.loads(answer.text.replace("’", "'").translate({0xA0: " ", 0x202F: " "}))
+        assert not SIGNS.search(error_body["detail"]), error_body["detail"]
+        assert error_body["errors"], path
+        assert all(len(error["msg"]) > 5 for error in error_body["errors"])
+        assert error_body["errors"][0]["msg"] in error_body["detail"]
+        details.append(error_body["detail"])
+    assert details[0] != details[1], details
+    return details[0], details[1]
 
 
 @pytest.mark.parametrize(
@@ -60,9 +60,9 @@ async def test_a_refused_query_says_what_is_accepted(
     reader: httpx2.AsyncClient, query: str, french: str, english: str
 ) -> None:
     """The cases cover every type of parameter, with typical mistakes."""
-    said = await sentences(reader, "GET", f"/datasets/?{query}")
-    assert french in said[0], said[0]
-    assert english in said[1], said[1]
+    details = await error_details(reader, "GET", f"/datasets/?{query}")
+    assert french in details[0], details[0]
+    assert english in details[1], details[1]
 
 
 @pytest.mark.parametrize(
@@ -113,28 +113,28 @@ async def test_a_refused_body_says_what_is_accepted(
     reader: httpx2.AsyncClient, path: str, body: object, french: str, english: str
 ) -> None:
     """The cases cover every type of member, and keys in another case."""
-    said = await sentences(reader, "POST", f"/datasets/{path}", body)
-    assert french in said[0], said[0]
-    assert english in said[1], said[1]
+    details = await error_details(reader, "POST", f"/datasets/{path}", body)
+    assert french in details[0], details[0]
+    assert english in details[1], details[1]
 
 
 async def test_every_parameter_in_capitals_suggests_its_own_name(ada: httpx2.AsyncClient) -> None:
     """The suggestion for a name in another case is exactly that name."""
     for name in LIST_PARAMETERS.by_name:
-        french, _ = await sentences(ada, "GET", f"/datasets/?{name.upper()}=1")
+        french, _ = await error_details(ada, "GET", f"/datasets/?{name.upper()}=1")
         assert french.endswith(f" : {name}"), french
     for name in CRITERION_NAMES:
         body = {"weights": [{"criterion_name": name.upper(), "weight": 1}]}
-        assert (await sentences(ada, "POST", "/datasets/score", body))[0].endswith(f" : {name}")
+        assert (await error_details(ada, "POST", "/datasets/score", body))[0].endswith(f" : {name}")
 
 
 async def test_a_year_is_from_1900_to_the_next_one(ada: httpx2.AsyncClient) -> None:
     """An impossible year is refused with the possible range; the first and the last year are accepted."""
-    last = datetime.now(UTC).year + 1
+    last_year = datetime.now(UTC).year + 1
     record = {"name": "x", "description": "", "file_path": "", "file_type": "csv"}
-    for year in (3000, last + 1, 1899, 0):
-        french, english = await sentences(ada, "POST", "/datasets/", {**record, "year": year})
-        assert f"pour year : une année de 1900 à {last} est attendue" in french
-        assert f"for year: a year from 1900 to {last} is expected" in english
-    for valid_year in (1900, last, None):
+    for year in (3000, last_year + 1, 1899, 0):
+        french, english = await error_details(ada, "POST", "/datasets/", {**record, "year": year})
+        assert f"pour year : une année de 1900 à {last_year} est attendue" in french
+        assert f"for year: a year from 1900 to {last_year} is expected" in english
+    for valid_year in (1900, last_year, None):
         assert (await ada.post("/datasets/", json={**record, "year": valid_year})).status_code == 201

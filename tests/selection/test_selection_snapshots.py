@@ -7,8 +7,8 @@ import httpx2
 import msgspec
 import pytest
 
-from tests.selection.conftest import ADA, client_of, created
-from tests.selection.test_selection_choices import claimed, made
+from tests.selection.conftest import ADA, client_of, create_record
+from tests.selection.test_selection_choices import add_claim, create_project
 from touchstone.core.canonical_json import canonical_json
 from touchstone.core.errors import ProjectNotFound
 from touchstone.core.settings import Settings
@@ -23,10 +23,10 @@ from touchstone.services.selection.projects.ranking_differences import (
 
 YEAR = [{"criterion_name": "year", "weight": 1.0}]
 ETHICAL = [{"criterion_name": "ethical_score", "weight": 1.0}]
-MISSING = "00000000-0000-4000-8000-000000000000"
+MISSING_ID = "00000000-0000-4000-8000-000000000000"
 
 
-async def frozen(client: httpx2.AsyncClient, project: dict[str, Any], **body: Any) -> dict[str, Any]:
+async def create_snapshot(client: httpx2.AsyncClient, project: dict[str, Any], **body: Any) -> dict[str, Any]:
     """Make a snapshot of a project and return it."""
     answer = await client.post(f"/projects/{project['id']}/snapshots", json=body)
     assert answer.status_code == 201, answer.text
@@ -35,7 +35,7 @@ async def frozen(client: httpx2.AsyncClient, project: dict[str, Any], **body: An
     return snapshot
 
 
-async def replayed(
+async def replay_snapshot(
     client: httpx2.AsyncClient, project: dict[str, Any], snapshot: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """Return the replay of a snapshot, and its items by the name of the dataset."""
@@ -48,9 +48,11 @@ async def replayed(
 async def test_a_snapshot_freezes_the_recommendations(ada: httpx2.AsyncClient) -> None:
     """It has the recommended items with what the datasets say, and its digest is that of the bytes of the content."""
     for index in range(5):
-        await created(ada, name=f"d{index}", year=2000 + index)
-    chosen = (await ada.get("/datasets/")).json()[4]
-    project = await made(ada, weights=YEAR, criteria={"year_min": 2001}, chosen_dataset_id=chosen["id"])
+        await create_record(ada, name=f"d{index}", year=2000 + index)
+    chosen_dataset = (await ada.get("/datasets/")).json()[4]
+    project = await create_project(
+        ada, weights=YEAR, criteria={"year_min": 2001}, chosen_dataset_id=chosen_dataset["id"]
+    )
     recommendations = (await ada.get(f"/projects/{project['id']}/recommendations?limit=3")).json()
 
     answer = await ada.post(f"/projects/{project['id']}/snapshots", json={"note": "For the board", "limit": 3})
@@ -74,62 +76,75 @@ async def test_a_snapshot_freezes_the_recommendations(ada: httpx2.AsyncClient) -
 
 async def test_the_same_state_has_the_same_digest(ada: httpx2.AsyncClient) -> None:
     """Two snapshots of the same state differ in their ids and times, and not in what they freeze."""
-    await created(ada, year=2010)
-    project = await made(ada, weights=YEAR)
-    first, second = await frozen(ada, project), await frozen(ada, project, note="again")
-    assert (first["sha256"], first["catalog_version"]) == (second["sha256"], second["catalog_version"])
-    await created(ada, year=2011)
-    assert (await frozen(ada, project))["sha256"] != first["sha256"]
+    await create_record(ada, year=2010)
+    project = await create_project(ada, weights=YEAR)
+    first_snapshot, second_snapshot = (
+        await create_snapshot(ada, project),
+        await create_snapshot(ada, project, note="again"),
+    )
+    assert (first_snapshot["sha256"], first_snapshot["catalog_version"]) == (
+        second_snapshot["sha256"],
+        second_snapshot["catalog_version"],
+    )
+    await create_record(ada, year=2011)
+    assert (await create_snapshot(ada, project))["sha256"] != first_snapshot["sha256"]
 
 
 async def test_snapshots_are_listed_without_their_contents(ada: httpx2.AsyncClient) -> None:
     """The newest one comes first, as an array or as pages, and each can be read by its id."""
-    project, other = await made(ada), await made(ada)
-    snapshots = [await frozen(ada, project, note=f"n{index}") for index in range(3)]
+    project, other_project = await create_project(ada), await create_project(ada)
+    snapshots = [await create_snapshot(ada, project, note=f"n{index}") for index in range(3)]
     path = f"/projects/{project['id']}/snapshots"
-    listed = await ada.get(path)
-    assert listed.headers["X-Total-Count"] == "3"
-    summaries = [{key: one[key] for key in one if key != "content"} for one in reversed(snapshots)]
-    assert listed.json() == summaries
+    list_response = await ada.get(path)
+    assert list_response.headers["X-Total-Count"] == "3"
+    summaries = [{key: snapshot[key] for key in snapshot if key != "content"} for snapshot in reversed(snapshots)]
+    assert list_response.json() == summaries
     page = (await ada.get(f"{path}?page=2&page_size=2")).json()
     assert page == {"snapshots": summaries[2:], "total_count": 3, "page": 2, "page_size": 2, "total_pages": 2}
     assert (await ada.get(f"{path}/{snapshots[0]['id']}")).json() == snapshots[0]
-    for project_id, snapshot_id in ((other["id"], snapshots[0]["id"]), (project["id"], MISSING), (project["id"], "x")):
+    for project_id, snapshot_id in (
+        (other_project["id"], snapshots[0]["id"]),
+        (project["id"], MISSING_ID),
+        (project["id"], "x"),
+    ):
         for suffix in ("", "/replay"):
-            missing = await ada.get(f"/projects/{project_id}/snapshots/{snapshot_id}{suffix}")
-            assert (missing.status_code, missing.json()["code"]) == (404, "snapshot_not_found")
+            refusal = await ada.get(f"/projects/{project_id}/snapshots/{snapshot_id}{suffix}")
+            assert (refusal.status_code, refusal.json()["code"]) == (404, "snapshot_not_found")
 
 
 async def test_a_snapshot_is_deleted_alone(ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:
     """The other snapshots and the choices stay; a deleted snapshot cannot be deleted again, nor by anybody else."""
-    dataset = await created(ada)
-    project = await made(ada, chosen_dataset_id=dataset["id"], choice_reason="It fits.")
-    first, second = await frozen(ada, project, note="first"), await frozen(ada, project, note="second")
+    dataset = await create_record(ada)
+    project = await create_project(ada, chosen_dataset_id=dataset["id"], choice_reason="It fits.")
+    first_snapshot, second_snapshot = (
+        await create_snapshot(ada, project, note="first"),
+        await create_snapshot(ada, project, note="second"),
+    )
     path = f"/projects/{project['id']}/snapshots"
-    assert (await bob.delete(f"{path}/{first['id']}")).status_code == 404
+    assert (await bob.delete(f"{path}/{first_snapshot['id']}")).status_code == 404
 
-    assert (await ada.delete(f"{path}/{first['id']}")).status_code == 204
-    assert [snapshot["id"] for snapshot in (await ada.get(path)).json()] == [second["id"]]
+    assert (await ada.delete(f"{path}/{first_snapshot['id']}")).status_code == 204
+    assert [snapshot["id"] for snapshot in (await ada.get(path)).json()] == [second_snapshot["id"]]
     assert len((await ada.get(f"/projects/{project['id']}/choices")).json()) == 1
-    for snapshot_id in (first["id"], MISSING, "x"):
-        missing = await ada.delete(f"{path}/{snapshot_id}")
-        assert (missing.status_code, missing.json()["code"]) == (404, "snapshot_not_found")
+    for snapshot_id in (first_snapshot["id"], MISSING_ID, "x"):
+        refusal = await ada.delete(f"{path}/{snapshot_id}")
+        assert (refusal.status_code, refusal.json()["code"]) == (404, "snapshot_not_found")
 
 
 @pytest.mark.parametrize("body", [b'{"limit": 0}', b'{"limit": 101}', b'{"nte": "x"}', b"[]", b'{"note": 1}'])
 async def test_what_does_not_fit_a_snapshot_is_refused(ada: httpx2.AsyncClient, body: bytes) -> None:
     """The body is optional, and otherwise as strict as all bodies."""
-    project = await made(ada)
+    project = await create_project(ada)
     assert (await ada.post(f"/projects/{project['id']}/snapshots", content=body)).status_code == 422
     assert (await ada.post(f"/projects/{project['id']}/snapshots")).status_code == 201
 
 
 async def test_foreign_projects_cannot_be_frozen(ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:
     """A foreign, a missing and a malformed project give the same bytes, whatever the body and the snapshot."""
-    project = await made(ada)
-    snapshot = await frozen(ada, project)
+    project = await create_project(ada)
+    snapshot = await create_snapshot(ada, project)
     refusal = '{"detail":"Projet non trouvé","code":"project_not_found","errors":[]}'.encode()
-    for id_ in (project["id"], MISSING, "x"):
+    for id_ in (project["id"], MISSING_ID, "x"):
         for body in (b"", b"{broken", b'{"limit": 0}'):
             answer = await bob.post(f"/projects/{id_}/snapshots", content=body)
             assert (answer.status_code, answer.content) == (404, refusal)
@@ -139,18 +154,20 @@ async def test_foreign_projects_cannot_be_frozen(ada: httpx2.AsyncClient, bob: h
 
 
 async def test_a_replay_without_changes_is_identical(ada: httpx2.AsyncClient) -> None:
-    """Nothing differs as long as nothing has changed, and what the project asks for later is named apart."""
+    """Nothing differs as long as nothing has changed, and later changes of the project are listed separately."""
     for index in range(3):
-        await claimed(ada, await created(ada, name=f"d{index}", year=2000 + index, missing_values_percentage=0.0))
-    project = await made(ada, weights=YEAR)
-    snapshot = await frozen(ada, project)
-    replay, items = await replayed(ada, project, snapshot)
+        await add_claim(
+            ada, await create_record(ada, name=f"d{index}", year=2000 + index, missing_values_percentage=0.0)
+        )
+    project = await create_project(ada, weights=YEAR)
+    snapshot = await create_snapshot(ada, project)
+    replay, items = await replay_snapshot(ada, project, snapshot)
     assert replay["identical"] is True
     assert replay["catalog_version"]["before"] == replay["catalog_version"]["after"] == snapshot["catalog_version"]
     assert {(item["status"], item["reason"]) for item in items.values()} == {("unchanged", None)}
 
     await ada.put(f"/projects/{project['id']}", json={"criteria": {"year_min": 2001}, "weights": ETHICAL})
-    replay, _ = await replayed(ada, project, snapshot)
+    replay, _ = await replay_snapshot(ada, project, snapshot)
     assert replay["identical"] is True
     assert [(change["field"], change["after"]) for change in replay["project_changes"]] == [
         ("criteria", {"year_min": 2001}),
@@ -160,34 +177,34 @@ async def test_a_replay_without_changes_is_identical(ada: httpx2.AsyncClient) ->
 
 async def test_a_snapshot_of_nothing_can_be_replayed(ada: httpx2.AsyncClient) -> None:
     """A ranking without datasets is identical until a dataset matches, also one beyond the frozen ones."""
-    project = await made(ada, weights=YEAR)
-    empty = await frozen(ada, project)
-    replay, items = await replayed(ada, project, empty)
-    assert (replay["identical"], items, empty["item_count"]) == (True, {}, 0)
-    await created(ada, name="a", year=2020)
-    first = await frozen(ada, project, limit=1)
-    _, items = await replayed(ada, project, empty)
+    project = await create_project(ada, weights=YEAR)
+    empty_snapshot = await create_snapshot(ada, project)
+    replay, items = await replay_snapshot(ada, project, empty_snapshot)
+    assert (replay["identical"], items, empty_snapshot["item_count"]) == (True, {}, 0)
+    await create_record(ada, name="a", year=2020)
+    first_snapshot = await create_snapshot(ada, project, limit=1)
+    _, items = await replay_snapshot(ada, project, empty_snapshot)
     assert (items["a"]["status"], items["a"]["rank"]) == ("new", {"before": None, "after": 1})
-    await created(ada, name="b", year=2010)
-    replay, items = await replayed(ada, project, first)
+    await create_record(ada, name="b", year=2010)
+    replay, items = await replay_snapshot(ada, project, first_snapshot)
     assert (replay["identical"], [item["status"] for item in items.values()]) == (False, ["unchanged"])
 
 
 async def test_a_replay_says_what_has_changed_and_why(ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:
     """Datasets are new, gone, moved or changed because of themselves or of others."""
     years = {"a": 2020, "b": 2018, "c": 2016, "d": 2014, "e": 2012, "f": 2010, "g": 2006}
-    datasets = {name: await created(ada, name=name, year=year, domain=["x"]) for name, year in years.items()}
-    project = await made(bob, weights=YEAR, criteria={"domain": ["x"]})
-    snapshot = await frozen(bob, project, limit=6)
+    datasets = {name: await create_record(ada, name=name, year=year, domain=["x"]) for name, year in years.items()}
+    project = await create_project(bob, weights=YEAR, criteria={"domain": ["x"]})
+    snapshot = await create_snapshot(bob, project, limit=6)
 
     await ada.delete(f"/datasets/{datasets['a']['id']}")
     await ada.patch(f"/datasets/{datasets['b']['id']}", json={"visibility": "private"})
     await ada.patch(f"/datasets/{datasets['c']['id']}", json={"domain": ["y"]})
     await ada.patch(f"/datasets/{datasets['d']['id']}", json={"year": 2000, "description": "worse"})
-    await created(ada, name="h", year=2024, domain=["x"])
+    await create_record(ada, name="h", year=2024, domain=["x"])
     for index in range(3):
-        await created(ada, name=f"i{index}", year=2008, domain=["x"])
-    replay, items = await replayed(bob, project, snapshot)
+        await create_record(ada, name=f"i{index}", year=2008, domain=["x"])
+    replay, items = await replay_snapshot(bob, project, snapshot)
 
     assert replay["identical"] is False
     assert replay["total_count"] == {"before": 7, "after": 8}
@@ -217,38 +234,38 @@ async def test_a_replay_says_what_has_changed_and_why(ada: httpx2.AsyncClient, b
 
 async def test_a_replay_names_the_claims_behind_a_score(ada: httpx2.AsyncClient) -> None:
     """A score that rose because of a claim says which attribute and which claim; records may enter by it, too."""
-    datasets = [await created(ada, name=name) for name in ("a", "b", "c")]
-    project = await made(ada, weights=ETHICAL)
-    snapshot = await frozen(ada, project, limit=2)
-    await claimed(ada, datasets[2])
+    datasets = [await create_record(ada, name=name) for name in ("a", "b", "c")]
+    project = await create_project(ada, weights=ETHICAL)
+    snapshot = await create_snapshot(ada, project, limit=2)
+    await add_claim(ada, datasets[2])
     await ada.patch(f"/datasets/{datasets[0]['id']}", json={"description": "another"})
-    _, items = await replayed(ada, project, snapshot)
+    _, items = await replay_snapshot(ada, project, snapshot)
     assert (items["c"]["status"], items["c"]["reason"]) == ("new", "record")
     assert (items["a"]["status"], items["a"]["reason"], items["b"]["reason"]) == ("moved", "others", "others")
     assert [change["field"] for change in items["a"]["changes"]] == ["description"]
 
-    snapshot = await frozen(ada, project, limit=2)
-    await claimed(ada, datasets[2], attribute="transparency")
-    _, items = await replayed(ada, project, snapshot)
-    changed = items["c"]
-    assert (changed["status"], changed["reason"], changed["score"]) == (
+    snapshot = await create_snapshot(ada, project, limit=2)
+    await add_claim(ada, datasets[2], attribute="transparency")
+    _, items = await replay_snapshot(ada, project, snapshot)
+    changed_item = items["c"]
+    assert (changed_item["status"], changed_item["reason"], changed_item["score"]) == (
         "changed",
         "record",
         {"before": 0.1, "after": 0.2},
     )
-    fields = [change["field"] for change in changed["changes"]]
+    fields = [change["field"] for change in changed_item["changes"]]
     assert fields == ["transparency", "evidence.transparency", "claims.transparency"]
 
 
 async def test_a_large_catalog_finds_those_that_are_gone(ada: httpx2.AsyncClient) -> None:
     """The present rank of a dataset that has fallen behind all others is exact."""
-    first = await created(ada, name="first", year=2020)
+    first_record = await create_record(ada, name="first", year=2020)
     for index in range(30):
-        await created(ada, name=f"d{index:02}", year=2010)
-    project = await made(ada, weights=YEAR)
-    snapshot = await frozen(ada, project, limit=1)
-    await ada.patch(f"/datasets/{first['id']}", json={"year": 2001})
-    _, items = await replayed(ada, project, snapshot)
+        await create_record(ada, name=f"d{index:02}", year=2010)
+    project = await create_project(ada, weights=YEAR)
+    snapshot = await create_snapshot(ada, project, limit=1)
+    await ada.patch(f"/datasets/{first_record['id']}", json={"year": 2001})
+    _, items = await replay_snapshot(ada, project, snapshot)
     assert items["first"]["rank"] == {"before": 1, "after": 31}
 
 
@@ -256,7 +273,7 @@ async def test_a_project_that_is_deleted_meanwhile_has_no_snapshot(
     ada: httpx2.AsyncClient, selection: Selection
 ) -> None:
     """A snapshot that was being made when its project was deleted is answered as for a missing project."""
-    project = await made(ada)
+    project = await create_project(ada)
     record = await selection.services.projects.load(project["id"], ADA)
     assert (await ada.delete(f"/projects/{project['id']}")).status_code == 204
     with pytest.raises(ProjectNotFound):
@@ -265,23 +282,23 @@ async def test_a_project_that_is_deleted_meanwhile_has_no_snapshot(
 
 def test_a_change_of_the_formulas_is_told_from_a_change_of_the_data() -> None:
     """If the formulas have changed and the record has not, the formulas are the reason."""
-    before = RankedDataset(id=1, dataset_id=ADA, name="a", rank=1, score=0.5, points={}, content=None)
-    after = msgspec.structs.replace(before, score=0.6)
-    (item,) = replay_ranking([before], [after], [], is_formula_changed=True)
+    dataset_before = RankedDataset(id=1, dataset_id=ADA, name="a", rank=1, score=0.5, points={}, content=None)
+    dataset_after = msgspec.structs.replace(dataset_before, score=0.6)
+    (item,) = replay_ranking([dataset_before], [dataset_after], [], is_formula_changed=True)
     assert (item.status, item.reason) == (ReplayStatus.CHANGED, ReplayReason.FORMULA)
-    (item,) = replay_ranking([before], [after], [], is_formula_changed=False)
+    (item,) = replay_ranking([dataset_before], [dataset_after], [], is_formula_changed=False)
     assert item.reason is ReplayReason.RECORD
 
 
 async def test_snapshots_count_towards_the_quota(settings: Settings, database: Database) -> None:
     """A snapshot that does not fit is refused, and leaves nothing behind."""
-    limited = settings.model_copy(update={"project_quota_bytes": 12_000})
-    selection = await Selection.open(limited, database, None)
+    limited_settings = settings.model_copy(update={"project_quota_bytes": 12_000})
+    selection = await Selection.open(limited_settings, database, None)
     try:
         async with client_of(selection) as client:
             for index in range(3):
-                await created(client, name=f"d{index}", objective="x" * 500)
-            project = await made(client)
+                await create_record(client, name=f"d{index}", objective="x" * 500)
+            project = await create_project(client)
             path = f"/projects/{project['id']}/snapshots"
             statuses = [(await client.post(path)).status_code for _ in range(4)]
             assert (statuses[0], statuses[-1]) == (201, 413)

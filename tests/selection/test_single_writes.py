@@ -1,4 +1,4 @@
-"""Single writes, for which bulk imports make room: who waits for them, and how long."""
+"""Single writes, which have precedence over bulk imports: who waits for them, and how long."""
 
 import asyncio
 import math
@@ -25,15 +25,15 @@ async def test_waiting_ends_with_the_last_of_several_writes(monkeypatch: pytest.
     monkeypatch.setattr(single_writes, "_MAX_WAIT_SECONDS", math.inf)
     writes = SingleWrites()
     with writes.track():
-        waiting = asyncio.ensure_future(writes.wait_until_done())
+        wait_task = asyncio.ensure_future(writes.wait_until_done())
         with suppress(ZeroDivisionError), writes.track():
             raise ZeroDivisionError
 
         await asyncio.sleep(0.01)
-        assert not waiting.done()
+        assert not wait_task.done()
 
     async with asyncio.timeout(1):
-        await waiting
+        await wait_task
     assert writes.are_recent
 
 
@@ -61,15 +61,15 @@ async def test_a_write_counts_from_its_beginning_until_the_catalog_has_it(
     monkeypatch.setattr(single_writes, "_MAX_WAIT_SECONDS", math.inf)
     catalog = selection.services.catalog
     async with catalog.writing():
-        waiting = asyncio.ensure_future(catalog.single_writes.wait_until_done())
+        wait_task = asyncio.ensure_future(catalog.single_writes.wait_until_done())
         cancelled_write = asyncio.ensure_future(_write_nothing(catalog))
         await asyncio.sleep(0.01)
         cancelled_write.cancel()
         await asyncio.wait([cancelled_write])
-        assert not waiting.done()
+        assert not wait_task.done()
 
     async with asyncio.timeout(1):
-        await waiting
+        await wait_task
 
 
 async def test_bulk_writes_do_not_count(selection: Selection, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,8 +11,8 @@ from hypothesis import given, strategies
 
 from tests.metadata.examples import CROISSANT, as_bytes
 from tests.selection.conftest import ADA
-from tests.selection.test_selection_bulk import import_all, keyed
-from tests.selection.test_selection_import import import_one
+from tests.selection.test_selection_bulk import import_all, record_with_key
+from tests.selection.test_selection_import import import_document
 from touchstone.database.engine import Database
 from touchstone.database.tables import datasets
 from touchstone.services.selection.datasets.source_digests import (
@@ -48,26 +48,28 @@ def test_the_records_of_a_source_are_neighbours() -> None:
     digests = {
         (name, key): source_digest(ADA, None, name, key) for name in ("Archive", "Library", "Census") for key in keys
     }
-    in_order = sorted(digests, key=lambda identity: digests[identity])
+    sorted_identities = sorted(digests, key=lambda identity: digests[identity])
     for start in (0, 100, 200):
-        names, sorted_keys = zip(*in_order[start : start + 100], strict=True)
+        names, sorted_keys = zip(*sorted_identities[start : start + 100], strict=True)
         assert len(set(names)) == 1
         assert list(sorted_keys) == keys
 
 
 async def test_records_under_old_digests_are_updated(ada: httpx2.AsyncClient, database: Database) -> None:
     """An import changes the records that an earlier version has stored, instead of creating them once more."""
-    await import_all(ada, [keyed("a", year=2001), keyed("b")])
-    document = await import_one(ada, as_bytes(CROISSANT), "signs.json", source_name="Signs")
+    await import_all(ada, [record_with_key("a", year=2001), record_with_key("b")])
+    first_result = await import_document(ada, as_bytes(CROISSANT), "signs.json", source_name="Signs")
     await _store_old_digests(database)
 
     # Beside a record under a digest in the present form, the others are still found.
-    totals = await import_all(ada, [keyed("c"), keyed("a", year=2002), keyed("b")])
+    totals = await import_all(ada, [record_with_key("c"), record_with_key("a", year=2002), record_with_key("b")])
     assert (totals["made"], totals["updated"], totals["unchanged"]) == (1, 1, 1)
-    again = await import_one(ada, as_bytes(CROISSANT), "signs.json", source_name="Signs")
-    assert (again["status"], again["dataset"]) == ("unchanged", document["dataset"])
-    changed = await import_one(ada, as_bytes({**CROISSANT, "description": "New"}), "signs.json", source_name="Signs")
-    assert (changed["status"], changed["dataset"]["id"]) == ("updated", document["dataset"]["id"])
+    second_result = await import_document(ada, as_bytes(CROISSANT), "signs.json", source_name="Signs")
+    assert (second_result["status"], second_result["dataset"]) == ("unchanged", first_result["dataset"])
+    changed_result = await import_document(
+        ada, as_bytes({**CROISSANT, "description": "New"}), "signs.json", source_name="Signs"
+    )
+    assert (changed_result["status"], changed_result["dataset"]["id"]) == ("updated", first_result["dataset"]["id"])
 
     records = (await ada.get("/datasets/", params={"sort_by": "id"})).json()
     assert [record["year"] for record in records[:2]] == [2002, None]

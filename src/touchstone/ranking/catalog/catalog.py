@@ -228,18 +228,19 @@ class Catalog:
         """Insert or replace the records in `upserts`, delete those with some ids, and replace the view of the catalog.
 
         If an id occurs several times in `upserts`, the last record wins. An id that is both inserted and deleted is
-        deleted. While the tail is being copied, the ids are noted, so that they can be removed from the copy, too.
+        deleted.
         """
         # A record that is replaced is removed, and its new state is appended.
         deleted_ids = set(deleted)
         new_rows = {row.id: row for row in upserts if row.id not in deleted_ids}
-        removed_ids = [*new_rows, *deleted_ids]
-        if self._tail_mark is not None:
-            self._tail_mark.removed_ids.extend(removed_ids)
-
-        self._remove(removed_ids)
+        self._remove([*new_rows, *deleted_ids])
         self._append(list(new_rows.values()))
         self._renew_view()
+
+    def replace(self, batch: RecordBatch) -> None:
+        """Insert or replace the records of a batch, and replace the view of the catalog, like `apply`."""
+        self._remove(batch.ids.tolist())
+        self.append(batch)
 
     def append(self, batch: RecordBatch) -> None:
         """Add records whose ids the catalog has never held, and replace the view of the catalog."""
@@ -301,13 +302,19 @@ class Catalog:
         newer_alive = np.ones(newer_records.size, np.bool_)
         self._start_tail(compaction.writer, np.concatenate([is_still_alive, newer_alive]))
 
-    def _remove(self, ids: Collection[int]) -> None:
-        """Mark the records with some ids as dead, in copies of the marks, because older views share them."""
+    def _remove(self, ids: Sequence[int]) -> None:
+        """Mark the records with some ids as dead, in copies of the marks, because older views share them.
+
+        While the tail is being copied, the ids are noted, so that they can be removed from the copy, too.
+        """
+        if self._tail_mark is not None:
+            self._tail_mark.removed_ids.extend(ids)
+
         tail_positions = [self._tail_positions.pop(id_) for id_ in ids if id_ in self._tail_positions]
         self._tail_alive = self._tail_alive.copy()
         self._tail_alive[tail_positions] = False
         if self._indexed:
-            self._indexed = self._indexed.without(list(ids))
+            self._indexed = self._indexed.without(ids)
 
     def _append(self, rows: Sequence[CatalogRow]) -> None:
         """Append records to the tail."""

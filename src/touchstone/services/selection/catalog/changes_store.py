@@ -1,13 +1,23 @@
 """Queries for what has changed in the catalog since a version: records, deletions, and records that became private."""
 
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any, Final, NamedTuple
 
+import pyarrow as pa
 import sqlalchemy as sa
 
 from touchstone.core.attributes import INT32_MAX
+from touchstone.database.columnar import stream_columns
 from touchstone.database.engine import Reader
 from touchstone.database.tables import dataset_deletions, datasets
+from touchstone.ranking.columns.record_batch import RecordBatch
+from touchstone.services.selection.datasets import store
 from touchstone.services.selection.datasets.dataset_record import COLUMNS_WITHOUT_METADATA, DatasetRecord, to_records
+from touchstone.services.selection.datasets.record_batches import RowConverter
+
+_RECORDS: Final = sa.select(*COLUMNS_WITHOUT_METADATA)
+_RECORDS_AS_COLUMNS: Final = store.CATALOG_QUERY.add_columns(datasets.c.changed_at_version)
 
 
 class ChangePlace(NamedTuple):
@@ -22,6 +32,13 @@ class ChangePlace(NamedTuple):
         return cls(version, INT32_MAX)
 
 
+class ChangedBatch(NamedTuple):
+    """Some changed records, column by column, and the place of the last one in the order of all changes."""
+
+    records: RecordBatch
+    last_place: ChangePlace
+
+
 class PrivateRecord(NamedTuple):
     """A record that only its owner may see, and the version of the catalog at which it last changed."""
 
@@ -34,28 +51,60 @@ async def records_changed_after(connection: Reader, place: ChangePlace, limit: i
 
     At most `limit` records are returned.
     """
-    rows = [*await connection.all(rest_of_version(place, limit))]
+    rows = [*await connection.all(rest_of_version(_RECORDS, place, limit))]
     if len(rows) < limit:
-        rows += await connection.all(later_versions(place.version, limit - len(rows)))
+        rows += await connection.all(later_versions(_RECORDS, place.version, limit - len(rows)))
     return to_records(rows)
+
+
+def batches_changed_after(url: str, place: ChangePlace, limit: int) -> list[ChangedBatch]:
+    """Return the records that changed after a place, as columns, in the order of their changes.
+
+    At most `limit` records are returned. They are read with a connection to the database at `url` that is opened for
+    them, which takes as long as reading a hundred of them one by one. Call this in a thread, because it waits for the
+    database.
+
+    Raises:
+        Unavailable: the database cannot be reached.
+    """
+    with closing(RowConverter(thread_count=1)) as converter:
+        return [
+            ChangedBatch(converter.convert(rows), _last_place(rows))
+            for rows in _stream_columns_changed_after(url, place, limit)
+            if rows.num_rows > 0
+        ]
+
+
+def _stream_columns_changed_after(url: str, place: ChangePlace, limit: int) -> Iterator[pa.RecordBatch]:
+    """Yield at most `limit` rows that changed after a place, in the order of their changes."""
+    row_count = 0
+    for rows in stream_columns(url, rest_of_version(_RECORDS_AS_COLUMNS, place, limit)):
+        row_count += rows.num_rows
+        yield rows
+
+    if row_count < limit:
+        yield from stream_columns(url, later_versions(_RECORDS_AS_COLUMNS, place.version, limit - row_count))
+
+
+def _last_place(rows: pa.RecordBatch) -> ChangePlace:
+    """Return the place of the last row in the order of all changes."""
+    return ChangePlace(rows["changed_at_version"][-1].as_py(), rows["id"][-1].as_py())
 
 
 # Versions and ids are compared in two queries, each of which reads its part of the index of versions and ids and no
 # more. In a single query, databases tend to read all later changes again for every batch of them.
 
 
-def rest_of_version(place: ChangePlace, limit: int) -> sa.Select[Any]:
-    """Return the query for the first records of the same version that follow a place."""
+def rest_of_version(records: sa.Select[Any], place: ChangePlace, limit: int) -> sa.Select[Any]:
+    """Restrict a query of records to the first ones of the same version that follow a place."""
     version, id_ = datasets.c.changed_at_version, datasets.c.id
-    query = sa.select(*COLUMNS_WITHOUT_METADATA).where(version == place.version, id_ > place.id)
-    return query.order_by(id_).limit(limit)
+    return records.where(version == place.version, id_ > place.id).order_by(id_).limit(limit)
 
 
-def later_versions(version: int, limit: int) -> sa.Select[Any]:
-    """Return the query for the first records that changed after a version."""
+def later_versions(records: sa.Select[Any], version: int, limit: int) -> sa.Select[Any]:
+    """Restrict a query of records to the first ones that changed after a version."""
     changed_at_version = datasets.c.changed_at_version
-    query = sa.select(*COLUMNS_WITHOUT_METADATA).where(changed_at_version > version)
-    return query.order_by(changed_at_version, datasets.c.id).limit(limit)
+    return records.where(changed_at_version > version).order_by(changed_at_version, datasets.c.id).limit(limit)
 
 
 async def records_deleted_since(connection: Reader, version: int) -> list[int]:

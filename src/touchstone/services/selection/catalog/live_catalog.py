@@ -147,6 +147,8 @@ class LiveCatalog:
             async with self._apply_lock:
                 self._replace_catalog(loaded.catalog)
             await self._apply_next_changes()
+            if not self.is_up_to_date:
+                await self._apply_next_changes()  # Far more changes than the first time.
 
         self._progress = None
         warn_if_larger_than_measured(self._database, self.view.size)
