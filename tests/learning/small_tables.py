@@ -1,4 +1,4 @@
-"""Small tables that are created in the tests, and short ways to train and explain on them."""
+"""Small tables for the tests, and helpers to train models on them and to explain these."""
 
 import io
 from pathlib import Path
@@ -15,17 +15,17 @@ from touchstone.learning.training import run_training
 
 
 class Progress:
-    """Records the reported progress."""
+    """A progress callback that records what is reported."""
 
     def __init__(self) -> None:
-        self.told: list[tuple[float, str, str]] = []
+        self.reports: list[tuple[float, str, str]] = []
 
     def __call__(self, percent: float, phase: str, *, step: int, total_steps: int, message: str) -> None:
-        self.told.append((percent, phase, message))
+        self.reports.append((percent, phase, message))
 
 
-def messy(rows: int = 240, seed: int = 0) -> pd.DataFrame:
-    """Return a table with every kind of column that real tables have; `outcome` depends on `amount` and `colour`."""
+def messy_table(rows: int = 240, seed: int = 0) -> pd.DataFrame:
+    """Return a table with all kinds of columns that real tables have; `outcome` depends on `amount` and `colour`."""
     rng = np.random.default_rng(seed)
     amount = rng.normal(50, 10, rows).round(2)
     colour = rng.choice(["red", "green", "blue"], rows)
@@ -49,30 +49,30 @@ def messy(rows: int = 240, seed: int = 0) -> pd.DataFrame:
     )
 
 
-def csv(frame: pd.DataFrame, **settings: Any) -> DataFile:
+def csv_file(frame: pd.DataFrame, **settings: Any) -> DataFile:
     """Return a frame as a CSV file."""
     return DataFile(io.BytesIO(frame.to_csv(index=False, **settings).encode()), "csv")
 
 
-def raw(text: str | bytes, file_type: str = "csv") -> DataFile:
+def data_file(text: str | bytes, file_type: str = "csv") -> DataFile:
     """Return bytes as a data file."""
     return DataFile(io.BytesIO(text.encode() if isinstance(text, str) else text), file_type)
 
 
 def train(frame: pd.DataFrame, target: str, folder: Path, **body: Any) -> Outcome:
-    """Train with few trials."""
-    order = msgspec.convert({"dataset_id": 1, "target": target, "budget": {"max_trials": 2}, **body}, TrainingRequest)
-    return run_training(order, csv(frame), scratch=folder, report=Progress())
+    """Train a model with few trials."""
+    request = msgspec.convert({"dataset_id": 1, "target": target, "budget": {"max_trials": 2}, **body}, TrainingRequest)
+    return run_training(request, csv_file(frame), scratch=folder, report=Progress())
 
 
 def model_of(outcome: Outcome) -> ModelFile:
-    """Return the model that a training has written."""
-    kept = outcome.artifacts[0]
-    return ModelFile(io.BytesIO(kept.path.read_bytes()), kept.sha256)
+    """Return the model file that a training has written."""
+    artifact = outcome.artifacts[0]
+    return ModelFile(io.BytesIO(artifact.path.read_bytes()), artifact.sha256)
 
 
 def explain(frame: pd.DataFrame, model: ModelFile | None, folder: Path, **body: Any) -> Json:
     """Explain a model, or the table alone."""
     subject = {"dataset_id": 1} if model is None else {"job_id": "job"}
-    order = msgspec.convert({**subject, **body}, ExplanationRequest)
-    return run_explanation(order, csv(frame), model, scratch=folder, report=Progress()).result
+    request = msgspec.convert({**subject, **body}, ExplanationRequest)
+    return run_explanation(request, csv_file(frame), model, scratch=folder, report=Progress()).result

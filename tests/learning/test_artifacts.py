@@ -1,4 +1,4 @@
-"""The files of a training say the same as its result, and the model predicts the same outside of Touchstone."""
+"""The files of a training agree with its result, and the model predicts the same outside of Touchstone."""
 
 import io
 import json
@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from tests.conftest import missing
-from tests.learning.small_tables import Progress, csv, messy, model_of, train
+from tests.learning.small_tables import Progress, csv_file, messy_table, model_of, train
 from touchstone.learning.artifacts import example, model_artifact
 from touchstone.learning.artifacts.example_rows import rows_as_json
 from touchstone.learning.column_types import ColumnKind, ColumnSchema, parse_cell, schema_to_dict
@@ -45,7 +45,7 @@ def contents(outcome: Outcome) -> Mapping[str, bytes]:
 @pytest.mark.parametrize("target", ["outcome", "colour", "score"])
 def test_predictions_and_split_are_those_of_the_result(tmp_path: Path, target: str) -> None:
     """The metrics of the result can be recomputed from the predictions, whose rows are the test rows."""
-    frame = messy(120).assign(score=np.arange(120) * 1.5)
+    frame = messy_table(120).assign(score=np.arange(120) * 1.5)
     outcome = train(frame, target, tmp_path, **SHORT, split={"strategy": "kfold", "folds": 3})
     files = contents(outcome)
     predictions = pd.read_parquet(io.BytesIO(files["predictions.parquet"]))
@@ -59,8 +59,8 @@ def test_predictions_and_split_are_those_of_the_result(tmp_path: Path, target: s
     assert (predictions["truth"].to_numpy() == truth).all()
     if target == "score":
         return
-    is_right = predictions["truth"] == predictions["prediction"]
-    accuracies = is_right.groupby(predictions["fold"]).mean()
+    is_correct = predictions["truth"] == predictions["prediction"]
+    accuracies = is_correct.groupby(predictions["fold"]).mean()
     assert outcome.result["metrics"]["folds"]["accuracy"]["values"] == pytest.approx(accuracies.tolist())
     classes = outcome.result["model"]["classes"]
     probabilities = predictions[[f"probability_{label}" for label in classes]]
@@ -68,13 +68,13 @@ def test_predictions_and_split_are_those_of_the_result(tmp_path: Path, target: s
 
 
 def test_card_names_the_dataset_its_licence_and_its_ethical_record(tmp_path: Path) -> None:
-    """The card says in both formats what the data is, who may use the model for what, and for whom it fails."""
-    stated = {"intended_use": "Sort the waiting list."}
-    body = {"dataset_id": 7, "target": "outcome", **stated, "sensitive_features": ["sex", "colour"], **SHORT}
+    """The card describes in both formats the data, the intended use of the model, and its metrics by group."""
+    intended_use = {"intended_use": "Sort the waiting list."}
+    body = {"dataset_id": 7, "target": "outcome", **intended_use, "sensitive_features": ["sex", "colour"], **SHORT}
     request = msgspec.convert(body, TrainingRequest)
     project = {"name": "Admissions", "description": "Find applicants\nwho need help."}
-    file = DataFile(csv(messy()).stream, "csv", dataset=DATASET, project=project)
-    outcome = run_training(request, file, scratch=tmp_path, report=Progress())
+    data_file = DataFile(csv_file(messy_table()).stream, "csv", dataset=DATASET, project=project)
+    outcome = run_training(request, data_file, scratch=tmp_path, report=Progress())
 
     card = json.loads(contents(outcome)["model_card.json"])
     assert card["dataset"]["licenses"] == ["CC-BY-4.0"]
@@ -100,18 +100,18 @@ def test_card_names_the_dataset_its_licence_and_its_ethical_record(tmp_path: Pat
 @pytest.mark.parametrize("target", ["outcome", "colour", "score"])
 def test_example_predicts_the_same_as_the_service(tmp_path: Path, target: str) -> None:
     """Numbers, categories, dates, texts and missing values are read alike by the example and by the service."""
-    frame = messy(150).assign(score=np.arange(150) * 1.5, is_new=np.arange(150) % 3 == 0)
+    frame = messy_table(150).assign(score=np.arange(150) * 1.5, is_new=np.arange(150) % 3 == 0)
     outcome = train(frame, target, tmp_path, budget={"max_trials": 1})
-    table = read_table(csv(frame))
+    table = read_table(csv_file(frame))
     rows = rows_as_json(table.frame.drop(columns=[target]).head(40))
 
     pipeline, record = example.load_model(tmp_path / "model.skops")
-    answers = example.predict(pipeline, record, rows)
-    expected = predict(model_artifact.load(model_of(outcome)), rows)["predictions"]
-    assert [answer["prediction"] for answer in answers] == [answer["prediction"] for answer in expected]
+    predictions = example.predict(pipeline, record, rows)
+    expected_predictions = predict(model_artifact.load(model_of(outcome)), rows)["predictions"]
+    assert [entry["prediction"] for entry in predictions] == [entry["prediction"] for entry in expected_predictions]
     if target != "score":
-        probabilities = [list(answer["probabilities"].values()) for answer in answers]
-        assert probabilities == [answer["probabilities"] for answer in expected]
+        probabilities = [list(prediction["probabilities"].values()) for prediction in predictions]
+        assert probabilities == [prediction["probabilities"] for prediction in expected_predictions]
 
 
 NUMBERS = (
@@ -154,7 +154,7 @@ JSON_CELLS = (None, True, False, 3, 2.5, 4.0, 1e31)
     ("thousands", "decimal_comma"), [("", False), ("", True), (",", False), (".", True), (" ", True)]
 )
 def test_example_reads_numbers_like_the_service(unit: str, thousands: str, decimal_comma: bool) -> None:
-    """In every notation, a cell is the same number for both, or is rejected by both."""
+    """In every notation, a cell is the same number for both, or both reject it."""
     schema = ColumnSchema(
         "n", ColumnKind.NUMBER, distinct=2, missing=0, unit=unit, thousands=thousands, decimal_comma=decimal_comma
     )
@@ -183,7 +183,7 @@ def test_example_reads_other_cells_like_the_service(kind: ColumnKind) -> None:
 
 
 def read_or_reject(read: Callable[[Any], Any], cell: Any) -> Any:
-    """Return the value of a cell; a cell that is rejected has none."""
+    """Return the value of a cell, or "rejected" if the cell is not accepted."""
     try:
         return read(cell)
     except ValueError:
@@ -205,16 +205,16 @@ def test_example_predicts_for_cells_as_they_are_written(tmp_path: Path) -> None:
     outcome = train(frame, "outcome", tmp_path, **SHORT, split={"strategy": "holdout"})
     rows: list[dict[str, Any]] = frame.drop(columns=["outcome"]).head(20).to_dict("records")  # type: ignore[assignment]
 
-    answers = example.predict(*example.load_model(tmp_path / "model.skops"), rows)
-    expected = predict(model_artifact.load(model_of(outcome)), rows)["predictions"]
-    assert [list(answer["probabilities"].values()) for answer in answers] == [
-        answer["probabilities"] for answer in expected
+    predictions = example.predict(*example.load_model(tmp_path / "model.skops"), rows)
+    expected_predictions = predict(model_artifact.load(model_of(outcome)), rows)["predictions"]
+    assert [list(prediction["probabilities"].values()) for prediction in predictions] == [
+        prediction["probabilities"] for prediction in expected_predictions
     ]
 
 
 def test_example_notices_a_model_that_predicts_otherwise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The example compares its predictions with those of the training, and fails if they differ."""
-    train(messy(120), "outcome", tmp_path, **SHORT)
+    train(messy_table(120), "outcome", tmp_path, **SHORT)
     monkeypatch.setattr(example, "MODEL", tmp_path / "model.skops")
     assert example.main([]) == 0
 
@@ -226,7 +226,7 @@ def test_example_runs_in_an_environment_of_its_own(tmp_path: Path) -> None:
     """With nothing but the packages of `environment.txt`, the example predicts what the training predicted."""
     files = tmp_path / "files"
     files.mkdir()
-    outcome = train(messy(120), "outcome", files, algorithms=["lightgbm"], budget={"max_trials": 1})
+    outcome = train(messy_table(120), "outcome", files, algorithms=["lightgbm"], budget={"max_trials": 1})
 
     environment = tmp_path / "environment"
     python = environment / "bin" / "python"
@@ -236,23 +236,23 @@ def test_example_runs_in_an_environment_of_its_own(tmp_path: Path) -> None:
     rows = tmp_path / "rows.json"
     rows.write_text(json.dumps([{"amount": 40, "colour": "red"}, {"amount": 70.5, "when": "2020-03-01"}]))
     assert len(run_example(python, files).splitlines()) == 5
-    answers = [json.loads(line) for line in run_example(python, files, rows).splitlines()]
-    expected = predict(model_artifact.load(model_of(outcome)), json.loads(rows.read_text()))["predictions"]
-    assert [answer["prediction"] for answer in answers] == [answer["prediction"] for answer in expected]
-    for answer, expected_answer in zip(answers, expected, strict=True):
-        assert list(answer["probabilities"].values()) == pytest.approx(expected_answer["probabilities"])
+    predictions = [json.loads(line) for line in run_example(python, files, rows).splitlines()]
+    expected_predictions = predict(model_artifact.load(model_of(outcome)), json.loads(rows.read_text()))["predictions"]
+    assert [entry["prediction"] for entry in predictions] == [entry["prediction"] for entry in expected_predictions]
+    for prediction, expected_prediction in zip(predictions, expected_predictions, strict=True):
+        assert list(prediction["probabilities"].values()) == pytest.approx(expected_prediction["probabilities"])
 
 
 def install(python: Path, requirements: Path) -> None:
     """Install packages into an environment; skip the test if the package index cannot be reached, except under CI."""
-    installed = subprocess.run(
+    installation = subprocess.run(
         [sys.executable, "-m", "uv", "pip", "install", "--python", python, "--requirement", requirements],
         capture_output=True,
         text=True,
         check=False,
     )
-    if installed.returncode != 0:
-        missing(f"access to the packages of environment.txt ({installed.stderr[-300:]})")
+    if installation.returncode != 0:
+        missing(f"access to the packages of environment.txt ({installation.stderr[-300:]})")
 
 
 def run_example(python: Path, files: Path, *arguments: Any) -> str:

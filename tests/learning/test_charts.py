@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.learning.small_tables import explain, messy, model_of, train
+from tests.learning.small_tables import explain, messy_table, model_of, train
 from touchstone.core.colours import LOWERS, RAISES
 from touchstone.learning.charts.calibration_chart import calibration_chart
 from touchstone.learning.charts.classification_charts import confusion_chart, roc_chart
@@ -30,17 +30,17 @@ Charts = dict[str, Any]
 def charts(tmp_path_factory: pytest.TempPathFactory) -> Charts:
     """Return every chart of a classification, a regression, their explanations, and a table."""
     folder = tmp_path_factory.mktemp("charts")
-    frame = messy(150).assign(score=lambda f: np.arange(150) * 1.5 + (f["sex"] == "f"))
+    frame = messy_table(150).assign(score=lambda f: np.arange(150) * 1.5 + (f["sex"] == "f"))
     classes = train(frame, "outcome", folder, sensitive_features=["sex"])
-    found: Charts = dict(classes.result["charts"]) | explain(frame, model_of(classes), folder)["charts"]
+    charts: Charts = dict(classes.result["charts"]) | explain(frame, model_of(classes), folder)["charts"]
     numbers = train(frame, "score", folder, sensitive_features=["sex"], algorithms=["linear"])
-    found |= {f"{name}_of_numbers": one for name, one in numbers.result["charts"].items()}
-    found |= explain(frame, None, folder, target="outcome")["charts"]
-    return found
+    charts |= {f"{name}_of_numbers": chart for name, chart in numbers.result["charts"].items()}
+    charts |= explain(frame, None, folder, target="outcome")["charts"]
+    return charts
 
 
 def test_every_kind_of_chart_is_there(charts: Charts) -> None:
-    """No chart is missing."""
+    """All kinds of charts are created."""
     names = {
         *("confusion", "roc", "precision_recall", "calibration", "learning_curve", "leaderboard", "group_metrics_1"),
         *("importance", "shap_importance", "beeswarm", "waterfall_1", "dependence_1"),
@@ -52,28 +52,28 @@ def test_every_kind_of_chart_is_there(charts: Charts) -> None:
 
 def test_charts_draw_in_both_languages(charts: Charts) -> None:
     """Each chart is rendered with its title, in French and in English."""
-    for name, one in charts.items():
+    for name, chart in charts.items():
         for locale in ("fr", "en"):
-            picture = render_svg(one["spec"][locale])
+            picture = render_svg(chart["spec"][locale])
             assert picture.startswith("<svg"), name
-            assert one["title"][locale].split("«")[0].split("“")[0].split("'")[0].strip() in picture, name
+            assert chart["title"][locale].split("«")[0].split("“")[0].split("'")[0].strip() in picture, name
             assert "undefined" not in picture, name
             assert "NaN" not in picture, name
     assert render_png(charts["roc"]["spec"]["fr"], scale=1.0).startswith(b"\x89PNG")
 
 
-def test_charts_bring_their_data_along(charts: Charts) -> None:
+def test_charts_contain_their_data(charts: Charts) -> None:
     """No chart refers to an address, so neither a browser nor a renderer has to load anything."""
-    for one in charts.values():
-        text = json.dumps({locale: {**spec, "$schema": ""} for locale, spec in one["spec"].items()})
+    for chart in charts.values():
+        text = json.dumps({locale: {**spec, "$schema": ""} for locale, spec in chart["spec"].items()})
         assert "http" not in text
         assert '"url"' not in text
 
 
 def test_the_confusion_chart_counts_rows() -> None:
     """Rows, columns and shares equal those of the confusion matrix."""
-    truth, guess = np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1])
-    cells = confusion_chart(Predictions(truth, guess, 2), ["no", "yes"])["spec"]["en"]["data"]["values"]
+    truth, predicted = np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1])
+    cells = confusion_chart(Predictions(truth, predicted, 2), ["no", "yes"])["spec"]["en"]["data"]["values"]
     assert [(cell["true"], cell["predicted"], cell["rows"]) for cell in cells] == [
         ("no", "no", 2),
         ("no", "yes", 1),
@@ -86,8 +86,8 @@ def test_the_confusion_chart_counts_rows() -> None:
 def test_a_perfect_ranking_has_the_corner_in_its_roc() -> None:
     """The curve of perfect scores passes through the point without false and with all true positives."""
     truth = np.array([0, 0, 1, 1])
-    shares = np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.1, 0.9]])
-    spec = roc_chart(Predictions(truth, truth, 2, shares), ["no", "yes"])["spec"]["en"]
+    probabilities = np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.1, 0.9]])
+    spec = roc_chart(Predictions(truth, truth, 2, probabilities), ["no", "yes"])["spec"]["en"]
     points = [(point["x"], point["y"]) for point in spec["layer"][-1]["data"]["values"]]
     assert points[0] == (0.0, 0.0)
     assert (0.0, 1.0) in points
@@ -97,12 +97,12 @@ def test_a_perfect_ranking_has_the_corner_in_its_roc() -> None:
 def test_calibrated_scores_lie_on_the_diagonal() -> None:
     """If outcomes are drawn with the predicted probabilities, they are as frequent as predicted."""
     rng = np.random.default_rng(0)
-    shares = rng.random(20_000)
-    truth = (rng.random(20_000) < shares).astype(np.intp)
-    measured = Predictions(truth, (shares > 0.5).astype(np.intp), 2, np.column_stack([1 - shares, shares]))
-    bins = calibration_chart(measured, measured, ["no", "yes"])["spec"]["en"]["layer"][1]["data"]["values"]
-    assert all(abs(one["x"] - one["y"]) < 0.05 for one in bins)
-    assert sum(one["rows"] for one in bins) == 20_000
+    scores = rng.random(20_000)
+    truth = (rng.random(20_000) < scores).astype(np.intp)
+    predictions = Predictions(truth, (scores > 0.5).astype(np.intp), 2, np.column_stack([1 - scores, scores]))
+    points = calibration_chart(predictions, predictions, ["no", "yes"])["spec"]["en"]["layer"][1]["data"]["values"]
+    assert all(abs(point["x"] - point["y"]) < 0.05 for point in points)
+    assert sum(point["rows"] for point in points) == 20_000
 
 
 @pytest.mark.parametrize(
@@ -116,10 +116,10 @@ def test_calibrated_scores_lie_on_the_diagonal() -> None:
 )
 def test_dates_along_an_axis_are_short(moments: list[str], labels: list[str]) -> None:
     """A date is only as long as necessary to distinguish the values, so that no label is cut off."""
-    found = Dependence("when", ColumnKind.DATE, moments, [0.1, 0.2], [[0.0, 0.1]])
-    thin, thick = dependence_chart(found)["spec"]["en"]["layer"]
-    assert [point["value"] for point in thick["data"]["values"]] == labels
-    assert [point["value"] for point in thin["data"]["values"]] == labels
+    dependence = Dependence("when", ColumnKind.DATE, moments, [0.1, 0.2], [[0.0, 0.1]])
+    row_curves, mean_curve = dependence_chart(dependence)["spec"]["en"]["layer"]
+    assert [point["value"] for point in mean_curve["data"]["values"]] == labels
+    assert [point["value"] for point in row_curves["data"]["values"]] == labels
 
 
 def test_numbers_are_written_as_the_language_writes_them() -> None:
@@ -135,9 +135,9 @@ def test_numbers_are_written_as_the_language_writes_them() -> None:
 
 
 def test_sentences_take_any_text_as_a_fact() -> None:
-    """A column whose name looks like a placeholder is quoted and not replaced."""
-    said = localize(("« {name} »", "“{name}”"), name="{name} {0}")
-    assert said == {"fr": "« {name} {0} »", "en": "“{name} {0}”"}
+    """A column name that looks like a placeholder is quoted and not replaced."""
+    sentence = localize(("« {name} »", "“{name}”"), name="{name} {0}")
+    assert sentence == {"fr": "« {name} {0} »", "en": "“{name} {0}”"}
 
 
 def test_both_languages_use_the_same_facts() -> None:
@@ -158,8 +158,8 @@ def test_both_languages_use_the_same_facts() -> None:
 
 def test_colours_mean_what_the_table_of_colours_says(charts: Charts) -> None:
     """Increases have one colour and decreases another in every chart, and nothing else uses them."""
-    for name, one in charts.items():
-        text = json.dumps(one["spec"]["en"])
+    for name, chart in charts.items():
+        text = json.dumps(chart["spec"]["en"])
         if name.startswith(("shap_importance", "waterfall")):
             assert RAISES.light in text, name
             assert LOWERS.light in text, name
@@ -169,16 +169,16 @@ def test_colours_mean_what_the_table_of_colours_says(charts: Charts) -> None:
 
 
 def test_labels_of_the_confusion_matrix_never_overlap() -> None:
-    """Labels without enough room side by side are slanted."""
+    """Labels that are too long to fit side by side are slanted."""
     codes = np.arange(3)
-    short = render_svg(confusion_chart(Predictions(codes, codes, 3), ["a", "b", "c"])["spec"]["en"])
+    svg_with_short_names = render_svg(confusion_chart(Predictions(codes, codes, 3), ["a", "b", "c"])["spec"]["en"])
     names = ["an uncommonly long class name", "another one that is long", "a third one of such a length"]
-    long = render_svg(confusion_chart(Predictions(codes, codes, 3), names)["spec"]["en"])
-    assert "rotate(-40)" not in short
-    assert long.count("rotate(-40)") == 3
+    svg_with_long_names = render_svg(confusion_chart(Predictions(codes, codes, 3), names)["spec"]["en"])
+    assert "rotate(-40)" not in svg_with_short_names
+    assert svg_with_long_names.count("rotate(-40)") == 3
 
 
-def test_a_name_cannot_turn_a_line_around() -> None:
+def test_a_name_cannot_reverse_the_direction_of_a_line() -> None:
     """A right-to-left override in the name of a class is made visible."""
     codes = np.arange(2)
     spec = confusion_chart(Predictions(codes, codes, 2), ["safe", "\u202egpj.exe"])["spec"]["fr"]
@@ -192,7 +192,7 @@ def test_long_names_do_not_break_a_chart(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x" * 1_000: rng.normal(size=60), 'the "y"': rng.choice(["a'b", "c\\d"], 60)})
     result = train(frame, 'the "y"', tmp_path, algorithms=["linear"], budget={"max_trials": 1}).result
-    assert all(render_svg(one["spec"]["fr"]) for one in result["charts"].values())
+    assert all(render_svg(chart["spec"]["fr"]) for chart in result["charts"].values())
 
 
 async def test_svg_is_converted_in_a_child_process() -> None:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.learning.small_tables import csv, messy, raw
+from tests.learning.small_tables import csv_file, data_file, messy_table
 from touchstone.learning.column_types import ColumnKind, parse_cell, schema_from_dict, schema_to_dict
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.table_files.limits import MAX_LINE_BYTES
@@ -28,7 +28,7 @@ def parquet(columns: dict[str, Any]) -> DataFile:
 
 def test_kinds_of_columns_are_recognised() -> None:
     """A messy table gets the column types that a person would choose."""
-    table = read_table(csv(messy()))
+    table = read_table(csv_file(messy_table()))
     kinds = {name: column.kind for name, column in table.columns.items()}
     assert kinds == {
         "id": ColumnKind.IDENTIFIER,
@@ -49,17 +49,17 @@ def test_kinds_of_columns_are_recognised() -> None:
 @pytest.mark.parametrize("mark", ["", "?", " ?", "NA", "n/a", "NaN", "null", "-", "."])
 def test_missing_marks_are_missing(mark: str) -> None:
     """Every usual way of marking a missing value is recognised, among numbers and among words."""
-    table = read_table(raw(f"a,b\n1,x\n{mark},{mark}\n3,y\n"))
+    table = read_table(data_file(f"a,b\n1,x\n{mark},{mark}\n3,y\n"))
     assert table.columns["a"].missing == table.columns["b"].missing == 1
     assert table.columns["a"].kind is ColumnKind.NUMBER
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
-def test_encodings_and_delimiters_are_found_out(delimiter: str, encoding: str) -> None:
+def test_encodings_and_delimiters_are_detected(delimiter: str, encoding: str) -> None:
     """The same table is read alike in any usual encoding and with any usual delimiter."""
     text = "name|size\nélan|1\nñandú|2\n".replace("|", delimiter)
-    table = read_table(raw(text.encode(encoding)))
+    table = read_table(data_file(text.encode(encoding)))
     assert list(table.frame.columns) == ["name", "size"]
     assert table.frame["name"].tolist() == ["élan", "ñandú"]
     assert table.frame["size"].tolist() == [1.0, 2.0]
@@ -67,19 +67,19 @@ def test_encodings_and_delimiters_are_found_out(delimiter: str, encoding: str) -
 
 def test_decimal_commas_are_read_where_commas_do_not_delimit() -> None:
     """Between semicolons, 1,5 is one and a half."""
-    assert read_table(raw("a;b\n1,5;x\n2,25;y\n")).frame["a"].tolist() == [1.5, 2.25]
+    assert read_table(data_file("a;b\n1,5;x\n2,25;y\n")).frame["a"].tolist() == [1.5, 2.25]
 
 
 def test_repeated_and_empty_names_are_told_apart() -> None:
     """Columns with the same name never overwrite each other."""
-    table = read_table(raw("a,a,,b\n1,2,3,4\n5,6,7,8\n"))
+    table = read_table(data_file("a,a,,b\n1,2,3,4\n5,6,7,8\n"))
     assert list(table.frame.columns) == ["a", "a_2", "column_3", "b"]
     assert table.renamed == {"a_2": "a", "column_3": ""}
 
 
 def test_row_names_without_a_header_are_a_column() -> None:
     """If the header is one name too short, it belongs to the columns after the row names."""
-    table = read_table(raw("a,b\nr1,1,2\nr2,3,4\n"))
+    table = read_table(data_file("a,b\nr1,1,2\nr2,3,4\n"))
     assert table.frame["a"].tolist() == [1.0, 3.0]
     assert table.frame["column_1"].tolist() == ["r1", "r2"]
 
@@ -87,21 +87,21 @@ def test_row_names_without_a_header_are_a_column() -> None:
 @pytest.mark.parametrize("ending", [",", ", "])
 def test_a_delimiter_at_the_end_of_every_row_is_no_column(ending: str) -> None:
     """Some programs end each row with a delimiter; the header determines the number of columns."""
-    table = read_table(raw(f"n,w,c\n1,m,a{ending}\n2,f,b{ending}\n3,m\n"))
+    table = read_table(data_file(f"n,w,c\n1,m,a{ending}\n2,f,b{ending}\n3,m\n"))
     assert {name: cells.tolist() for name, cells in table.frame.items()} == {
         "n": [1.0, 2.0, 3.0],
         "w": ["m", "f", "m"],
         "c": ["a", "b", ""],
     }
-    named = read_table(raw("n,w\nr1,1,x\nr2,2,\n"))
-    assert named.frame["n"].tolist() == [1.0, 2.0]
+    table_with_row_names = read_table(data_file("n,w\nr1,1,x\nr2,2,\n"))
+    assert table_with_row_names.frame["n"].tolist() == [1.0, 2.0]
 
 
 def test_rows_much_wider_than_the_header_are_not_cut() -> None:
     """Two additional fields in every row are never lost silently, even if warnings are suppressed."""
-    with suppress_numeric_warnings(), pytest.raises(LearningError) as refused:
-        read_table(raw("a,b\n1,2,3,4\n5,6,7,8\n"))
-    assert refused.value.code == "file_unreadable"
+    with suppress_numeric_warnings(), pytest.raises(LearningError) as error_info:
+        read_table(data_file("a,b\n1,2,3,4\n5,6,7,8\n"))
+    assert error_info.value.code == "file_unreadable"
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_rows_much_wider_than_the_header_are_not_cut() -> None:
 def test_commas_and_dots_mean_what_the_column_shows(delimiter: str, texts: list[str], numbers: list[float]) -> None:
     """Groups of three digits are thousands, other commas are decimal; rows given by value are read alike."""
     lines = "".join(f"{text}{delimiter}x\n" for text in [*texts, "n/a"])
-    table = read_table(raw(f"n{delimiter}w\n{lines}"))
+    table = read_table(data_file(f"n{delimiter}w\n{lines}"))
     assert table.frame["n"].tolist()[:-1] == numbers
     column = schema_from_dict(schema_to_dict(table.columns["n"]))
     assert [parse_cell(column, text) for text in texts] == numbers
@@ -131,7 +131,7 @@ def test_commas_and_dots_mean_what_the_column_shows(delimiter: str, texts: list[
 
 def test_whole_numbers_given_for_words_are_their_digits() -> None:
     """JSON does not distinguish 1 from 1.0, and neither does a column of words."""
-    column = read_table(raw("k,n\n1,1\n2,2\nx,3\n")).columns["k"]
+    column = read_table(data_file("k,n\n1,1\n2,2\nx,3\n")).columns["k"]
     assert parse_cell(column, 1) == parse_cell(column, 1.0) == "1"
     assert parse_cell(column, 1.5) == "1.5"
 
@@ -139,17 +139,17 @@ def test_whole_numbers_given_for_words_are_their_digits() -> None:
 def test_a_few_words_among_numbers_become_missing_and_are_counted() -> None:
     """A single typing error does not turn a column of numbers into a category."""
     rows = "".join(f"{number}\n" for number in range(2, 100))
-    column = read_table(raw(f"a\n{rows}twelve\n")).columns["a"]
+    column = read_table(data_file(f"a\n{rows}twelve\n")).columns["a"]
     assert (column.kind, column.mixed, column.missing) == (ColumnKind.NUMBER, 1, 1)
 
 
 def test_codes_with_leading_zeros_stay_words() -> None:
-    """A postal code is not a quantity."""
-    assert read_table(raw("zip\n01234\n75001\n01234\n")).columns["zip"].kind is ColumnKind.CATEGORY
+    """A postal code is a word, not a quantity."""
+    assert read_table(data_file("zip\n01234\n75001\n01234\n")).columns["zip"].kind is ColumnKind.CATEGORY
 
 
 @pytest.mark.parametrize(
-    ("text", "first"),
+    ("text", "expected"),
     [
         ("2024-03-01", "2024-03-01"),
         ("25/12/2024", "2024-12-25"),
@@ -158,11 +158,11 @@ def test_codes_with_leading_zeros_stay_words() -> None:
         ("2024-03-01T10:00:00+02:00", "2024-03-01 08:00"),
     ],
 )
-def test_dates_are_read_in_their_own_order(text: str, first: str) -> None:
+def test_dates_are_read_in_their_own_order(text: str, expected: str) -> None:
     """The whole column determines the order of day and month; times are converted to UTC."""
-    table = read_table(raw(f"d\n{text}\n{text}\n"))
+    table = read_table(data_file(f"d\n{text}\n{text}\n"))
     assert table.columns["d"].kind is ColumnKind.DATE
-    assert table.frame["d"][0] == np.datetime64(first)
+    assert table.frame["d"][0] == np.datetime64(expected)
 
 
 def test_parquet_types_are_kept() -> None:
@@ -200,7 +200,7 @@ def test_parquet_types_are_kept() -> None:
     ],
     ids=lambda cells: str(cells.type),
 )
-def test_moments_that_no_calendar_can_say_are_missing(cells: Any) -> None:
+def test_dates_outside_of_the_calendar_are_missing(cells: Any) -> None:
     """Dates outside of the years 1 to 9999 are missing; all others are exact to the microsecond."""
     table = read_table(parquet({"when": cells, "n": pa.array([1.5, 2.5, 3.5, 4.5])}))
     assert table.columns["when"].kind is ColumnKind.DATE
@@ -210,7 +210,7 @@ def test_moments_that_no_calendar_can_say_are_missing(cells: Any) -> None:
 
 def test_every_other_type_of_parquet_is_read_or_set_aside() -> None:
     """Huge, nested, binary and wrongly encoded cells are read into a column, and never cause a crash."""
-    bad = pa.Array.from_buffers(
+    invalid_text = pa.Array.from_buffers(
         pa.string(), 2, [None, pa.py_buffer(np.array([0, 1, 3], dtype=np.int32)), pa.py_buffer(b"a\xff\xfe")]
     )
     table = read_table(
@@ -224,47 +224,47 @@ def test_every_other_type_of_parquet_is_read_or_set_aside() -> None:
                 "binary": pa.array([b"\xff", None]).dictionary_encode(),
                 "nested": pa.array([{"a": [1]}, None]),
                 "nothing": pa.nulls(2),
-                "text": bad,
+                "text": invalid_text,
             }
         )
     )
-    numbers = ["decimal", "unsigned", "half"]
-    assert [table.columns[name].kind for name in numbers] == [ColumnKind.NUMBER] * 3
+    number_columns = ["decimal", "unsigned", "half"]
+    assert [table.columns[name].kind for name in number_columns] == [ColumnKind.NUMBER] * 3
     assert table.frame["unsigned"][0] == 2.0**64
-    others = ["time", "duration", "binary", "nested", "nothing"]
-    assert [table.columns[name].kind for name in others] == [ColumnKind.UNSUPPORTED] * 5
+    unsupported_columns = ["time", "duration", "binary", "nested", "nothing"]
+    assert [table.columns[name].kind for name in unsupported_columns] == [ColumnKind.UNSUPPORTED] * 5
     assert table.frame["text"].tolist() == ["a", "\ufffd\ufffd"]
 
 
 @pytest.mark.parametrize(
     ("file", "code"),
     [
-        (raw(""), "file_empty"),
-        (raw("\n \n"), "file_empty"),
-        (raw("a,b\n"), "file_empty"),
-        (raw(pickle.dumps({"a": 1})), "file_not_text"),
-        (raw(b"a,b\n1,\x00\n"), "file_not_text"),
-        (raw(b"PK\x03\x04rest"), "file_not_text"),
-        (raw("a,b\n1,2\n1,2,3,4\n"), "file_malformed"),
-        (raw("not parquet", "parquet"), "file_unreadable"),
-        (raw("a\n1\n", "xlsx"), "file_type_unknown"),
-        (raw(",".join(f"c{number}" for number in range(5_001)) + "\n1\n"), "too_many_columns"),
-        (raw(b"a\n" + b"x" * (MAX_LINE_BYTES + 1)), "line_too_long"),
+        (data_file(""), "file_empty"),
+        (data_file("\n \n"), "file_empty"),
+        (data_file("a,b\n"), "file_empty"),
+        (data_file(pickle.dumps({"a": 1})), "file_not_text"),
+        (data_file(b"a,b\n1,\x00\n"), "file_not_text"),
+        (data_file(b"PK\x03\x04rest"), "file_not_text"),
+        (data_file("a,b\n1,2\n1,2,3,4\n"), "file_malformed"),
+        (data_file("not parquet", "parquet"), "file_unreadable"),
+        (data_file("a\n1\n", "xlsx"), "file_type_unknown"),
+        (data_file(",".join(f"c{number}" for number in range(5_001)) + "\n1\n"), "too_many_columns"),
+        (data_file(b"a\n" + b"x" * (MAX_LINE_BYTES + 1)), "line_too_long"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_what_is_no_table_is_refused(file: DataFile, code: str) -> None:
     """Hostile and damaged files are rejected with a reason, and never cause a crash."""
-    with pytest.raises(LearningError) as refused:
+    with pytest.raises(LearningError) as error_info:
         read_table(file)
-    assert refused.value.code == code
+    assert error_info.value.code == code
 
 
 def test_a_malformed_line_is_named() -> None:
     """The error says which line has to be corrected."""
-    with pytest.raises(LearningError) as refused:
-        read_table(raw("a,b\n1,2\n1,2,3,4\n"))
-    assert refused.value.facts["line"] == 3
+    with pytest.raises(LearningError) as error_info:
+        read_table(data_file("a,b\n1,2\n1,2,3,4\n"))
+    assert error_info.value.facts["line"] == 3
 
 
 def test_a_parquet_bomb_is_refused_by_its_footer() -> None:
@@ -275,13 +275,13 @@ def test_a_parquet_bomb_is_refused_by_its_footer() -> None:
 
 def test_columns_survive_as_records() -> None:
     """A column that is stored with a model is the same when it is loaded."""
-    for column in read_table(csv(messy())).columns.values():
+    for column in read_table(csv_file(messy_table())).columns.values():
         assert schema_from_dict(schema_to_dict(column)) == column
 
 
 def test_cells_given_by_value_read_like_the_file() -> None:
     """Numbers, booleans, dates and words in JSON have the same meaning as in the file."""
-    columns = read_table(raw("n,f,d,w\n1.5,true,2024-01-02,x\n2.5,false,2024-01-03,y\n")).columns
+    columns = read_table(data_file("n,f,d,w\n1.5,true,2024-01-02,x\n2.5,false,2024-01-03,y\n")).columns
     assert parse_cell(columns["n"], "2.5") == 2.5
     assert np.isnan(parse_cell(columns["n"], None))
     assert parse_cell(columns["f"], True) == "true"

@@ -1,4 +1,4 @@
-"""Models decide as they are asked to: positive class, threshold, calibration, weights of rows, and the task."""
+"""Models decide as requested: positive class, threshold, calibration, weights of rows, and the task."""
 
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 
-from tests.learning.small_tables import csv, explain, model_of, train
+from tests.learning.small_tables import csv_file, explain, model_of, train
 from touchstone.demo.packaged_records import tables_folder
 from touchstone.learning.artifacts import model_artifact
 from touchstone.learning.decisions.calibration import learn_calibration
@@ -43,20 +43,20 @@ def payments(rows: int = 900, seed: int = 3) -> pd.DataFrame:
 def predict_test_rows(outcome: Outcome, frame: pd.DataFrame, target: str, **body: Any) -> tuple[pd.DataFrame, Json]:
     """Return the held-out rows of a training, and what the stored model predicts for them."""
     request = msgspec.convert({"dataset_id": 1, "target": target, **body}, TrainingRequest)
-    experiment = prepare_experiment(request, read_table(csv(frame)))
+    experiment = prepare_experiment(request, read_table(csv_file(frame)))
     test_frame = frame.iloc[experiment.target.rows[experiment.folds[0].test]]
     rows: list[Any] = test_frame.drop(columns=target).to_dict("records")
     return test_frame, predict(model_artifact.load(model_of(outcome)), rows)
 
 
-def binary(truth: np.ndarray, scores: np.ndarray) -> Predictions:
+def binary_predictions(truth: np.ndarray, scores: np.ndarray) -> Predictions:
     """Return predictions of two classes from the probabilities of the second."""
     probabilities = np.column_stack([1 - scores, scores])
     return Predictions(truth, (scores >= 0.5).astype(int), 2, probabilities)
 
 
 def test_the_metrics_are_those_of_the_rarer_class(tmp_path: Path) -> None:
-    """Fraud is what is to be detected, although “legitimate” comes last in the alphabet."""
+    """Fraud is the class to detect, although “legitimate” comes last in the alphabet."""
     frame = payments()
     outcome = train(frame, "kind", tmp_path, algorithms=["linear"])
     result = outcome.result
@@ -84,8 +84,8 @@ def test_another_positive_class_can_be_requested(tmp_path: Path) -> None:
     assert x_title == "Predicted probability (legitimate)"
     card = next(file for file in outcome.artifacts if file.name == "model_card.md").path.read_text()
     assert "The positive class is “legitimate”, as requested" in card
-    explained = explain(frame, model_of(outcome), tmp_path, scope="global")
-    assert explained["global"]
+    explanation = explain(frame, model_of(outcome), tmp_path, scope="global")
+    assert explanation["global"]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_the_positive_class_is_the_last_of_two(
     values: list[Any], requested: Any, classes: tuple[Any, ...], reason: PositiveClassReason | None
 ) -> None:
     """Its code is 1 whatever its name; a request may write it as JSON or as text."""
-    table = read_table(csv(pd.DataFrame({"a": range(len(values)), "y": values})))
+    table = read_table(csv_file(pd.DataFrame({"a": range(len(values)), "y": values})))
     target = read_target(table, "y", positive_class=requested)
     assert (target.classes, target.positive_class_reason) == (classes, reason)
 
@@ -134,13 +134,13 @@ def test_the_chosen_threshold_is_the_best_one(metric: str) -> None:
     """No other threshold has a better value on the rows on which it was chosen."""
     rng = np.random.default_rng(0)
     scores = rng.random(200)
-    validation = binary((scores + rng.normal(scale=0.3, size=200) > 0.8).astype(int), scores)
+    validation = binary_predictions((scores + rng.normal(scale=0.3, size=200) > 0.8).astype(int), scores)
     objective = Objective.of(Threshold(metric=metric))
 
     threshold = choose_threshold(validation, objective, default=0.5)
     values = [
-        objective.measure(validation.decided_by(DecisionRule(other).decide(validation.probabilities)))
-        for other in (threshold, *np.linspace(0, 1, 500))
+        objective.measure(validation.decided_by(DecisionRule(candidate).decide(validation.probabilities)))
+        for candidate in (threshold, *np.linspace(0, 1, 500))
     ]
     assert values[0] == max(values)
 
@@ -148,7 +148,7 @@ def test_the_chosen_threshold_is_the_best_one(metric: str) -> None:
 def test_an_expensive_false_positive_leads_to_no_positive_prediction() -> None:
     """The highest threshold is above every probability."""
     scores = np.linspace(0.1, 0.6, 50)
-    validation = binary((np.arange(50) + 1) % 2, scores)
+    validation = binary_predictions((np.arange(50) + 1) % 2, scores)
     cost = Threshold(cost=ErrorCosts(fp=1000, fn=1))
     assert choose_threshold(validation, Objective.of(cost), default=0.5) > 0.6
 
@@ -229,14 +229,14 @@ def test_classes_that_count_the_same_still_do_after_calibration(tmp_path: Path) 
     names = np.select([x + rng.normal(size=1200) > 2.2, x > 0], ["rare", "high"], "low")
     frame = pd.DataFrame({"x": x, "y": names})
     body: Json = {"algorithms": ["linear"], "budget": {"max_trials": 1}}
-    values = {method: train(frame, "y", tmp_path, calibration=method, **body).result for method in ("none", "sigmoid")}
-    scores = {name: result["metrics"]["holdout"]["balanced_accuracy"]["value"] for name, result in values.items()}
+    results = {method: train(frame, "y", tmp_path, calibration=method, **body).result for method in ("none", "sigmoid")}
+    scores = {name: result["metrics"]["holdout"]["balanced_accuracy"]["value"] for name, result in results.items()}
     assert scores["sigmoid"] > scores["none"] - 0.05
-    assert values["sigmoid"]["decision"]["threshold"] is None
+    assert results["sigmoid"]["decision"]["threshold"] is None
 
 
 def test_calibration_takes_rows_of_every_class(tmp_path: Path) -> None:
-    """With a handful of rows of a class nothing is corrected, and who asked for it is told."""
+    """With only a handful of rows in a class, nothing is calibrated, and a warning says so."""
     noise = np.random.default_rng(0).normal(size=40).round(3)
     frame = pd.DataFrame({"a": noise, "y": ["x"] * 5 + ["z"] * 35})
     result = train(frame, "y", tmp_path, algorithms=["linear"], calibration="isotonic", split={"test_size": 0.5}).result
@@ -274,13 +274,13 @@ def test_probabilities_beat_the_base_rate_on_ten_tables(tmp_path: Path, name: st
     assert not is_worse
 
 
-def integers(order: str, rows: int = 400) -> pd.DataFrame:
-    """Return a table whose target holds whole numbers from 1 to 10, which one column follows in some way."""
+def integer_table(relation: str, rows: int = 400) -> pd.DataFrame:
+    """Return a table whose target holds whole numbers from 1 to 10, to which the features have some relation."""
     rng = np.random.default_rng(2)
     target = rng.integers(1, 11, rows)
-    if order == "rating":
+    if relation == "rating":
         return pd.DataFrame({"quality": target + rng.normal(scale=2, size=rows), "y": target})
-    if order == "noise":
+    if relation == "noise":
         return pd.DataFrame({"quality": rng.normal(size=rows), "y": target})
 
     positions = rng.normal(scale=5, size=(11, 6))  # Each code has its own place, and neighbours have nothing in common.
@@ -291,10 +291,10 @@ def integers(order: str, rows: int = 400) -> pd.DataFrame:
 @pytest.mark.parametrize(
     ("frame", "task", "warning_code"),
     [
-        (integers("rating"), "regression", "ordered_integers"),
-        (integers("noise"), "regression", "ordered_integers"),
-        (integers("codes"), "classification", "unordered_integers"),
-        (integers("rating").assign(y=lambda frame: frame["y"] // 4), "classification", "few_integers"),
+        (integer_table("rating"), "regression", "ordered_integers"),
+        (integer_table("noise"), "regression", "ordered_integers"),
+        (integer_table("codes"), "classification", "unordered_integers"),
+        (integer_table("rating").assign(y=lambda frame: frame["y"] // 4), "classification", "few_integers"),
     ],
 )
 def test_whole_numbers_never_become_classes_silently(
@@ -307,8 +307,8 @@ def test_whole_numbers_never_become_classes_silently(
 
 
 def test_the_request_decides_the_task(tmp_path: Path) -> None:
-    """Whoever wants ten classes gets ten classes, without a warning."""
-    result = train(integers("rating"), "y", tmp_path, algorithms=["baseline"], task="classification").result
+    """If ten classes are requested, there are ten classes, without a warning."""
+    result = train(integer_table("rating"), "y", tmp_path, algorithms=["baseline"], task="classification").result
     assert len(result["model"]["classes"]) == 10
     assert result["task_choice"]["reason"] == "requested"
     assert not {"ordered_integers", "unordered_integers"} & {warning["code"] for warning in result["warnings"]}
@@ -348,6 +348,6 @@ def test_options_that_do_not_suit_the_target_are_refused(body: dict[str, Any], c
     """Options about two classes or about weights are rejected before anything is learned."""
     frame = payments(150).assign(three=["x", "y", "z"] * 50)
     request = msgspec.convert({"dataset_id": 1, **body}, TrainingRequest)
-    with pytest.raises(LearningError) as refused:
-        prepare_experiment(request, read_table(csv(frame)))
-    assert refused.value.code == code
+    with pytest.raises(LearningError) as error_info:
+        prepare_experiment(request, read_table(csv_file(frame)))
+    assert error_info.value.code == code

@@ -21,58 +21,59 @@ from touchstone.learning.target import Target
 RNG = np.random.default_rng(3)
 
 
-def classified(classes: int, rows: int = 300, *, weighted: bool = False) -> Predictions:
-    """Return predictions with ties among the scores; some of the weights are 0."""
-    shares = RNG.dirichlet(np.ones(classes), rows).round(2) + 0.001
-    shares /= shares.sum(axis=1, keepdims=True)
+def random_predictions(classes: int, rows: int = 300, *, weighted: bool = False) -> Predictions:
+    """Return predictions of classes with ties among the scores; some of the weights are 0."""
+    probabilities = RNG.dirichlet(np.ones(classes), rows).round(2) + 0.001
+    probabilities /= probabilities.sum(axis=1, keepdims=True)
     weights = RNG.integers(0, 4, rows).astype(float) if weighted else None
-    return Predictions(RNG.integers(0, classes, rows), shares.argmax(axis=1), classes, shares, weights)
+    return Predictions(RNG.integers(0, classes, rows), probabilities.argmax(axis=1), classes, probabilities, weights)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("classes", [2, 4])
 def test_metrics_of_classes_equal_their_definitions(classes: int, weighted: bool) -> None:
     """Each metric agrees with an independent implementation, ties in the scores and weights of the rows included."""
-    m = classified(classes, weighted=weighted)
-    scores = m.probabilities[:, 1] if classes == 2 else m.probabilities
+    predictions = random_predictions(classes, weighted=weighted)
+    truth, predicted, weights = predictions.truth, predictions.predicted, predictions.weights
+    scores = predictions.probabilities[:, 1] if classes == 2 else predictions.probabilities
     expected = {
-        "accuracy": oracle.accuracy_score(m.truth, m.predicted, sample_weight=m.weights),
-        "balanced_accuracy": oracle.balanced_accuracy_score(m.truth, m.predicted, sample_weight=m.weights),
-        "f1_macro": oracle.f1_score(m.truth, m.predicted, average="macro", sample_weight=m.weights),
-        "precision_macro": oracle.precision_score(m.truth, m.predicted, average="macro", sample_weight=m.weights),
-        "recall_macro": oracle.recall_score(m.truth, m.predicted, average="macro", sample_weight=m.weights),
-        "roc_auc": oracle.roc_auc_score(m.truth, scores, multi_class="ovr", sample_weight=m.weights),
-        "average_precision": oracle.average_precision_score(m.truth, scores, sample_weight=m.weights),
-        "log_loss": oracle.log_loss(m.truth, m.probabilities, sample_weight=m.weights),
-        "brier": oracle.brier_score_loss(m.truth, scores, sample_weight=m.weights),
+        "accuracy": oracle.accuracy_score(truth, predicted, sample_weight=weights),
+        "balanced_accuracy": oracle.balanced_accuracy_score(truth, predicted, sample_weight=weights),
+        "f1_macro": oracle.f1_score(truth, predicted, average="macro", sample_weight=weights),
+        "precision_macro": oracle.precision_score(truth, predicted, average="macro", sample_weight=weights),
+        "recall_macro": oracle.recall_score(truth, predicted, average="macro", sample_weight=weights),
+        "roc_auc": oracle.roc_auc_score(truth, scores, multi_class="ovr", sample_weight=weights),
+        "average_precision": oracle.average_precision_score(truth, scores, sample_weight=weights),
+        "log_loss": oracle.log_loss(truth, predictions.probabilities, sample_weight=weights),
+        "brier": oracle.brier_score_loss(truth, scores, sample_weight=weights),
     }
-    assert {name: compute_metric(name, m) for name in expected} == pytest.approx(expected, abs=1e-9)
+    assert {name: compute_metric(name, predictions) for name in expected} == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_metrics_of_numbers_equal_their_definitions(weighted: bool) -> None:
     """Each metric agrees with an independent implementation, with weights and without."""
     truth = RNG.normal(size=200)
-    guess = truth + RNG.normal(size=200)
-    m = Predictions(truth, guess, weights=RNG.uniform(0, 2, 200) if weighted else None)
+    predicted = truth + RNG.normal(size=200)
+    predictions = Predictions(truth, predicted, weights=RNG.uniform(0, 2, 200) if weighted else None)
     expected = {
-        "r2": oracle.r2_score(truth, guess, sample_weight=m.weights),
-        "rmse": oracle.root_mean_squared_error(truth, guess, sample_weight=m.weights),
-        "mae": oracle.mean_absolute_error(truth, guess, sample_weight=m.weights),
-        "median_ae": oracle.median_absolute_error(truth, guess, sample_weight=m.weights),
+        "r2": oracle.r2_score(truth, predicted, sample_weight=predictions.weights),
+        "rmse": oracle.root_mean_squared_error(truth, predicted, sample_weight=predictions.weights),
+        "mae": oracle.mean_absolute_error(truth, predicted, sample_weight=predictions.weights),
+        "median_ae": oracle.median_absolute_error(truth, predicted, sample_weight=predictions.weights),
     }
-    assert {name: compute_metric(name, m) for name in expected} == pytest.approx(expected)
+    assert {name: compute_metric(name, predictions) for name in expected} == pytest.approx(expected)
 
 
 def test_the_bootstrap_interval_holds_the_value_and_narrows_with_rows() -> None:
     """More rows make the interval narrower."""
-    few, many = classified(2, 50), classified(2, 5_000)
-    for part in (few, many):
-        interval = bootstrap_metric("accuracy", part, seed=1)
-        assert interval["low"] <= compute_metric("accuracy", part) <= interval["high"]
+    few_predictions, many_predictions = random_predictions(2, 50), random_predictions(2, 5_000)
+    for predictions in (few_predictions, many_predictions):
+        interval = bootstrap_metric("accuracy", predictions, seed=1)
+        assert interval["low"] <= compute_metric("accuracy", predictions) <= interval["high"]
     widths = [
-        bootstrap_metric("accuracy", part, 1)["high"] - bootstrap_metric("accuracy", part, 1)["low"]
-        for part in (few, many)
+        bootstrap_metric("accuracy", predictions, 1)["high"] - bootstrap_metric("accuracy", predictions, 1)["low"]
+        for predictions in (few_predictions, many_predictions)
     ]
     assert widths[1] < widths[0] / 3
 
@@ -82,7 +83,7 @@ def test_the_bootstrap_interval_holds_the_value_and_narrows_with_rows() -> None:
 def test_resampled_metrics_equal_those_of_the_copied_rows(classes: int, weighted: bool) -> None:
     """Every metric of a resample is that of the rows which it drew, each as often as it was drawn."""
     if classes:
-        predictions, task = classified(classes, 60), Task.CLASSIFICATION
+        predictions, task = random_predictions(classes, 60), Task.CLASSIFICATION
     else:
         truth = RNG.normal(1e6, 1, 61)
         predictions, task = Predictions(truth, truth + RNG.normal(size=61)), Task.REGRESSION
@@ -101,31 +102,31 @@ def test_resampled_metrics_equal_those_of_the_copied_rows(classes: int, weighted
 
 def test_resamples_are_evaluated_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """An interval does not depend on how many resamples are evaluated at once."""
-    predictions = classified(3, 90)
+    predictions = random_predictions(3, 90)
     names = ("roc_auc", "average_precision", "balanced_accuracy", "log_loss")
-    at_once = bootstrap_metrics(names, predictions, seed=0)
+    expected_intervals = bootstrap_metrics(names, predictions, seed=0)
     for cells in (1, 90 * 7):
         monkeypatch.setattr(bootstrap, "CELLS_PER_BLOCK", cells)
         intervals = bootstrap_metrics(names, predictions, seed=0)
         for name in names:
-            assert intervals[name] == pytest.approx(at_once[name], abs=1e-12)
+            assert intervals[name] == pytest.approx(expected_intervals[name], abs=1e-12)
 
 
 def test_rows_of_a_unit_are_drawn_together() -> None:
     """Rows that are repeated four times make an interval as wide as that of the rows themselves."""
-    predictions = classified(2, 400)
+    predictions = random_predictions(2, 400)
     repeated = predictions.take(np.repeat(np.arange(400), 4))
-    once = bootstrap_metric("accuracy", predictions, seed=0)
+    interval = bootstrap_metric("accuracy", predictions, seed=0)
     units = np.repeat(np.arange(400), 4)
-    together = bootstrap_metrics(["accuracy"], repeated, seed=0, units=units)["accuracy"]
-    assert together == pytest.approx(once)
-    apart = bootstrap_metric("accuracy", repeated, seed=0)
-    assert apart["high"] - apart["low"] < 0.7 * (once["high"] - once["low"])
+    interval_by_units = bootstrap_metrics(["accuracy"], repeated, seed=0, units=units)["accuracy"]
+    assert interval_by_units == pytest.approx(interval)
+    interval_by_rows = bootstrap_metric("accuracy", repeated, seed=0)
+    assert interval_by_rows["high"] - interval_by_rows["low"] < 0.7 * (interval["high"] - interval["low"])
 
 
 def test_the_interval_of_many_rows_is_that_of_some_narrowed() -> None:
     """The interval of more rows than are resampled is about as wide as theory says, around the value on all rows."""
-    predictions = classified(2, 4 * MAX_RESAMPLED_ROWS)
+    predictions = random_predictions(2, 4 * MAX_RESAMPLED_ROWS)
     accuracy = compute_metric("accuracy", predictions)
     interval = bootstrap_metric("accuracy", predictions, seed=0)
     standard_error = np.sqrt(accuracy * (1 - accuracy) / len(predictions.truth))
@@ -136,25 +137,25 @@ def test_the_interval_of_many_rows_is_that_of_some_narrowed() -> None:
 def test_the_interval_over_folds_is_the_corrected_t() -> None:
     """Five folds of 0.7 to 0.9: mean 0.8, half width t(4) * s * sqrt(1/5 + 1/4), by hand."""
     rows = 100
-    parts = []
+    folds = []
     for accuracy in (0.7, 0.75, 0.8, 0.85, 0.9):
         truth = np.zeros(rows, dtype=np.intp)
-        guess = (np.arange(rows) >= accuracy * rows).astype(np.intp)
-        parts.append(Predictions(truth, guess, 2, np.eye(2)[guess]))
+        predicted = (np.arange(rows) >= accuracy * rows).astype(np.intp)
+        folds.append(Predictions(truth, predicted, 2, np.eye(2)[predicted]))
     target = Target("y", Task.CLASSIFICATION, np.zeros(rows, dtype=np.intp), np.arange(rows), (0, 1))
-    found = summarize_folds(target, parts)["accuracy"]
-    half = 2.7764451 * 0.0790569 * np.sqrt(1 / 5 + 1 / 4)
-    assert found["mean"] == pytest.approx(0.8)
-    assert [found["low"], found["high"]] == pytest.approx([0.8 - half, 0.8 + half], abs=1e-6)
+    interval = summarize_folds(target, folds)["accuracy"]
+    half_width = 2.7764451 * 0.0790569 * np.sqrt(1 / 5 + 1 / 4)
+    assert interval["mean"] == pytest.approx(0.8)
+    assert [interval["low"], interval["high"]] == pytest.approx([0.8 - half_width, 0.8 + half_width], abs=1e-6)
 
 
 def test_intervals_over_folds_stay_within_the_metric() -> None:
-    """No share is below 0 or above 1, however much two folds differ."""
-    right, wrong = (np.eye(2)[[0, 1] if good else [1, 0]] for good in (True, False))
+    """No bound of a share is below 0 or above 1, however much two folds differ."""
+    correct, wrong = (np.eye(2)[[0, 1] if is_correct else [1, 0]] for is_correct in (True, False))
     truth = np.array([0, 1])
-    folds = [Predictions(truth, shares.argmax(axis=1), 2, shares) for shares in (right, wrong)]
-    found = summarize_folds(Target("y", Task.CLASSIFICATION, truth, truth, ("a", "b")), folds)
-    assert (found["balanced_accuracy"]["low"], found["balanced_accuracy"]["high"]) == (0.0, 1.0)
-    assert all(METRIC_BY_NAME[name].least <= row["low"] for name, row in found.items())
-    assert all(row["high"] <= METRIC_BY_NAME[name].most for name, row in found.items())
-    assert found["log_loss"]["high"] > 1
+    folds = [Predictions(truth, probabilities.argmax(axis=1), 2, probabilities) for probabilities in (correct, wrong)]
+    summary = summarize_folds(Target("y", Task.CLASSIFICATION, truth, truth, ("a", "b")), folds)
+    assert (summary["balanced_accuracy"]["low"], summary["balanced_accuracy"]["high"]) == (0.0, 1.0)
+    assert all(METRIC_BY_NAME[name].least <= interval["low"] for name, interval in summary.items())
+    assert all(interval["high"] <= METRIC_BY_NAME[name].most for name, interval in summary.items())
+    assert summary["log_loss"]["high"] > 1

@@ -1,4 +1,4 @@
-"""Explanations equal what can be computed by hand, add up, and say in words what the numbers say."""
+"""Explanations equal what can be computed by definition, add up, and state in words what the numbers say."""
 
 import io
 import itertools
@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from tests.learning.small_tables import csv, explain, messy, model_of, train
+from tests.learning.small_tables import csv_file, explain, messy_table, model_of, train
 from touchstone.learning.artifacts import model_artifact
 from touchstone.learning.column_types import from_dates, from_numbers, from_texts
 from touchstone.learning.explaining.associations import association, comparable_values
@@ -31,136 +31,150 @@ from touchstone.learning.table_reader import read_table
 from touchstone.learning.task_interface import ModelFile
 
 
-def line(rows: int = 80) -> pd.DataFrame:
-    """Y = 3 a - 2 b + 5 (colour is red), without noise."""
+def linear_table(rows: int = 80) -> pd.DataFrame:
+    """Return a regression without noise: y = 3 a - 2 b + 5 (colour is red)."""
     rng = np.random.default_rng(4)
     a, b, colour = rng.normal(size=rows), rng.normal(size=rows), rng.choice(["red", "green"], rows)
     return pd.DataFrame({"a": a, "b": b, "colour": colour, "y": 3 * a - 2 * b + 5 * (colour == "red")})
 
 
-def steps(rows: int = 120) -> pd.DataFrame:
-    """Y depends on a and b by thresholds, so a small tree finds it; c is noise."""
+def step_table(rows: int = 120) -> pd.DataFrame:
+    """Return a regression that a small tree learns: y depends on a and b by thresholds, and c is noise."""
     rng = np.random.default_rng(5)
     a, b, c = (rng.normal(size=rows) for _ in range(3))
     return pd.DataFrame({"a": a, "b": b, "c": c, "y": 10.0 * (a > 0) + 4.5 * ((a > 0) & (b > 0))})
 
 
-def case_of(frame: pd.DataFrame, model: ModelFile, **body: Any) -> ExplanationContext:
-    order = msgspec.convert({"job_id": "job", **body}, ExplanationRequest)
-    return prepare_explanation(order, read_table(csv(frame)), model_artifact.load(model))
+def context_of(frame: pd.DataFrame, model: ModelFile, **body: Any) -> ExplanationContext:
+    """Return what an explanation of a model needs."""
+    request = msgspec.convert({"job_id": "job", **body}, ExplanationRequest)
+    return prepare_explanation(request, read_table(csv_file(frame)), model_artifact.load(model))
 
 
-def by_hand(case: ExplanationContext, row: np.ndarray[Any, Any]) -> list[float]:
-    """Shapley values straight from their definition: every coalition, one column at a time."""
-    explained = case.explained
-    count = len(case.names)
+def shapley_by_definition(context: ExplanationContext, row: np.ndarray[Any, Any]) -> list[float]:
+    """Compute Shapley values by their definition: over all coalitions, one column at a time."""
+    model = context.explained
+    count = len(context.names)
 
-    def worth(coalition: tuple[int, ...]) -> float:
-        mixed = explained.background.copy()
+    def value_of(coalition: tuple[int, ...]) -> float:
+        mixed_rows = model.background.copy()
         for player in coalition:
-            block = explained.block(player)
-            mixed[:, block] = row[block]
-        return float(explained.value(mixed).mean())
+            block = model.block(player)
+            mixed_rows[:, block] = row[block]
+        return float(model.value(mixed_rows).mean())
 
     values = []
     for player in range(count):
-        others = [other for other in range(count) if other != player]
+        other_players = [other_player for other_player in range(count) if other_player != player]
         total = 0.0
         for size in range(count):
-            share = math.factorial(size) * math.factorial(count - size - 1) / math.factorial(count)
-            for coalition in itertools.combinations(others, size):
-                total += share * (worth((*coalition, player)) - worth(coalition))
+            weight = math.factorial(size) * math.factorial(count - size - 1) / math.factorial(count)
+            for coalition in itertools.combinations(other_players, size):
+                total += weight * (value_of((*coalition, player)) - value_of(coalition))
         values.append(total)
     return values
 
 
 def test_a_linear_model_is_attributed_by_its_coefficients(tmp_path: Path) -> None:
-    """Each contribution is coefficient times distance from the mean of the reference, one-hot parts added up."""
-    frame = line()
+    """A contribution is the coefficient times the distance from the background mean; one-hot columns are added up."""
+    frame = linear_table()
     model = model_of(train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1}))
-    case = case_of(frame, model)
-    row = case.explained.encode(frame[["a", "b", "colour"]].iloc[[7]])[0]
-    found = explain_row(case.explained, row, np.random.default_rng(0))
-    coefficients, middle = np.ravel(case.explained.estimator.coef_), case.explained.background.mean(axis=0)
-    parts = coefficients * (row - middle)
+    context = context_of(frame, model)
+    row = context.explained.encode(frame[["a", "b", "colour"]].iloc[[7]])[0]
+    attribution = explain_row(context.explained, row, np.random.default_rng(0))
+    coefficients, means = np.ravel(context.explained.estimator.coef_), context.explained.background.mean(axis=0)
+    encoded_contributions = coefficients * (row - means)
     expected = [
-        sum(parts[place] for place in range(len(parts)) if case.explained.sources[place] == j) for j in range(3)
+        sum(
+            encoded_contributions[position]
+            for position in range(len(encoded_contributions))
+            if context.explained.sources[position] == source
+        )
+        for source in range(3)
     ]
-    assert found.method == "linear"
-    assert len(parts) == 4
-    assert found.contributions == pytest.approx(expected, abs=1e-9)
-    assert found.contributions == pytest.approx(by_hand(case, row), abs=1e-9)
-    assert found.additivity_error <= 1e-9
-    # ridge shrinks a little, so the slopes that made the data are met within a tenth
-    assert found.contributions[0] == pytest.approx(3 * (frame["a"][7] - case.background["a"].mean()), rel=0.1)
+    assert attribution.method == "linear"
+    assert len(encoded_contributions) == 4
+    assert attribution.contributions == pytest.approx(expected, abs=1e-9)
+    assert attribution.contributions == pytest.approx(shapley_by_definition(context, row), abs=1e-9)
+    assert attribution.additivity_error <= 1e-9
+    # Ridge regression shrinks coefficients a little, so the slope of the data is met within a tenth.
+    assert attribution.contributions[0] == pytest.approx(3 * (frame["a"][7] - context.background["a"].mean()), rel=0.1)
 
 
 def test_a_small_tree_is_attributed_exactly(tmp_path: Path) -> None:
-    """Every coalition counted by hand gives the same values, and a column that the tree ignores gets nothing."""
-    frame = steps()
+    """The contributions equal those of the definition, computed over all coalitions."""
+    frame = step_table()
     body = {"algorithms": ["decision_tree"], "budget": {"max_trials": 1}}
-    case = case_of(frame, model_of(train(frame, "y", tmp_path, **body)), background={"size": 20})
-    used = {case.names[source] for source in np.unique(case.explained.sources[case.explained.estimator.tree_.feature])}
+    context = context_of(frame, model_of(train(frame, "y", tmp_path, **body)), background={"size": 20})
+    used_columns = {
+        context.names[source]
+        for source in np.unique(context.explained.sources[context.explained.estimator.tree_.feature])
+    }
     for number in (0, 3, 11):
-        row = case.explained.encode(frame[["a", "b", "c"]].iloc[[number]])[0]
-        found = explain_row(case.explained, row, np.random.default_rng(0))
-        assert found.method == "exact"
-        assert found.contributions == pytest.approx(by_hand(case, row), abs=1e-9)
-        assert found.additivity_error <= 1e-9
-    assert "a" in used
+        row = context.explained.encode(frame[["a", "b", "c"]].iloc[[number]])[0]
+        attribution = explain_row(context.explained, row, np.random.default_rng(0))
+        assert attribution.method == "exact"
+        assert attribution.contributions == pytest.approx(shapley_by_definition(context, row), abs=1e-9)
+        assert attribution.additivity_error <= 1e-9
+    assert "a" in used_columns
 
 
 @pytest.mark.parametrize(("output", "method"), [("probability", "exact"), ("log_odds", "linear")])
 def test_a_logistic_model_is_exact_on_both_scales(tmp_path: Path, output: str, method: str) -> None:
     """Log-odds are attributed in closed form, probabilities over all coalitions; both equal the definition."""
-    frame = line().assign(y=lambda f: np.where(f["y"] > 1, "high", "low"))
+    frame = linear_table().assign(y=lambda f: np.where(f["y"] > 1, "high", "low"))
     model = model_of(train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1}, calibration="none"))
     for name in ("high", "low"):
-        case = case_of(frame, model, output=output, target_class=name, background={"size": 15})
-        row = case.explained.encode(frame[["a", "b", "colour"]].iloc[[2]])[0]
-        found = explain_row(case.explained, row, np.random.default_rng(0))
-        assert found.method == method
-        assert found.contributions == pytest.approx(by_hand(case, row), abs=1e-6)
-        assert found.additivity_error <= 1e-6
+        context = context_of(frame, model, output=output, target_class=name, background={"size": 15})
+        row = context.explained.encode(frame[["a", "b", "colour"]].iloc[[2]])[0]
+        attribution = explain_row(context.explained, row, np.random.default_rng(0))
+        assert attribution.method == method
+        assert attribution.contributions == pytest.approx(shapley_by_definition(context, row), abs=1e-6)
+        assert attribution.additivity_error <= 1e-6
 
 
 def test_sampled_values_come_near_the_exact_ones_and_still_add_up(tmp_path: Path) -> None:
-    """With too few evaluations for every coalition the estimate keeps the sum and stays within its errors."""
+    """With too few evaluations for all coalitions, the estimates keep their sum and stay within their errors."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(200, 6)), columns=list("abcdef"))
     frame["y"] = frame["a"] * frame["b"] + frame["c"]
     body = {"algorithms": ["hist_gradient_boosting"], "budget": {"max_trials": 1}}
-    case = case_of(frame, model_of(train(frame, "y", tmp_path, **body)), background={"size": 20})
-    row = case.explained.encode(frame[list("abcdef")].iloc[[0]])[0]
-    exact = explain_row(case.explained, row, rng)
-    sampled = explain_row(case.explained, row, rng, evaluations=1_000)
-    assert (exact.method, sampled.method) == ("exact", "sampled")
-    assert sampled.additivity_error <= 1e-9
-    assert sampled.standard_errors is not None
-    assert np.all(np.abs(sampled.contributions - exact.contributions) <= 6 * sampled.standard_errors + 0.05)
+    context = context_of(frame, model_of(train(frame, "y", tmp_path, **body)), background={"size": 20})
+    row = context.explained.encode(frame[list("abcdef")].iloc[[0]])[0]
+    exact_attribution = explain_row(context.explained, row, rng)
+    sampled_attribution = explain_row(context.explained, row, rng, evaluations=1_000)
+    assert (exact_attribution.method, sampled_attribution.method) == ("exact", "sampled")
+    assert sampled_attribution.additivity_error <= 1e-9
+    assert sampled_attribution.standard_errors is not None
+    assert np.all(
+        np.abs(sampled_attribution.contributions - exact_attribution.contributions)
+        <= 6 * sampled_attribution.standard_errors + 0.05
+    )
 
 
-def test_the_answer_has_the_contracts_shape_and_repeats(tmp_path: Path) -> None:
-    """Rows by index: base value, prediction and contributions by source column, twice the same."""
-    frame = messy(120)
-    model = train(frame, "outcome", tmp_path)
-    first, second = (explain(frame, model_of(model), tmp_path, instances={"rows": [5, 0]}) for _ in range(2))
-    assert first == second
-    assert json.loads(msgspec.json.encode(first)) == first
-    assert [one["row"] for one in first["local"]] == [5, 0]
-    for one in first["local"]:
-        assert set(one["attributions"]) == {"amount", "colour", "city", "when", "notes", "sex"}
-        assert one["base_value"] + sum(one["attributions"].values()) == pytest.approx(one["prediction"], abs=1e-6)
-        assert one["additivity_error"] <= 1e-6
-    assert first["target_class"] == "yes"
-    assert [row["column"] for row in first["global"][:1]] == ["amount"]
-    assert first["global"][0]["importance"]["mean"] > 0
-    assert first["global"][0]["shap"]["direction"] == "up"
+def test_an_explanation_has_the_agreed_fields_and_is_reproducible(tmp_path: Path) -> None:
+    """Rows by index have a base value, a prediction and contributions by source column, the same ones every time."""
+    frame = messy_table(120)
+    outcome = train(frame, "outcome", tmp_path)
+    explanation, repeated_explanation = (
+        explain(frame, model_of(outcome), tmp_path, instances={"rows": [5, 0]}) for _ in range(2)
+    )
+    assert explanation == repeated_explanation
+    assert json.loads(msgspec.json.encode(explanation)) == explanation
+    assert [entry["row"] for entry in explanation["local"]] == [5, 0]
+    for entry in explanation["local"]:
+        assert set(entry["attributions"]) == {"amount", "colour", "city", "when", "notes", "sex"}
+        assert entry["base_value"] + sum(entry["attributions"].values()) == pytest.approx(entry["prediction"], abs=1e-6)
+        assert entry["additivity_error"] <= 1e-6
+    assert explanation["target_class"] == "yes"
+    assert [entry["column"] for entry in explanation["global"][:1]] == ["amount"]
+    assert explanation["global"][0]["importance"]["mean"] > 0
+    assert explanation["global"][0]["shap"]["direction"] == "up"
 
 
 def test_what_decides_is_named_in_both_languages(tmp_path: Path) -> None:
-    """The narrative names the target, the strongest column and the rows, and the limits are stated."""
-    frame = messy(120)
+    """The narrative names the most important column and the rows, and the limits are stated."""
+    frame = messy_table(120)
     result = explain(frame, model_of(train(frame, "outcome", tmp_path)), tmp_path, instances={"rows": [5]})
     assert "«\u00a0amount\u00a0»" in result["narrative"]["fr"]
     assert "Ligne 5" in result["narrative"]["fr"]
@@ -171,7 +185,7 @@ def test_what_decides_is_named_in_both_languages(tmp_path: Path) -> None:
 
 def test_rows_given_by_value_are_explained_like_rows_of_the_file(tmp_path: Path) -> None:
     """A row written out as values has the same prediction and the same contributions as by its index."""
-    frame = line()
+    frame = linear_table()
     model = train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1})
     values = json.loads(frame.iloc[[4]].to_json(orient="records", double_precision=15))
     by_index = explain(frame, model_of(model), tmp_path, scope="local", instances={"rows": [4]})["local"][0]
@@ -181,39 +195,41 @@ def test_rows_given_by_value_are_explained_like_rows_of_the_file(tmp_path: Path)
 
 
 def test_scope_and_method_choose_what_is_computed(tmp_path: Path) -> None:
-    """Nothing is computed that was not asked for."""
-    frame = line()
+    """Nothing is computed that was not requested."""
+    frame = linear_table()
     model = train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1})
-    locally = explain(frame, model_of(model), tmp_path, scope="local")
-    assert locally["global"] == []
-    assert len(locally["local"]) == 3
-    whole = explain(frame, model_of(model), tmp_path, scope="global", method="permutation_importance")
-    assert whole["local"] == []
-    assert all(row["importance"] and not row["shap"] and not row["dependence"] for row in whole["global"])
-    curves = explain(frame, model_of(model), tmp_path, method="partial_dependence")
-    assert all(row["dependence"] for row in curves["global"])
+    local_explanation = explain(frame, model_of(model), tmp_path, scope="local")
+    assert local_explanation["global"] == []
+    assert len(local_explanation["local"]) == 3
+    global_explanation = explain(frame, model_of(model), tmp_path, scope="global", method="permutation_importance")
+    assert global_explanation["local"] == []
+    assert all(
+        entry["importance"] and not entry["shap"] and not entry["dependence"] for entry in global_explanation["global"]
+    )
+    dependence_explanation = explain(frame, model_of(model), tmp_path, method="partial_dependence")
+    assert all(entry["dependence"] for entry in dependence_explanation["global"])
 
 
 def test_partial_dependence_of_a_line_is_its_slope(tmp_path: Path) -> None:
     """The mean prediction of a linear model moves with its coefficient, for every row alike."""
-    frame = line()
+    frame = linear_table()
     model = train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1})
-    found = explain(frame, model_of(model), tmp_path, method="partial_dependence", scope="global")["global"]
-    curve = next(row["dependence"] for row in found if row["column"] == "a")
+    entries = explain(frame, model_of(model), tmp_path, method="partial_dependence", scope="global")["global"]
+    curve = next(entry["dependence"] for entry in entries if entry["column"] == "a")
     slope = (curve["mean"][-1] - curve["mean"][0]) / (curve["values"][-1] - curve["values"][0])
     assert slope == pytest.approx(3, rel=0.05)
-    colours = next(row["dependence"] for row in found if row["column"] == "colour")
-    assert colours["values"] == ["green", "red"]
-    assert colours["mean"][1] - colours["mean"][0] == pytest.approx(5, rel=0.1)
+    colour_curve = next(entry["dependence"] for entry in entries if entry["column"] == "colour")
+    assert colour_curve["values"] == ["green", "red"]
+    assert colour_curve["mean"][1] - colour_curve["mean"][0] == pytest.approx(5, rel=0.1)
 
 
 def test_a_shuffled_column_that_nothing_uses_costs_nothing(tmp_path: Path) -> None:
-    """Permutation importance of an ignored column is exactly zero, of the decisive one large."""
-    frame = steps()
+    """The permutation importance of an ignored column is exactly zero, and that of the decisive one is large."""
+    frame = step_table()
     body = {"algorithms": ["decision_tree"], "budget": {"max_trials": 1}}
     model = model_of(train(frame, "y", tmp_path, **body))
-    found = explain(frame, model, tmp_path, method="permutation_importance", scope="global")["global"]
-    losses = {row["column"]: row["importance"]["mean"] for row in found}
+    entries = explain(frame, model, tmp_path, method="permutation_importance", scope="global")["global"]
+    losses = {entry["column"]: entry["importance"]["mean"] for entry in entries}
     assert losses["a"] > 0.5
     assert losses["c"] == 0.0
 
@@ -221,33 +237,35 @@ def test_a_shuffled_column_that_nothing_uses_costs_nothing(tmp_path: Path) -> No
 @pytest.mark.parametrize("target", ["y", "class"])
 def test_a_counterfactual_changes_the_prediction_when_applied(tmp_path: Path, target: str) -> None:
     """Taking over the named values and predicting again gives the promised class, or a clearly different number."""
-    frame = line().assign(**{"class": lambda f: np.where(f["y"] > 1, "high", "low")})
+    frame = linear_table().assign(**{"class": lambda f: np.where(f["y"] > 1, "high", "low")})
     frame = frame.drop(columns={"y", "class"} - {target})
     outcome = train(frame, target, tmp_path, algorithms=["linear"], budget={"max_trials": 1})
-    rows = {"rows": [0, 1, 2]}
+    instances = {"rows": [0, 1, 2]}
     model = model_artifact.load(model_of(outcome))
-    answer = explain(frame, model_of(outcome), tmp_path, method="counterfactual", instances=rows, immutable=["b"])
-    for one in answer["local"]:
-        (found,) = one["counterfactuals"]
-        row = json.loads(frame.drop(columns=target).iloc[[one["row"]]].to_json(orient="records"))[0]
-        row |= {change["column"]: change["to"] for change in found["changes"]}
-        (again,) = predict(model, [row])["predictions"]
-        assert "b" not in {change["column"] for change in found["changes"]}
+    explanation = explain(
+        frame, model_of(outcome), tmp_path, method="counterfactual", instances=instances, immutable=["b"]
+    )
+    for entry in explanation["local"]:
+        (counterfactual,) = entry["counterfactuals"]
+        row = json.loads(frame.drop(columns=target).iloc[[entry["row"]]].to_json(orient="records"))[0]
+        row |= {change["column"]: change["to"] for change in counterfactual["changes"]}
+        (prediction,) = predict(model, [row])["predictions"]
+        assert "b" not in {change["column"] for change in counterfactual["changes"]}
         if target == "y":
-            assert again["prediction"] == pytest.approx(found["prediction"])
-            assert abs(found["prediction"] - one["predicted"]) > 1
+            assert prediction["prediction"] == pytest.approx(counterfactual["prediction"])
+            assert abs(counterfactual["prediction"] - entry["predicted"]) > 1
         else:
-            assert again["prediction"] == found["prediction"] != one["predicted"]
+            assert prediction["prediction"] == counterfactual["prediction"] != entry["predicted"]
 
 
-def test_missing_counterfactuals_are_said(tmp_path: Path) -> None:
+def test_missing_counterfactuals_are_reported(tmp_path: Path) -> None:
     """If every column that could change the prediction is immutable, the answer says that there is none."""
-    frame = line().assign(y=lambda f: np.where(f["y"] > 1, "high", "low"))
+    frame = linear_table().assign(y=lambda f: np.where(f["y"] > 1, "high", "low"))
     model = train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1})
     body = {"method": "counterfactual", "instances": {"rows": [0]}, "immutable": ["a", "b", "colour"]}
-    answer = explain(frame, model_of(model), tmp_path, **body)
-    assert answer["local"][0]["counterfactuals"] == []
-    assert "with “a”, “b”, “colour” unchanged, no change" in answer["narrative"]["en"]
+    explanation = explain(frame, model_of(model), tmp_path, **body)
+    assert explanation["local"][0]["counterfactuals"] == []
+    assert "with “a”, “b”, “colour” unchanged, no change" in explanation["narrative"]["en"]
     with pytest.raises(LearningError, match="column_not_found"):
         explain(frame, model_of(model), tmp_path, **body | {"immutable": ["colou"]})
     with pytest.raises(LearningError, match="option_without_effect"):
@@ -255,16 +273,16 @@ def test_missing_counterfactuals_are_said(tmp_path: Path) -> None:
 
 
 def test_a_changed_file_is_not_explained(tmp_path: Path) -> None:
-    """An explanation against other data than the model learned from would be about nothing."""
-    frame = line()
+    """An explanation with other data than the model has learned from would be meaningless."""
+    frame = linear_table()
     model = train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1})
     with pytest.raises(LearningError, match="data_changed"):
         explain(frame.iloc[1:], model_of(model), tmp_path)
 
 
 def test_unknown_rows_and_classes_are_refused(tmp_path: Path) -> None:
-    """A row after the last and a class that the model does not know have their reasons."""
-    frame = line().assign(y=lambda f: np.where(f["y"] > 1, "high", "low"))
+    """A row after the last one, and a class that the model does not know, are rejected with their reasons."""
+    frame = linear_table().assign(y=lambda f: np.where(f["y"] > 1, "high", "low"))
     model = train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1})
     with pytest.raises(LearningError, match="row_out_of_range"):
         explain(frame, model_of(model), tmp_path, instances={"rows": [80]})
@@ -281,15 +299,15 @@ def test_columns_of_noise_do_not_matter(tmp_path: Path, split: dict[str, Any]) -
     body = {"algorithms": ["random_forest"], "budget": {"max_trials": 1}, "split": split}
     for target, expected in ((frame["signal"] > 0, {"signal"}), (rng.random(150) > 0.5, set())):
         table = frame.assign(y=np.where(target, "yes", "no"))
-        # A calibration must not keep the copy of a model from being fitted.
+        # A copy of the model must be fitted even if the model is calibrated.
         body["calibration"] = "sigmoid" if expected else "none"
-        answer = explain(
+        explanation = explain(
             table, model_of(train(table, "y", tmp_path, **body)), tmp_path, method="permutation_importance"
         )
-        assert {entry["column"] for entry in answer["global"] if entry["importance"]["matters"]} == expected
-        has_limit = any("has not learned" in limit for limit in answer["limits"]["en"])
+        assert {entry["column"] for entry in explanation["global"] if entry["importance"]["matters"]} == expected
+        has_limit = any("has not learned" in limit for limit in explanation["limits"]["en"])
         assert has_limit == bool(split)
-        doubts_probabilities = any("are not frequencies" in limit for limit in answer["limits"]["en"])
+        doubts_probabilities = any("are not frequencies" in limit for limit in explanation["limits"]["en"])
         assert doubts_probabilities == (body["calibration"] != "sigmoid")
 
 
@@ -307,22 +325,22 @@ def test_copies_of_models_weigh_classes_as_the_originals_do() -> None:
 
 
 def test_columns_that_depend_on_each_other_are_named(tmp_path: Path) -> None:
-    """The caveat names the pairs of columns that share their importance, and accuses no others."""
-    frame = line().assign(twin=lambda f: f["a"] * 2 + 1)
-    answer = explain(frame, model_of(train(frame, "y", tmp_path, algorithms=["linear"])), tmp_path)
-    assert [(pair["first"], pair["second"]) for pair in answer["correlated"]] == [("a", "twin")]
-    assert any("“a” and “twin” (1.00)" in limit for limit in answer["limits"]["en"])
+    """The caveat names the pairs of columns that share their importance, and no others."""
+    frame = linear_table().assign(twin=lambda f: f["a"] * 2 + 1)
+    explanation = explain(frame, model_of(train(frame, "y", tmp_path, algorithms=["linear"])), tmp_path)
+    assert [(pair["first"], pair["second"]) for pair in explanation["correlated"]] == [("a", "twin")]
+    assert any("“a” and “twin” (1.00)" in limit for limit in explanation["limits"]["en"])
 
 
 def test_contributions_within_their_error_are_left_out(tmp_path: Path) -> None:
     """A value at the mean of its column contributes nothing certain, so the sentence does not mention it."""
-    frame = line()
+    frame = linear_table()
     outcome = train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1})
-    case = case_of(frame, model_of(outcome))
-    mean = float(case.background["b"].mean())
+    context = context_of(frame, model_of(outcome))
+    mean = float(context.background["b"].mean())
     row = {"a": 2.0, "b": mean + 0.01, "colour": "red"}
-    answer = explain(frame, model_of(outcome), tmp_path, instances={"values": [row]}, scope="local")
-    (entry,) = answer["local"]
+    explanation = explain(frame, model_of(outcome), tmp_path, instances={"values": [row]}, scope="local")
+    (entry,) = explanation["local"]
     assert entry["uncertain"] == ["b"]
     assert entry["attributions"]["b"] != 0
     assert "“b”" not in entry["sentence"]["en"]
@@ -331,8 +349,8 @@ def test_contributions_within_their_error_are_left_out(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("value", "words"), [(2.5, "above the base value"), (-2.5, "below the base value")])
 def test_sentences_are_right_in_both_directions(tmp_path: Path, value: float, words: str) -> None:
-    """What moved the prediction comes first, whether it is above or below the base value, in units."""
-    frame = line()
+    """The columns that moved the prediction come first, whether it is above or below the base value."""
+    frame = linear_table()
     body = {"algorithms": ["linear"], "budget": {"max_trials": 1}}
     row = {"a": value, "b": value / 2, "colour": "red" if value > 0 else "green"}
     local = {"scope": "local", "instances": {"values": [row]}}
@@ -354,7 +372,7 @@ def test_sentences_are_right_in_both_directions(tmp_path: Path, value: float, wo
 
 def test_sentences_state_the_units_of_the_file(tmp_path: Path) -> None:
     """Numbers have the unit that the file writes beside them: the prediction, its contributions, and the values."""
-    frame = line().drop(columns="b")
+    frame = linear_table().drop(columns="b")
     frame["a"] = [f"{100 * a:.1f}%" for a in frame["a"]]
     frame["y"] = [f"{y:.2f} kg" for y in frame["y"]]
     outcome = train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1})
@@ -366,8 +384,8 @@ def test_sentences_state_the_units_of_the_file(tmp_path: Path) -> None:
 
 
 def test_rows_unlike_the_training_have_warnings(tmp_path: Path) -> None:
-    """Explained rows say which of their values the model has not seen, like predicted ones."""
-    frame = line()
+    """Explained rows have warnings about values that the model has not seen, like predicted ones."""
+    frame = linear_table()
     outcome = train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1})
     rows = {"values": [{"a": 0.1, "b": 0.1, "colour": "red"}, {"a": 99, "colour": "blue"}]}
     first, second = explain(frame, model_of(outcome), tmp_path, scope="local", instances=rows)["local"]
@@ -376,66 +394,68 @@ def test_rows_unlike_the_training_have_warnings(tmp_path: Path) -> None:
 
 
 def test_a_dataset_alone_is_explained_with_its_proxies(tmp_path: Path) -> None:
-    """A column that gives a sensitive one away is named, and one that does not is not accused."""
-    frame = messy().assign(title=lambda f: f["sex"].map({"f": "Ms", "m": "Mr"}))
-    answer = explain(frame, None, tmp_path, target="outcome", sensitive_features=["sex"])
-    (proxy,) = answer["proxies"]
-    assert [row["column"] for row in proxy["columns"] if row["strong"]] == ["title"]
-    assert "“title” makes it possible to guess “sex”" in answer["narrative"]["en"]
-    assert answer["associations"][0]["association"] == pytest.approx(1.0)
-    assert {"correlations", "target_balance", "missing"} == set(answer["charts"])
-    assert json.loads(msgspec.json.encode(answer)) == answer
+    """A column that gives a sensitive one away is named, and no other column is."""
+    frame = messy_table().assign(title=lambda f: f["sex"].map({"f": "Ms", "m": "Mr"}))
+    explanation = explain(frame, None, tmp_path, target="outcome", sensitive_features=["sex"])
+    (proxy,) = explanation["proxies"]
+    assert [column["column"] for column in proxy["columns"] if column["strong"]] == ["title"]
+    assert "“title” makes it possible to guess “sex”" in explanation["narrative"]["en"]
+    assert explanation["associations"][0]["association"] == pytest.approx(1.0)
+    assert {"correlations", "target_balance", "missing"} == set(explanation["charts"])
+    assert json.loads(msgspec.json.encode(explanation)) == explanation
 
 
-def test_associations_are_one_for_the_same_and_nothing_for_chance() -> None:
-    """Each pair of kinds has the ends of its scale right."""
+def test_associations_are_one_for_related_columns_and_zero_for_random_ones() -> None:
+    """The ends of the scale are reached by each pair of column types."""
     rng = np.random.default_rng(0)
     numbers = rng.normal(size=2_000)
     words = pd.Series(np.where(numbers > 0, "up", "down"), dtype=object)
-    chance = pd.Series(rng.choice(["x", "y", "z"], 2_000), dtype=object)
+    random_words = pd.Series(rng.choice(["x", "y", "z"], 2_000), dtype=object)
     days = pd.Series(pd.Timestamp("2020-01-01") + pd.to_timedelta(np.argsort(np.argsort(numbers)), unit="D"))
-    typed = [from_numbers("n", numbers), from_texts("w", words), from_texts("c", chance), from_dates("d", days)]
-    number, word, random, day = (comparable_values(one.column, one.values) for one in typed)
-    assert association(number, number) == pytest.approx(1)
-    assert association(number, day) == pytest.approx(1)
-    assert association(word, word) == pytest.approx(1, abs=1e-3)
-    assert association(word, number) > 0.8
-    assert association(random, word) < 0.05
-    assert association(random, number) < 0.05
+    columns = [from_numbers("n", numbers), from_texts("w", words), from_texts("c", random_words), from_dates("d", days)]
+    comparable_numbers, comparable_words, comparable_random_words, comparable_days = (
+        comparable_values(column.column, column.values) for column in columns
+    )
+    assert association(comparable_numbers, comparable_numbers) == pytest.approx(1)
+    assert association(comparable_numbers, comparable_days) == pytest.approx(1)
+    assert association(comparable_words, comparable_words) == pytest.approx(1, abs=1e-3)
+    assert association(comparable_words, comparable_numbers) > 0.8
+    assert association(comparable_random_words, comparable_words) < 0.05
+    assert association(comparable_random_words, comparable_numbers) < 0.05
 
 
 def test_encoded_columns_stem_from_their_source(tmp_path: Path) -> None:
     """Changing one source column changes exactly the encoded columns that are said to stem from it."""
-    frame = messy(150)
-    kept = model_artifact.load(model_of(train(frame, "outcome", tmp_path, budget={"max_trials": 1})))
-    prepare = kept.pipeline.named_steps["prepare"]
-    names = [column.name for column in kept.columns]
-    sources = encoded_sources(prepare, names)
-    table = read_table(csv(frame)).frame[names]
-    plain = prepare.transform(table)
+    frame = messy_table(150)
+    model = model_artifact.load(model_of(train(frame, "outcome", tmp_path, budget={"max_trials": 1})))
+    preparation = model.pipeline.named_steps["prepare"]
+    names = [column.name for column in model.columns]
+    sources = encoded_sources(preparation, names)
+    table = read_table(csv_file(frame)).frame[names]
+    encoded = preparation.transform(table)
     assert set(sources) == set(range(len(names)))
-    for place, name in enumerate(names):
-        moved = table.copy()
-        moved[name] = table[name].to_numpy()[::-1]
-        changed = (np.asarray(prepare.transform(moved)) != np.asarray(plain)).any(axis=0)
-        assert changed.any()
-        assert set(sources[changed]) == {place}
+    for position, name in enumerate(names):
+        changed_table = table.copy()
+        changed_table[name] = table[name].to_numpy()[::-1]
+        is_changed = (np.asarray(preparation.transform(changed_table)) != np.asarray(encoded)).any(axis=0)
+        assert is_changed.any()
+        assert set(sources[is_changed]) == {position}
 
 
 def test_many_classes_and_many_values_keep_their_sources(tmp_path: Path) -> None:
-    """A category of many values makes one encoded column a class, all of one source."""
+    """A category with many values becomes one encoded column for each class, all from the same source."""
     rng = np.random.default_rng(0)
     city = rng.integers(0, 40, 300)
     frame = pd.DataFrame({"x": rng.normal(size=300), "city": [f"c{n}" for n in city], "y": city % 3})
-    kept = model_artifact.load(model_of(train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1})))
-    sources = encoded_sources(kept.pipeline.named_steps["prepare"], ["x", "city"])
+    model = model_artifact.load(model_of(train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1})))
+    sources = encoded_sources(model.pipeline.named_steps["prepare"], ["x", "city"])
     assert sources.tolist() == [0, 1, 1, 1]
 
 
-def test_a_model_stream_is_read_once_per_load(tmp_path: Path) -> None:
-    """A model handed over as bytes explains as the file does."""
-    frame = line()
+def test_a_model_in_memory_is_explained_like_its_file(tmp_path: Path) -> None:
+    """A model that is read from bytes gives the same explanation as the file."""
+    frame = linear_table()
     outcome = train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1})
     data = outcome.artifacts[0].path.read_bytes()
-    again = ModelFile(io.BytesIO(data), outcome.artifacts[0].sha256)
-    assert explain(frame, again, tmp_path, scope="local") == explain(frame, model_of(outcome), tmp_path, scope="local")
+    model = ModelFile(io.BytesIO(data), outcome.artifacts[0].sha256)
+    assert explain(frame, model, tmp_path, scope="local") == explain(frame, model_of(outcome), tmp_path, scope="local")

@@ -28,29 +28,29 @@ from touchstone.learning.task_interface import Json
 Codes = npt.NDArray[np.intp]
 
 
-def words(name: str, values: Any) -> TypedColumn:
+def word_column(name: str, values: Any) -> TypedColumn:
     """Return a column of words."""
     return from_texts(name, pd.Series(values, dtype=object))
 
 
-def classified(truth: Codes, predicted: Codes, classes: int = 2) -> Predictions:
+def certain_predictions(truth: Codes, predicted: Codes, classes: int = 2) -> Predictions:
     """Return predictions that are certain of their classes."""
     return Predictions(truth, predicted, classes, np.eye(classes)[predicted])
 
 
 def measure(predictions: Predictions, *columns: TypedColumn, classes: tuple[str, ...] = ()) -> list[Json]:
-    """Return the metrics by group of some sensitive columns."""
+    """Return the metrics by group for some sensitive columns."""
     frame = pd.DataFrame({typed.column.name: typed.values for typed in columns})
     sensitive_columns = [define_groups(typed.column, typed.values) for typed in columns]
     return GroupMeasurer(predictions, classes).measure(frame, sensitive_columns)
 
 
 def selected_at_rates(rates: dict[str, float], rows: int = 200) -> tuple[Predictions, TypedColumn]:
-    """Return predictions by which a share of the rows of each group is selected; half of all rows are positive."""
+    """Return predictions that select a share of the rows of each group; half of all rows are positive."""
     groups = np.repeat(list(rates), rows)
     predicted = np.concatenate([np.arange(rows) < round(rate * rows) for rate in rates.values()]).astype(np.intp)
     truth = np.arange(len(groups)) % 2
-    return classified(truth, predicted), words("group", groups)
+    return certain_predictions(truth, predicted), word_column("group", groups)
 
 
 def test_groups_show_whom_a_model_fails() -> None:
@@ -59,7 +59,7 @@ def test_groups_show_whom_a_model_fails() -> None:
     is_wrong = np.arange(200) >= 100
     predicted = np.where(is_wrong, 1 - truth, truth)
 
-    (entry,) = measure(classified(truth, predicted), words("group", np.where(is_wrong, "b", "a")))
+    (entry,) = measure(certain_predictions(truth, predicted), word_column("group", np.where(is_wrong, "b", "a")))
     assert [(group["group"], group["rows"], group["metrics"]["accuracy"]["value"]) for group in entry["groups"]] == [
         ("a", 100, 1.0),
         ("b", 100, 0.0),
@@ -75,16 +75,16 @@ def test_groups_show_whom_a_model_fails() -> None:
 
 
 def test_proportions_carry_wilsons_interval() -> None:
-    """Eight right of ten: 0.490 to 0.943, as the textbook has it."""
+    """The interval of eight correct rows of ten is 0.490 to 0.943, as in textbooks."""
     truth, predicted = np.zeros(10, dtype=np.intp), np.array([0] * 8 + [1] * 2)
-    (entry,) = measure(classified(truth, predicted), words("group", ["x"] * 10))
+    (entry,) = measure(certain_predictions(truth, predicted), word_column("group", ["x"] * 10))
     accuracy = entry["groups"][0]["metrics"]["accuracy"]
     assert (round(accuracy["low"], 3), round(accuracy["high"], 3)) == (0.490, 0.943)
     assert entry["groups"][0]["too_small"]
 
 
 def test_differences_carry_newcombes_interval() -> None:
-    """56 of 70 against 48 of 80: 0.052 to 0.334 (Newcombe 1998, method 10)."""
+    """The interval of 56 of 70 against 48 of 80 is 0.052 to 0.334 (Newcombe 1998, method 10)."""
     interval = difference_interval(Share(56, 70), Share(48, 80))
     assert (round(interval.low, 4), round(interval.high, 4)) == (0.0524, 0.3339)
 
@@ -93,7 +93,7 @@ def test_numbers_are_grouped_by_quartiles_and_missing_ones_apart() -> None:
     """A numeric sensitive column is cut where a quarter of the rows lies, with names of values that occur."""
     ages = from_numbers("age", np.array([*range(20, 60), np.nan]))
     truth = np.zeros(41, dtype=np.intp)
-    (entry,) = measure(classified(truth, truth), ages)
+    (entry,) = measure(certain_predictions(truth, truth), ages)
     names = [group["group"] for group in entry["groups"]]
     assert (names[0], names[3], names[4]) == ("20 – 29", "49 – 59", None)
     assert sum(group["rows"] for group in entry["groups"]) == 41
@@ -105,7 +105,7 @@ def test_later_rows_belong_to_the_groups_of_the_table() -> None:
     later_ages = define_groups(ages.column, ages.values).assign(pd.Series([3.0, 99.0, np.nan]))
     assert later_ages.tolist() == ["20 – 29", "49 – 59", None]
 
-    colours = words("colour", ["red", "green"] * 20)
+    colours = word_column("colour", ["red", "green"] * 20)
     later_colours = define_groups(colours.column, colours.values).assign(pd.Series(["green", "blue", ""]))
     assert later_colours.tolist() == ["green", "…", None]
 
@@ -125,7 +125,7 @@ def test_groups_and_intersections_equal_those_of_fairlearn() -> None:
     }
     features = {"sex": sex, "region": region}
 
-    entries = measure(classified(truth, predicted), words("sex", sex), words("region", region))
+    entries = measure(certain_predictions(truth, predicted), word_column("sex", sex), word_column("region", region))
     assert [entry["column"] for entry in entries] == ["sex", "region", "sex × region"]
     for entry in entries:
         sensitive = pd.DataFrame({name: features[name] for name in entry["columns"]})
@@ -145,11 +145,11 @@ def test_groups_and_intersections_equal_those_of_fairlearn() -> None:
 def test_rates_below_four_fifths_are_mentioned() -> None:
     """0.13 against 0.89 causes a warning that names the groups and the rates."""
     (entry,) = measure(*selected_at_rates({"a": 0.13, "b": 0.89}))
-    (ratio, _gap) = group_warnings(entry)
-    assert ratio["code"] == "group_ratio"
-    selection = ratio["facts"]["gaps"][0]
-    assert (selection["metric"], selection["lowest"], selection["highest"]) == ("selection_rate", "a", "b")
-    assert "Rate of positive predictions: 0.130 (a) against 0.890 (b)" in ratio["text"]["en"]
+    (ratio_warning, _gap_warning) = group_warnings(entry)
+    assert ratio_warning["code"] == "group_ratio"
+    selection_gap = ratio_warning["facts"]["gaps"][0]
+    assert (selection_gap["metric"], selection_gap["lowest"], selection_gap["highest"]) == ("selection_rate", "a", "b")
+    assert "Rate of positive predictions: 0.130 (a) against 0.890 (b)" in ratio_warning["text"]["en"]
 
 
 def test_a_low_ratio_among_few_rows_may_be_chance() -> None:
@@ -171,7 +171,7 @@ def test_small_groups_are_named_and_left_out_of_the_gaps() -> None:
     """A group of 12 rows is marked, causes a warning, and does not count as the lowest or the highest."""
     truth = np.tile([0, 1], 106)
     groups = ["large"] * 200 + ["small"] * 12
-    (entry,) = measure(classified(truth, truth), words("group", groups))
+    (entry,) = measure(certain_predictions(truth, truth), word_column("group", groups))
     (warning,) = group_warnings(entry)
     assert (warning["code"], warning["facts"]["names"]) == ("small_groups", ["small (12)"])
     assert entry["gaps"]["accuracy"]["difference"] is None
@@ -182,12 +182,14 @@ def test_more_than_two_classes_have_rates_of_each_class() -> None:
     truth = np.tile([0, 1, 2], 100)
     groups = np.repeat(["a", "b"], 150)
     predicted = np.where((groups == "a") & (truth == 1), 2, np.where((groups == "b") & (truth == 2), 1, truth))
-    (entry,) = measure(classified(truth, predicted, 3), words("group", groups), classes=("low", "middle", "high"))
+    (entry,) = measure(
+        certain_predictions(truth, predicted, 3), word_column("group", groups), classes=("low", "middle", "high")
+    )
     assert entry["groups"][0]["classes"]["middle"]["true_positive_rate"]["value"] == 0.0
     assert entry["class_gaps"]["middle"]["true_positive_rate"]["difference"] == 1.0
     assert not entry["gaps"]["accuracy"]["certain"]
-    (ratio, *_others) = group_warnings(entry)
-    assert "of “middle”: 0.000 (a) against 1.00 (b)" in ratio["text"]["en"]
+    (ratio_warning, *_other_warnings) = group_warnings(entry)
+    assert "of “middle”: 0.000 (a) against 1.00 (b)" in ratio_warning["text"]["en"]
 
 
 def test_errors_of_a_regression_are_compared() -> None:
@@ -196,7 +198,7 @@ def test_errors_of_a_regression_are_compared() -> None:
     truth = rng.normal(size=200)
     groups = np.repeat(["a", "b"], 100)
     predicted = truth + rng.normal(size=200) + 5 * (groups == "b")
-    (entry,) = measure(Predictions(truth, predicted), words("group", groups))
+    (entry,) = measure(Predictions(truth, predicted), word_column("group", groups))
     assert entry["gaps"]["mean_error"]["difference"] == pytest.approx(5, abs=0.5)
     assert entry["gaps"]["mean_error"]["certain"]
     assert Mean.of(np.array([3.0])).value == 3.0

@@ -1,4 +1,4 @@
-"""Columns that give the target away are named, and honest ones are not."""
+"""Columns that give the target away are named, and others are not."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.learning.small_tables import csv
+from tests.learning.small_tables import csv_file
 from touchstone.learning.evaluation import Predictions
 from touchstone.learning.experiment import prepare_experiment
 from touchstone.learning.leakage.leakage_warnings import leakage_warnings
@@ -21,7 +21,7 @@ CLASS = np.where(FEATURES["a"] + RNG.normal(size=ROWS) > 0, "yes", "no")
 LOG_NORMAL = np.exp(2 * FEATURES["a"] + RNG.normal(size=ROWS))
 
 
-def flipped(share: float) -> Any:
+def flipped_class(share: float) -> Any:
     """Return the class, wrong in a share of the rows."""
     is_wrong = RNG.random(ROWS) < share
     return np.where(is_wrong, np.where(CLASS == "yes", "no", "yes"), CLASS)
@@ -30,15 +30,15 @@ def flipped(share: float) -> Any:
 def suspicions(
     frame: pd.DataFrame, target: str, *, errors: float = 0.5, test_share: float = 1.0
 ) -> list[tuple[str, ...]]:
-    """Return what is suspected in a table whose model predicts a share of the rows wrongly.
+    """Return the suspicions about a table whose model predicts a share of the rows wrongly.
 
-    The first rows are test rows, and the others those on which trials were compared.
+    The first rows are test rows, and trials are compared on the others.
     """
     request = msgspec.convert({"dataset_id": 1, "target": target}, TrainingRequest)
-    experiment = prepare_experiment(request, read_table(csv(frame)))
+    experiment = prepare_experiment(request, read_table(csv_file(frame)))
     truth = experiment.target.values
-    wrong = np.arange(len(truth)) < errors * len(truth)
-    predicted = np.where(wrong, truth[::-1], truth)
+    is_wrong = np.arange(len(truth)) < errors * len(truth)
+    predicted = np.where(is_wrong, truth[::-1], truth)
     predictions = Predictions(truth, predicted, len(experiment.target.classes))
     test_rows, validation_rows = np.split(np.arange(len(truth)), [int(test_share * len(truth))])
     validation = predictions.take(validation_rows) if len(validation_rows) else None
@@ -53,7 +53,7 @@ def suspicions(
     ("columns", "target", "expected"),
     [
         ({"copy": 2.2 * LOG_NORMAL, "y": LOG_NORMAL}, "y", [("leakage_suspect", "copy")]),
-        ({"proxy": flipped(0.04), "y": CLASS}, "y", [("leakage_suspect", "proxy")]),
+        ({"proxy": flipped_class(0.04), "y": CLASS}, "y", [("leakage_suspect", "proxy")]),
         (
             {"net": np.abs(FEATURES["b"]), "tax": LOG_NORMAL, "y": np.abs(FEATURES["b"]) + LOG_NORMAL},
             "y",
@@ -81,8 +81,8 @@ def test_what_gives_the_target_away_is_named(
     columns: dict[str, Any], target: str, expected: list[tuple[str, ...]]
 ) -> None:
     """A scaled copy, a proxy that is right for 96 %, and the parts of a sum, product or threshold are named."""
-    others = FEATURES[["a", "d"]]
-    assert suspicions(pd.DataFrame({**others, **columns}), target) == expected
+    other_features = FEATURES[["a", "d"]]
+    assert suspicions(pd.DataFrame({**other_features, **columns}), target) == expected
 
 
 def test_easy_classes_are_not_suspected() -> None:
@@ -103,6 +103,6 @@ def test_a_perfect_score_is_doubted(errors: float, expected: list[tuple[str, ...
     [(40, 0.0, []), (120, 0.0, [("too_good_to_be_true",)]), (120, 0.02, [])],
 )
 def test_few_perfect_predictions_prove_nothing(rows: int, errors: float, expected: list[tuple[str, ...]]) -> None:
-    """A good model may predict forty rows correctly, or 120 nearly so; all of 120 is doubted, whichever are tested."""
+    """A good model may predict all of 40 rows correctly, or most of 120; all of 120, tested or not, are suspicious."""
     table = FEATURES.assign(y=CLASS).head(rows)
     assert suspicions(table, "y", errors=errors, test_share=0.2) == expected

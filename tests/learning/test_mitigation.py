@@ -12,7 +12,7 @@ from fairlearn.postprocessing import ThresholdOptimizer
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import balanced_accuracy_score
 
-from tests.learning.small_tables import Progress, csv, explain, model_of, train
+from tests.learning.small_tables import Progress, csv_file, explain, model_of, train
 from touchstone.learning.artifacts import example, model_artifact
 from touchstone.learning.column_types import from_texts
 from touchstone.learning.decisions.threshold import Objective
@@ -34,7 +34,7 @@ from touchstone.learning.time_budget import TimeBudget
 SHORT = {"algorithms": ["linear"], "budget": {"max_trials": 1}}
 
 
-def unequal(rows: int = 600) -> pd.DataFrame:
+def unequal_table(rows: int = 600) -> pd.DataFrame:
     """Return a table in which group b is hired less often, which `points` give away."""
     rng = np.random.default_rng(0)
     group = np.where(rng.random(rows) < 0.5, "a", "b")
@@ -56,70 +56,74 @@ def test_mitigation_narrows_the_gap_and_says_before_and_after(
 ) -> None:
     """The result holds quality and gaps before and after, and its own figures are those after."""
     body = {"sensitive_features": ["group"], "mitigation": mitigation, "split": split, **SHORT}
-    result = train(unequal(), "hired", tmp_path, **body).result
+    result = train(unequal_table(), "hired", tmp_path, **body).result
     effect = result["mitigation"]
     assert selection_gap(effect["after"]) < 0.6 * selection_gap(effect["before"])
     assert effect["after"]["metrics"] == result["metrics"]
     assert effect["after"]["group_metrics"] == result["group_metrics"]
 
-    plain = train(unequal(), "hired", tmp_path, **{**body, "mitigation": "none"}).result
-    assert plain["mitigation"] is None
-    assert effect["before"]["group_metrics"] == plain["group_metrics"]
-    assert effect["before"]["metrics"] == plain["metrics"]
+    unmitigated_result = train(unequal_table(), "hired", tmp_path, **{**body, "mitigation": "none"}).result
+    assert unmitigated_result["mitigation"] is None
+    assert effect["before"]["group_metrics"] == unmitigated_result["group_metrics"]
+    assert effect["before"]["metrics"] == unmitigated_result["metrics"]
 
 
 def test_reweighing_without_time_is_not_complete() -> None:
     """Without time for validation models the model decides as before, and the result is no longer reproducible."""
     body = {"dataset_id": 1, "target": "hired", "sensitive_features": ["group"], "mitigation": "reweighing", **SHORT}
-    experiment = prepare_experiment(msgspec.convert(body, TrainingRequest), read_table(csv(unequal())))
+    experiment = prepare_experiment(msgspec.convert(body, TrainingRequest), read_table(csv_file(unequal_table())))
     with open_fitting_pool() as pool:
         search = search_models(experiment, pool, TimeBudget(60), Progress())
-        hurried = mitigate(experiment, search, pool, TimeBudget(0))
-        complete = mitigate(experiment, search, pool, TimeBudget(60))
+        incomplete_search = mitigate(experiment, search, pool, TimeBudget(0))
+        complete_search = mitigate(experiment, search, pool, TimeBudget(60))
 
-    assert (search.is_complete, hurried.is_complete, complete.is_complete) == (True, False, True)
-    assert hurried.folds[0].decisions is search.folds[0].decisions
-    assert complete.folds[0].decisions is not search.folds[0].decisions
+    assert (search.is_complete, incomplete_search.is_complete, complete_search.is_complete) == (True, False, True)
+    assert incomplete_search.folds[0].decisions is search.folds[0].decisions
+    assert complete_search.folds[0].decisions is not search.folds[0].decisions
 
 
 def test_thresholds_by_group_apply_to_predictions_and_to_the_example(tmp_path: Path) -> None:
     """The same points lead to different decisions, also for rows of another group, and without Touchstone."""
     body = {"sensitive_features": ["group"], "features": {"exclude": ["group"]}, "mitigation": "thresholds", **SHORT}
-    outcome = train(unequal(), "hired", tmp_path, **body)
+    outcome = train(unequal_table(), "hired", tmp_path, **body)
     thresholds = {entry["group"]: entry["threshold"] for entry in outcome.result["mitigation"]["thresholds"]}
     assert thresholds["a"] > thresholds["b"]
 
     rows = [{"points": points / 10, "group": group} for points in range(-10, 30) for group in ("a", "b", "c", None)]
-    answers = predict(model_artifact.load(model_of(outcome)), rows)["predictions"]
-    for row, answer in zip(rows, answers, strict=True):
+    predictions = predict(model_artifact.load(model_of(outcome)), rows)["predictions"]
+    for row, prediction in zip(rows, predictions, strict=True):
         threshold = thresholds.get(str(row["group"]), thresholds[None])
-        assert answer["prediction"] == ("yes" if answer["probabilities"][1] >= threshold else "no")
+        assert prediction["prediction"] == ("yes" if prediction["probabilities"][1] >= threshold else "no")
 
     pipeline, record = example.load_model(tmp_path / "model.skops")
-    assert [answer["prediction"] for answer in example.predict(pipeline, record, rows)] == [
-        answer["prediction"] for answer in answers
+    assert [prediction["prediction"] for prediction in example.predict(pipeline, record, rows)] == [
+        prediction["prediction"] for prediction in predictions
     ]
     assert "group" in json.loads(json.dumps(record))["examples"][0]["row"]
 
 
 def test_rows_are_explained_with_the_threshold_of_their_group(tmp_path: Path) -> None:
     """An explanation states the prediction that the service makes, and counterfactuals do not change the group."""
-    frame = unequal()
+    frame = unequal_table()
     body = {"sensitive_features": ["group"], "mitigation": "thresholds", **SHORT}
     outcome = train(frame, "hired", tmp_path, **body)
     model = model_artifact.load(model_of(outcome))
     assert model.group_thresholds is not None
 
-    # The same points, between the two thresholds, are enough in one group only.
+    # Points between the two thresholds are enough in one group only.
     points = np.linspace(frame["points"].min(), frame["points"].max(), 200)
     pairs: list[list[Json]] = [[{"points": float(value), "group": group} for group in "ab"] for value in points]
-    answers = [[answer["prediction"] for answer in predict(model, pair)["predictions"]] for pair in pairs]
-    rows = next(pair for pair, (of_a, of_b) in zip(pairs, answers, strict=True) if of_a != of_b)
+    classes_of_pairs = [
+        [prediction["prediction"] for prediction in predict(model, pair)["predictions"]] for pair in pairs
+    ]
+    rows = next(
+        pair for pair, (class_of_a, class_of_b) in zip(pairs, classes_of_pairs, strict=True) if class_of_a != class_of_b
+    )
 
     explanation = explain(frame, model_of(outcome), tmp_path, method="counterfactual", instances={"values": rows})
     entries = explanation["local"]
-    predicted = [answer["prediction"] for answer in predict(model, rows)["predictions"]]
-    assert [entry["predicted"] for entry in entries] == predicted
+    predicted_classes = [prediction["prediction"] for prediction in predict(model, rows)["predictions"]]
+    assert [entry["predicted"] for entry in entries] == predicted_classes
     for entry in entries:
         (counterfactual,) = entry["counterfactuals"]
         assert [change["column"] for change in counterfactual["changes"]] == ["points"]
@@ -139,7 +143,7 @@ def test_thresholds_are_as_good_as_those_of_fairlearn() -> None:
     predictions = Predictions(truth, (scores >= 0.5).astype(int), 2, probabilities)
     frame = pd.DataFrame({"group": cells})
     thresholds = choose_group_thresholds([column], frame, predictions, Objective(metric="balanced_accuracy"))
-    decided = thresholds.decide(frame, probabilities)
+    decisions = thresholds.decide(frame, probabilities)
 
     class Scores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         def fit(self, features: Any, classes: Any) -> "Scores":
@@ -156,12 +160,12 @@ def test_thresholds_are_as_good_as_those_of_fairlearn() -> None:
         prefit=True,
         predict_method="predict_proba",
     ).fit(scores[:, None], truth, sensitive_features=groups)
-    tossed = optimizer.predict(scores[:, None], sensitive_features=groups, random_state=0)
+    random_decisions = optimizer.predict(scores[:, None], sensitive_features=groups, random_state=0)
 
-    rates = [decided[groups == group].mean() for group in ("a", "b")]
+    rates = [decisions[groups == group].mean() for group in ("a", "b")]
     assert abs(rates[0] - rates[1]) < 0.01
-    expected = balanced_accuracy_score(truth, tossed)
-    assert balanced_accuracy_score(truth, decided) == pytest.approx(expected, abs=0.01)
+    expected = balanced_accuracy_score(truth, random_decisions)
+    assert balanced_accuracy_score(truth, decisions) == pytest.approx(expected, abs=0.01)
 
 
 def test_weights_make_group_and_class_independent() -> None:
@@ -186,6 +190,6 @@ def test_mitigation_that_makes_no_sense_is_refused(
     tmp_path: Path, target: str, body: dict[str, Any], code: str
 ) -> None:
     """Without groups, without classes, or by thresholds among three classes, there is nothing to mitigate."""
-    frame = unequal().assign(rank=np.arange(600) % 3)
+    frame = unequal_table().assign(rank=np.arange(600) % 3)
     with pytest.raises(LearningError, match=code):
         train(frame, target, tmp_path, **SHORT, **body)

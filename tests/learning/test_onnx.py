@@ -25,7 +25,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from tests.learning.small_tables import csv, messy, train
+from tests.learning.small_tables import csv_file, messy_table, train
 from touchstone.learning.artifacts.model_artifact import LoadedModel
 from touchstone.learning.artifacts.onnx_delivery import OnnxDelivery, deliver_onnx
 from touchstone.learning.artifacts.onnx_export import trees
@@ -77,30 +77,30 @@ def table_with(target: str, rows: int = 200) -> tuple[pd.DataFrame, list[Any], T
     """Return a table with missing numbers, dates of three centuries and categories, its features, and a target."""
     rng = np.random.default_rng(1)
     moments = pd.Timestamp("1890-02-27 22:00") + pd.to_timedelta(rng.integers(0, 2_000_000, rows), unit="h")
-    frame = messy(rows).assign(
+    frame = messy_table(rows).assign(
         score=rng.gamma(2.0, 10.0, rows), when=moments.to_series().where(rng.random(rows) > 0.1).to_numpy()
     )
-    table = read_table(csv(frame.drop(columns=["id", "notes", "constant", "empty"])))
+    table = read_table(csv_file(frame.drop(columns=["id", "notes", "constant", "empty"])))
     columns = [column for name, column in table.columns.items() if name != target]
     task = Task.REGRESSION if target == "score" else Task.CLASSIFICATION
     return table.frame, columns, read_target(table, target, task, None, None)
 
 
-def fit(model: Any, target: str, learned_rows: int = 150, **record: Any) -> tuple[LoadedModel, pd.DataFrame]:
+def fit(estimator: Any, target: str, training_row_count: int = 150, **record: Any) -> tuple[LoadedModel, pd.DataFrame]:
     """Return a model that has learned from the first rows of a table, and all rows."""
-    frame, columns, values = table_with(target)
-    frame = frame.iloc[values.rows]
+    frame, columns, target_column = table_with(target)
+    frame = frame.iloc[target_column.rows]
     features = frame[[column.name for column in columns]]
-    pipeline = Pipeline([("prepare", build_preparation(columns, values, seed=0)), ("model", model)])
-    pipeline.fit(features.iloc[:learned_rows], values.values[:learned_rows])
-    described = {
+    pipeline = Pipeline([("prepare", build_preparation(columns, target_column, seed=0)), ("model", estimator)])
+    pipeline.fit(features.iloc[:training_row_count], target_column.values[:training_row_count])
+    model_record = {
         "target": target,
-        "classes": list(values.classes),
+        "classes": list(target_column.classes),
         "features": [schema_to_dict(column) for column in columns],
         "decision": {"threshold": 0.4, "class_weights": []},
         "sha256": "",
     }
-    return LoadedModel(pipeline, described | record), features
+    return LoadedModel(pipeline, model_record | record), features
 
 
 def deliver(model: LoadedModel, rows: pd.DataFrame, seconds: float = 60.0) -> OnnxDelivery:
@@ -108,36 +108,36 @@ def deliver(model: LoadedModel, rows: pd.DataFrame, seconds: float = 60.0) -> On
 
 
 @pytest.mark.parametrize("target", ["outcome", "colour"])
-@pytest.mark.parametrize("model", CLASSIFIERS, ids=lambda model: type(model).__name__)
-def test_classifiers_predict_the_same(model: Any, target: str) -> None:
+@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=lambda estimator: type(estimator).__name__)
+def test_classifiers_predict_the_same(estimator: Any, target: str) -> None:
     """Classes and probabilities agree, also for categories that were not among the rows that the model learned from."""
-    loaded, rows = fit(model, target)
-    content = convert_model(loaded)
+    model, rows = fit(estimator, target)
+    content = convert_model(model)
     onnx.checker.check_model(content, full_check=True)
-    verify_file(content, loaded, rows)
-    assert convert_model(loaded) == content
+    verify_file(content, model, rows)
+    assert convert_model(model) == content
 
 
-@pytest.mark.parametrize("model", REGRESSORS, ids=lambda model: type(model).__name__)
-def test_regressions_predict_the_same(model: Any) -> None:
-    loaded, rows = fit(model, "score")
-    content = convert_model(loaded)
+@pytest.mark.parametrize("estimator", REGRESSORS, ids=lambda estimator: type(estimator).__name__)
+def test_regressions_predict_the_same(estimator: Any) -> None:
+    model, rows = fit(estimator, "score")
+    content = convert_model(model)
     onnx.checker.check_model(content, full_check=True)
-    verify_file(content, loaded, rows)
+    verify_file(content, model, rows)
 
 
 def test_a_class_that_was_not_learned_is_impossible_and_weights_decide() -> None:
     """The columns of the probabilities are those of all classes of the target, also of one that was never learned."""
-    weighted = {"threshold": 0.5, "class_weights": [1.0, 2.0, 3.0, 1.5]}
-    loaded, rows = fit(DecisionTreeClassifier(max_depth=2), "colour", classes=["black", *"bgr"], decision=weighted)
-    loaded.estimator.classes_ = np.array([1, 2, 3])
-    verify_file(convert_model(loaded), loaded, rows)
+    decision = {"threshold": 0.5, "class_weights": [1.0, 2.0, 3.0, 1.5]}
+    model, rows = fit(DecisionTreeClassifier(max_depth=2), "colour", classes=["black", *"bgr"], decision=decision)
+    model.estimator.classes_ = np.array([1, 2, 3])
+    verify_file(convert_model(model), model, rows)
 
 
 def test_training_delivers_a_verified_file(tmp_path: Path) -> None:
     """The file, the result and the card agree that the model exists in ONNX, and the file names the classes."""
     outcome = train(
-        messy(120),
+        messy_table(120),
         "outcome",
         tmp_path,
         algorithms=["linear"],
@@ -156,7 +156,7 @@ def test_training_delivers_a_verified_file(tmp_path: Path) -> None:
 
 
 def test_training_on_texts_says_why_there_is_no_file(tmp_path: Path) -> None:
-    outcome = train(messy(120), "outcome", tmp_path, algorithms=["linear"], budget={"max_trials": 1})
+    outcome = train(messy_table(120), "outcome", tmp_path, algorithms=["linear"], budget={"max_trials": 1})
     assert outcome.result["onnx"]["written"] is False
     assert outcome.result["onnx"]["reason"] == "text_column"
     assert "“notes”" in outcome.result["onnx"]["text"]["en"]
@@ -165,26 +165,26 @@ def test_training_on_texts_says_why_there_is_no_file(tmp_path: Path) -> None:
 
 def test_reasons_why_there_is_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
     """A model that cannot be converted, a lack of time, of packages or of agreement each have a reason of their own."""
-    loaded, rows = fit(RandomForestClassifier(n_estimators=5), "outcome")
+    model, rows = fit(RandomForestClassifier(n_estimators=5), "outcome")
     thresholds = {"columns": [], "by_group": {}, "default": 0.5}
     assert deliver(fit(KNeighborsClassifier(), "outcome")[0], rows).statement["reason"] == "model"
-    assert deliver(LoadedModel(loaded.pipeline, loaded.record | {"group_thresholds": thresholds}), rows).statement[
+    assert deliver(LoadedModel(model.pipeline, model.record | {"group_thresholds": thresholds}), rows).statement[
         "reason"
     ] == ("group_thresholds")
-    assert deliver(loaded, rows, seconds=1).statement["reason"] == "no_time"
+    assert deliver(model, rows, seconds=1).statement["reason"] == "no_time"
 
     with monkeypatch.context() as patch:
         patch.setattr(trees, "MAX_NODES", 10)
-        assert deliver(loaded, rows).statement["reason"] == "too_many_nodes"
+        assert deliver(model, rows).statement["reason"] == "too_many_nodes"
     with monkeypatch.context() as patch:
         patch.setattr(importlib.util, "find_spec", lambda name: None)
-        assert deliver(loaded, rows).statement["reason"] == "not_installed"
+        assert deliver(model, rows).statement["reason"] == "not_installed"
 
 
 def test_a_file_that_predicts_otherwise_is_not_delivered() -> None:
     """The file is compared with the model row by row."""
-    loaded, rows = fit(DecisionTreeClassifier(max_depth=4), "outcome")
+    model, rows = fit(DecisionTreeClassifier(max_depth=4), "outcome")
     other_model, _rows = fit(DecisionTreeClassifier(max_depth=1), "outcome")
-    with pytest.raises(NotInOnnx) as caught:
-        verify_file(convert_model(other_model), loaded, rows)
-    assert caught.value.reason == "differs"
+    with pytest.raises(NotInOnnx) as error_info:
+        verify_file(convert_model(other_model), model, rows)
+    assert error_info.value.reason == "differs"

@@ -1,4 +1,4 @@
-"""Requests for trainings and explanations are rejected before any work if possible."""
+"""Requests for trainings and explanations are rejected before any work, where possible."""
 
 import pickle
 import subprocess
@@ -19,11 +19,11 @@ from touchstone.messages.labels import ALGORITHM_LABELS, METHOD_LABELS, METRIC_L
 COLUMNS = ["a", "b", "y"]
 
 
-def order(**body: Any) -> TrainingRequest:
+def training_request(**body: Any) -> TrainingRequest:
     return msgspec.convert({"dataset_id": 1, "target": "y", **body}, TrainingRequest)
 
 
-def asked(**body: Any) -> ExplanationRequest:
+def explanation_request(**body: Any) -> ExplanationRequest:
     return msgspec.convert(body, ExplanationRequest)
 
 
@@ -46,11 +46,11 @@ def asked(**body: Any) -> ExplanationRequest:
         ({"split": {"group_column": "y"}}, "split_by_target", "split"),
     ],
 )
-def test_contradictions_are_refused_with_their_place(body: dict[str, Any], code: str, field: str) -> None:
+def test_contradictions_are_refused_with_their_field(body: dict[str, Any], code: str, field: str) -> None:
     """The error for a contradictory request names the field."""
-    with pytest.raises(LearningError) as refused:
-        order(**body)
-    assert (refused.value.code, refused.value.field) == (code, field)
+    with pytest.raises(LearningError) as error_info:
+        training_request(**body)
+    assert (error_info.value.code, error_info.value.field) == (code, field)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_contradictions_are_refused_with_their_place(body: dict[str, Any], code:
 def test_values_out_of_bounds_are_refused(body: dict[str, Any]) -> None:
     """Every number has bounds, and unknown fields are never ignored silently."""
     with pytest.raises(msgspec.ValidationError):
-        order(**body)
+        training_request(**body)
 
 
 @pytest.mark.parametrize(
@@ -86,30 +86,30 @@ def test_values_out_of_bounds_are_refused(body: dict[str, Any]) -> None:
 )
 def test_what_the_columns_contradict_is_refused(body: dict[str, Any], code: str) -> None:
     """Names of columns that the table does not have are rejected before the job starts."""
-    with pytest.raises(LearningError) as refused:
-        check_training_request(order(**body), COLUMNS, rows=100)
-    assert refused.value.code == code
+    with pytest.raises(LearningError) as error_info:
+        check_training_request(training_request(**body), COLUMNS, rows=100)
+    assert error_info.value.code == code
 
 
 def test_the_nearest_column_is_named() -> None:
     """The error for a misspelled target suggests the most similar column."""
-    with pytest.raises(LearningError) as refused:
-        check_training_request(order(target="incme"), ["income", "age"], rows=100)
-    assert refused.value.facts == {"name": "incme", "nearest": "income"}
+    with pytest.raises(LearningError) as error_info:
+        check_training_request(training_request(target="incme"), ["income", "age"], rows=100)
+    assert error_info.value.facts == {"name": "incme", "nearest": "income"}
 
 
 def test_too_few_rows_are_refused() -> None:
     """A table with too few rows to learn from is rejected by their number alone."""
-    with pytest.raises(LearningError) as refused:
-        check_training_request(order(), COLUMNS, rows=3)
-    assert refused.value.code == "too_few_rows"
+    with pytest.raises(LearningError) as error_info:
+        check_training_request(training_request(), COLUMNS, rows=3)
+    assert error_info.value.code == "too_few_rows"
 
 
 def test_features_are_the_included_less_the_excluded_less_the_target() -> None:
     """The target is never a feature, whatever is included."""
-    assert chosen_features(order(), COLUMNS) == ("a", "b")
-    assert chosen_features(order(features={"include": ["b"]}), COLUMNS) == ("b",)
-    assert chosen_features(order(features={"exclude": ["b"]}), COLUMNS) == ("a",)
+    assert chosen_features(training_request(), COLUMNS) == ("a", "b")
+    assert chosen_features(training_request(features={"include": ["b"]}), COLUMNS) == ("b",)
+    assert chosen_features(training_request(features={"exclude": ["b"]}), COLUMNS) == ("a",)
 
 
 @pytest.mark.parametrize(
@@ -133,17 +133,19 @@ def test_features_are_the_included_less_the_excluded_less_the_target() -> None:
 )
 def test_explanations_that_make_no_sense_are_refused(body: dict[str, Any], code: str) -> None:
     """An explanation needs exactly one subject, a known method for it, and rows in a single form."""
-    with pytest.raises(LearningError) as refused:
-        asked(**body)
-    assert refused.value.code == code
+    with pytest.raises(LearningError) as error_info:
+        explanation_request(**body)
+    assert error_info.value.code == code
 
 
 def test_rows_and_classes_that_do_not_exist_are_refused() -> None:
     """A missing row, or a class that the model does not know, never starts a job."""
     with pytest.raises(LearningError, match="row_out_of_range"):
-        check_explanation_request(asked(job_id="a", instances={"rows": [9]}), COLUMNS, rows=9)
+        check_explanation_request(explanation_request(job_id="a", instances={"rows": [9]}), COLUMNS, rows=9)
     with pytest.raises(LearningError, match="class_not_found"):
-        check_explanation_request(asked(job_id="a", target_class="maybe"), COLUMNS, rows=9, classes=["yes", "no"])
+        check_explanation_request(
+            explanation_request(job_id="a", target_class="maybe"), COLUMNS, rows=9, classes=["yes", "no"]
+        )
 
 
 @pytest.mark.parametrize(
@@ -153,19 +155,19 @@ def test_rows_and_classes_that_do_not_exist_are_refused() -> None:
         ({"output": "log_odds"}, "output=log_odds"),
     ],
 )
-def test_what_only_classes_have_is_not_asked_of_numbers(body: dict[str, Any], option: str) -> None:
+def test_options_about_classes_are_refused_for_regressions(body: dict[str, Any], option: str) -> None:
     """A regression model has neither classes nor odds; requests before the type is known are accepted."""
-    order = asked(job_id="a", **body)
-    with pytest.raises(LearningError) as refused:
-        check_explanation_request(order, COLUMNS, rows=9, classes=())
-    assert (refused.value.code, refused.value.field) == ("option_without_effect", option.partition("=")[0])
-    assert refused.value.facts == {"option": option, "subject": "task=regression"}
-    check_explanation_request(order, COLUMNS, rows=9)
-    check_explanation_request(asked(job_id="a"), COLUMNS, rows=9, classes=())
+    request = explanation_request(job_id="a", **body)
+    with pytest.raises(LearningError) as error_info:
+        check_explanation_request(request, COLUMNS, rows=9, classes=())
+    assert (error_info.value.code, error_info.value.field) == ("option_without_effect", option.partition("=")[0])
+    assert error_info.value.facts == {"option": option, "subject": "task=regression"}
+    check_explanation_request(request, COLUMNS, rows=9)
+    check_explanation_request(explanation_request(job_id="a"), COLUMNS, rows=9, classes=())
 
 
 def test_tables_agree() -> None:
-    """Every algorithm can be created, every metric computed, and every row has its label."""
+    """Every algorithm can be created, every metric can be computed, and every row has its label."""
     assert {row.name for row in ALGORITHMS} == {*MODEL_FAMILIES, ENSEMBLE} == set(ALGORITHM_LABELS)
     assert {row.name for row in METRICS} == set(METRIC_FUNCTIONS) == set(METRIC_LABELS)
     assert {row.name for row in METHODS} == set(METHOD_LABELS)
@@ -173,15 +175,20 @@ def test_tables_agree() -> None:
     assert all(len(label) == 2 for label in labels)
 
 
-def test_refusals_survive_the_border_of_a_process() -> None:
+def test_errors_can_be_sent_between_processes() -> None:
     """An error in a worker process arrives completely."""
     error = LearningError("target_not_found", field="target", name="x", nearest=None)
-    again = pickle.loads(pickle.dumps(error))
-    assert (again.code, again.field, again.facts, again.phase) == (error.code, "target", error.facts, error.phase)
-    assert REASON_BY_CODE[again.code].facts == ("name", "nearest")
+    restored_error = pickle.loads(pickle.dumps(error))
+    assert (restored_error.code, restored_error.field, restored_error.facts, restored_error.phase) == (
+        error.code,
+        "target",
+        error.facts,
+        error.phase,
+    )
+    assert REASON_BY_CODE[restored_error.code].facts == ("name", "nearest")
 
 
-def test_orders_do_not_load_the_heavy_libraries() -> None:
+def test_request_definitions_do_not_load_the_heavy_libraries() -> None:
     """The API checks requests without loading the machine-learning libraries."""
     code = (
         "import sys, touchstone.learning.request_definitions; "

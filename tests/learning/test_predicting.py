@@ -1,4 +1,4 @@
-"""Predictions with a trained model: what they warn of, and models that stay loaded."""
+"""Predictions with a trained model: their warnings, faster ways to compute them, and models that stay loaded."""
 
 import io
 import json
@@ -19,7 +19,7 @@ from sklearn.ensemble import (
 from sklearn.linear_model import Ridge
 from sklearn.tree import DecisionTreeClassifier
 
-from tests.learning.small_tables import messy, model_of, train
+from tests.learning.small_tables import messy_table, model_of, train
 from touchstone.learning.artifacts import model_artifact
 from touchstone.learning.artifacts.model_artifact import LoadedModel
 from touchstone.learning.column_types import ColumnKind, ColumnSchema
@@ -39,7 +39,7 @@ BODY: dict[str, Any] = {"algorithms": ["decision_tree"], "budget": {"max_trials"
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
     """Return a model that predicts `outcome` from columns of every kind."""
-    return model_artifact.load(model_of(train(messy(120), "outcome", tmp_path_factory.mktemp("model"), **BODY)))
+    return model_artifact.load(model_of(train(messy_table(120), "outcome", tmp_path_factory.mktemp("model"), **BODY)))
 
 
 def warnings_about(model: LoadedModel, row: dict[str, Any]) -> list[tuple[str, str | None]]:
@@ -50,7 +50,7 @@ def warnings_about(model: LoadedModel, row: dict[str, Any]) -> list[tuple[str, s
 
 def test_rows_like_those_learned_from_have_no_warnings(model: LoadedModel) -> None:
     """Rows of the training table, and rows that only lack some values, are predicted without a warning."""
-    frame = messy(120)
+    frame = messy_table(120)
     low, high = (float(model.observed_values["amount"][end]) for end in ("low", "high"))
     assert low < high
     assert warnings_about(model, {"amount": low, "colour": "red", "when": "2020-01-09"}) == []
@@ -69,7 +69,7 @@ def test_rows_like_those_learned_from_have_no_warnings(model: LoadedModel) -> No
         ({"amount": None, "colour": "NA"}, "row_without_values", None),
     ],
 )
-def test_what_the_model_has_not_seen_is_said(
+def test_values_that_the_model_has_not_seen_have_warnings(
     model: LoadedModel, row: dict[str, Any], code: str, column: str | None
 ) -> None:
     """A value out of range, an unseen category and a row without values are answered with a warning."""
@@ -89,7 +89,7 @@ def test_warnings_quote_the_values_in_both_languages(model: LoadedModel) -> None
 
 def test_few_rows_are_encoded_as_the_preparation_does(model: LoadedModel) -> None:
     """The faster way to encode a few rows gives the same matrix, for columns of every kind."""
-    rows = json.loads(messy(120).drop(columns="outcome").tail(30).to_json(orient="records", date_format="iso"))
+    rows = json.loads(messy_table(120).drop(columns="outcome").tail(30).to_json(orient="records", date_format="iso"))
     cells = read_rows(model.columns, [*rows, {}, {"colour": "never seen"}], ignored=model.other_columns)
     with suppress_numeric_warnings():
         matrix = FewRowsEncoder.of(model.preparation).encode(cells, row_count=len(rows) + 2)
@@ -128,27 +128,27 @@ def test_dates_are_read_in_every_way_of_their_column() -> None:
         build_frame([column], [{"day": "someday"}])
 
 
-def test_loaded_models_are_kept_until_others_need_the_room(tmp_path: Path) -> None:
-    """A model is loaded once while there is room for it, and a damaged file is never loaded."""
-    frame = messy(120)
+def test_loaded_models_are_kept_until_others_need_the_memory(tmp_path: Path) -> None:
+    """A model is loaded only once while there is enough memory, and a damaged file is never loaded."""
+    frame = messy_table(120)
     files = []
     for seed in (0, 1):
-        kept = train(frame, "outcome", tmp_path, **BODY, seed=seed).artifacts[0]
-        files.append((kept.path.read_bytes(), kept.sha256))
+        artifact = train(frame, "outcome", tmp_path, **BODY, seed=seed).artifacts[0]
+        files.append((artifact.path.read_bytes(), artifact.sha256))
 
-    def opened(number: int) -> ModelFile:
+    def open_file(number: int) -> ModelFile:
         content, digest = files[number]
         return ModelFile(io.BytesIO(content), digest)
 
     cache = ModelCache(max_bytes=sum(len(content) for content, _digest in files))
-    model = cache.load(opened(0))
-    assert cache.load(opened(1)) is not model
-    assert cache.load(opened(0)) is model
+    model = cache.load(open_file(0))
+    assert cache.load(open_file(1)) is not model
+    assert cache.load(open_file(0)) is model
 
     small_cache = ModelCache(max_bytes=len(files[1][0]))
-    model = small_cache.load(opened(0))
-    small_cache.load(opened(1))
-    reloaded_model = small_cache.load(opened(0))
+    model = small_cache.load(open_file(0))
+    small_cache.load(open_file(1))
+    reloaded_model = small_cache.load(open_file(0))
     assert reloaded_model is not model
     rows = json.loads(frame.drop(columns=["outcome", "when"]).head(3).to_json(orient="records"))
     assert reloaded_model.predict(rows) == model.predict(rows)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.learning.small_tables import csv, raw
+from tests.learning.small_tables import csv_file, data_file
 from touchstone.core.delimited_text import has_header
 from touchstone.learning.column_types import ColumnKind, parse_cell, schema_from_dict, schema_to_dict
 from touchstone.learning.identifiers import is_named_like_identifier
@@ -34,7 +34,7 @@ from touchstone.learning.table_warnings import table_warnings
 )
 def test_numbers_as_people_write_them(texts: list[str], numbers: list[float], unit: str) -> None:
     """Amounts, shares and measurements are numbers, in files and in rows given by value alike."""
-    table = read_table(csv(pd.DataFrame({"n": [*texts, "n/a"], "w": "x"})))
+    table = read_table(csv_file(pd.DataFrame({"n": [*texts, "n/a"], "w": "x"})))
     assert table.frame["n"].tolist()[:-1] == numbers
     column = schema_from_dict(schema_to_dict(table.columns["n"]))
     assert column.unit == unit
@@ -46,13 +46,13 @@ def test_numbers_as_people_write_them(texts: list[str], numbers: list[float], un
     "texts", [["12 kg", "800 g", "3 kg"], ["1,2", "1.2.3", "x"], ["12:30", "13:45"], ["3-4", "5-6"], ["A12", "A13"]]
 )
 def test_what_only_resembles_numbers_stays_words(texts: list[str]) -> None:
-    """Several units, versions, times, ranges and codes are no quantities."""
-    assert read_table(csv(pd.DataFrame({"n": texts}))).columns["n"].kind is ColumnKind.CATEGORY
+    """Cells with several units, versions, times, ranges and codes are not quantities."""
+    assert read_table(csv_file(pd.DataFrame({"n": texts}))).columns["n"].kind is ColumnKind.CATEGORY
 
 
 def test_another_unit_is_refused() -> None:
     """A row in grams cannot be predicted by a model that has learned from kilograms."""
-    column = read_table(raw("n,w\n12 kg,x\n13 kg,y\n")).columns["n"]
+    column = read_table(data_file("n,w\n12 kg,x\n13 kg,y\n")).columns["n"]
     with pytest.raises(ValueError, match="g"):
         parse_cell(column, "800 g")
 
@@ -72,7 +72,7 @@ def test_encodings_are_guessed_from_the_letters(encoding: str) -> None:
     """A table in an encoding of its language is read correctly, and the result says what was guessed."""
     name, cities = CITIES[encoding]
     text = f"{name};n\n" + "".join(f"{city};{number}\n" for number, city in enumerate(cities * 10))
-    table = read_table(raw(text.encode(encoding)))
+    table = read_table(data_file(text.encode(encoding)))
     assert list(table.frame.columns) == [name, "n"]
     assert table.frame[name].tolist()[:4] == cities
     assert profile_table(table, {}, {}, None)["encoding"] == encoding
@@ -104,21 +104,21 @@ def test_a_header_is_told_from_data(rows: list[list[str]], expected: bool) -> No
 def test_line_breaks_in_quoted_cells_of_long_files(encoding: str) -> None:
     """A quoted cell may break the line anywhere in a file that is read in several blocks."""
     rows = 2 * BLOCK_BYTES // 40
-    plain = "".join(f"{row},a cell that needs no quotes\n" for row in range(rows // 2))
-    broken = "".join(f'{row},"a cell\nof several\nlines"\n' for row in range(rows // 2, rows))
-    table = read_table(raw(f"n,text\n{plain}{broken}".encode(encoding)))
+    plain_lines = "".join(f"{row},a cell that needs no quotes\n" for row in range(rows // 2))
+    lines_with_breaks = "".join(f'{row},"a cell\nof several\nlines"\n' for row in range(rows // 2, rows))
+    table = read_table(data_file(f"n,text\n{plain_lines}{lines_with_breaks}".encode(encoding)))
     assert table.frame["n"].tolist() == list(range(rows))
     assert table.frame["text"].iloc[[0, -1]].tolist() == ["a cell that needs no quotes", "a cell\nof several\nlines"]
 
 
 def test_a_number_too_long_for_python_names_no_column() -> None:
-    """Python refuses to convert texts of more than 4,300 digits to integers."""
+    """A text of more than 4,300 digits, which Python does not convert to an integer, is still a number."""
     assert has_header([["1" * 5000, "2"], ["3", "4"]]) is False
 
 
 def test_a_file_without_a_header_loses_no_row() -> None:
     """The first row is kept, the columns are numbered, and a warning says so."""
-    table = read_table(raw("5.1,3.5,setosa\n4.9,3.0,setosa\n6.3,3.3,virginica\n"))
+    table = read_table(data_file("5.1,3.5,setosa\n4.9,3.0,setosa\n6.3,3.3,virginica\n"))
     assert table.frame["column_1"].tolist() == [5.1, 4.9, 6.3]
     assert table.renamed == {}
     [warning] = table_warnings(table)
@@ -139,7 +139,7 @@ def test_members_of_objects_are_columns() -> None:
         {"id": 2, "home": None},
         {"id": 3, "home": {"city": "Bergen"}, "home.city": "Narvik"},
     ]
-    table = read_table(raw(json.dumps(rows).encode(), "json"))
+    table = read_table(data_file(json.dumps(rows).encode(), "json"))
     assert list(table.columns) == ["id", "home.city", "home.place.north", "tags"]
     assert table.frame["home.city"].tolist() == ["Oslo", "", "Narvik"]
     assert table.columns["home.place.north"].missing == 2
@@ -150,7 +150,7 @@ def test_members_of_objects_are_columns() -> None:
 def test_json_is_read(file_type: str) -> None:
     """Arrays of objects and objects on lines have the types of their values; what a row lacks is missing."""
     text = json.dumps(ROWS, indent=1) if file_type == "json" else "\n".join(map(json.dumps, ROWS))
-    table = read_table(raw(text, file_type))
+    table = read_table(data_file(text, file_type))
     kinds = {name: column.kind for name, column in table.columns.items()}
     assert kinds == {
         "n": ColumnKind.NUMBER,
@@ -178,9 +178,9 @@ def test_json_is_read(file_type: str) -> None:
 )
 def test_json_that_is_no_table_is_refused(text: str, file_type: str, code: str) -> None:
     """Whatever is not a sequence of objects is rejected with a reason."""
-    with pytest.raises(LearningError) as refused:
-        read_table(raw(text, file_type))
-    assert refused.value.code == code
+    with pytest.raises(LearningError) as error_info:
+        read_table(data_file(text, file_type))
+    assert error_info.value.code == code
 
 
 SHUFFLED = np.random.default_rng(0).permutation(60)
@@ -202,7 +202,7 @@ SHUFFLED = np.random.default_rng(0).permutation(60)
 )
 def test_identifiers_are_recognised_by_name_or_by_counting(name: str, values: np.ndarray, is_identifier: bool) -> None:
     """Numbers that identify rows are set aside, whatever the first one is; quantities are not."""
-    column = read_table(csv(pd.DataFrame({name: values}))).columns[name]
+    column = read_table(csv_file(pd.DataFrame({name: values}))).columns[name]
     assert (column.kind is ColumnKind.IDENTIFIER) is is_identifier
 
 
@@ -214,5 +214,5 @@ def test_names_of_identifiers(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["paid", "humid", "number of rooms", "video", "idea", "price_index"])
 def test_other_names(name: str) -> None:
-    """Letters within a word say nothing."""
+    """Letters within a word do not make a name that of an identifier."""
     assert not is_named_like_identifier(name)

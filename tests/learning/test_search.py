@@ -1,4 +1,4 @@
-"""The search gives weak trials up early, averages good ones, and is the same with any number of threads."""
+"""The search gives up weak trials early, averages good ones, and is the same with any number of threads."""
 
 import time
 from dataclasses import replace
@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import VotingClassifier, VotingRegressor
 
-from tests.learning.small_tables import csv, messy, model_of, train
+from tests.learning.small_tables import csv_file, messy_table, model_of, train
 from touchstone.learning import successive_halving
 from touchstone.learning.algorithms import MANY_ROWS_FOR_KERNEL, Trial, load_libraries
 from touchstone.learning.artifacts import model_artifact
@@ -46,19 +46,21 @@ from touchstone.learning.trial_fitting import (
 from touchstone.learning.trial_score import selection_score
 
 
-def curved(rows: int) -> pd.DataFrame:
-    """Return a number that depends on two others, linearly on one and by a step on the other."""
+def curved_table(rows: int) -> pd.DataFrame:
+    """Return a regression whose target depends on two numbers, linearly on one and by a step on the other."""
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=rows), rng.normal(size=rows)
     return pd.DataFrame({"a": a, "b": b, "y": 2 * a + 2 * (b > 0.3) + rng.normal(scale=0.5, size=rows)})
 
 
-def plan(frame: pd.DataFrame, target: str, **body: object) -> Experiment:
+def plan_experiment(frame: pd.DataFrame, target: str, **body: object) -> Experiment:
+    """Return the plan of a training."""
     request = msgspec.convert({"dataset_id": 1, "target": target, **body}, TrainingRequest)
-    return prepare_experiment(request, read_table(csv(frame)))
+    return prepare_experiment(request, read_table(csv_file(frame)))
 
 
 def compare(experiment: Experiment, deadline: float) -> ComparisonResult:
+    """Compare the trials of an experiment until a deadline."""
     load_libraries(experiment.trials)
     with suppress_numeric_warnings(), open_fitting_pool(2) as pool:
         comparison = TrialComparison(experiment.data, experiment.trials, pool, deadline, on_trial_scored=lambda: None)
@@ -70,7 +72,7 @@ def test_any_number_of_threads_makes_the_same_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
 ) -> None:
     """Neither the model nor its metrics depend on the cores that a job may use."""
-    frame = messy(150).assign(score=lambda table: np.arange(150) * 1.5 + (table["sex"] == "f"))
+    frame = messy_table(150).assign(score=lambda table: np.arange(150) * 1.5 + (table["sex"] == "f"))
     outcomes = []
     for threads in ("1", "2"):
         monkeypatch.setenv("OMP_NUM_THREADS", threads)
@@ -80,22 +82,22 @@ def test_any_number_of_threads_makes_the_same_bytes(
 
 def test_weak_trials_are_given_up_early() -> None:
     """With more than six hundred rows only the best third of the trials is scored on all inner folds."""
-    experiment = plan(curved(1_000), "y", budget={"max_trials": 15})
-    compared = compare(experiment, deadline=time.monotonic() + 600)
-    assert compared.is_complete
-    assert len(compared.scored_trials) == 15
-    assert len(compared.finalists) == 5
-    worst_finalist = min(trial.fold_scores[0].score for trial in compared.finalists)
-    assert all(trial.fold_scores[0].score <= worst_finalist for trial in compared.scored_trials if trial.stage == 0)
+    experiment = plan_experiment(curved_table(1_000), "y", budget={"max_trials": 15})
+    comparison = compare(experiment, deadline=time.monotonic() + 600)
+    assert comparison.is_complete
+    assert len(comparison.scored_trials) == 15
+    assert len(comparison.finalists) == 5
+    worst_finalist = min(trial.fold_scores[0].score for trial in comparison.finalists)
+    assert all(trial.fold_scores[0].score <= worst_finalist for trial in comparison.scored_trials if trial.stage == 0)
 
 
 def test_trials_are_compared_on_larger_and_larger_samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A long table is sampled in three sizes; if there are very many rows, the one in the middle is left out."""
-    experiment = plan(curved(70_000), "y", budget={"max_trials": 1})
-    train = experiment.folds[0].train
+    """A long table is sampled in three sizes; if there are very many rows, the middle size is left out."""
+    experiment = plan_experiment(curved_table(70_000), "y", budget={"max_trials": 1})
+    training_rows = experiment.folds[0].train
 
     def sample_sizes() -> list[int]:
-        folds = [fold for stage in plan_stages(experiment.rule, train) for fold in stage.folds]
+        folds = [fold for stage in plan_stages(experiment.rule, training_rows) for fold in stage.folds]
         return [len(fold.train) + len(fold.test) for fold in folds]
 
     assert sample_sizes() == [FIRST_SAMPLE, SECOND_SAMPLE, LAST_SAMPLE]
@@ -105,73 +107,73 @@ def test_trials_are_compared_on_larger_and_larger_samples(monkeypatch: pytest.Mo
 
 def test_without_time_only_the_first_trial_is_scored() -> None:
     """A deadline in the past leaves one trial, and the comparison says that it is not complete."""
-    experiment = plan(curved(700), "y", budget={"max_trials": MIN_SURVIVORS})
-    compared = compare(experiment, deadline=time.monotonic() - 1)
-    assert [trial.position for trial in compared.scored_trials] == [0]
-    assert not compared.is_complete
+    experiment = plan_experiment(curved_table(700), "y", budget={"max_trials": MIN_SURVIVORS})
+    comparison = compare(experiment, deadline=time.monotonic() - 1)
+    assert [trial.position for trial in comparison.scored_trials] == [0]
+    assert not comparison.is_complete
 
 
 def test_boosting_ends_at_the_deadline() -> None:
     """Without time a boosting model has a few rounds, and its trial makes the same number of them."""
-    experiment = plan(curved(700), "y", algorithms=["lightgbm"], budget={"max_trials": 1})
-    compared = compare(experiment, deadline=time.monotonic() - 1)
-    assert compared.scored_trials[0].tuned_trial.settings["n_estimators"] == MIN_ROUNDS
-    assert not compared.is_complete
+    experiment = plan_experiment(curved_table(700), "y", algorithms=["lightgbm"], budget={"max_trials": 1})
+    comparison = compare(experiment, deadline=time.monotonic() - 1)
+    assert comparison.scored_trials[0].tuned_trial.settings["n_estimators"] == MIN_ROUNDS
+    assert not comparison.is_complete
 
 
 def test_a_result_that_was_stopped_by_time_says_so(tmp_path: Path) -> None:
-    """One second is not enough for two hundred trials, but for a model that works."""
-    started = time.monotonic()
+    """One second is not enough for two hundred trials, but enough for a model that works."""
+    start = time.monotonic()
     budget = {"max_trials": 200, "max_runtime_seconds": 1}
-    result = train(curved(400), "y", tmp_path, budget=budget).result
+    result = train(curved_table(400), "y", tmp_path, budget=budget).result
     assert result["stopped_by"] == "time"
     assert "stopped_by_time" in {warning["code"] for warning in result["warnings"]}
     assert result["metrics"]["holdout"]["r2"]["value"] > 0.5
-    assert time.monotonic() - started < 60
+    assert time.monotonic() - start < 60
 
 
 @pytest.mark.parametrize(("target", "average"), [("y", VotingRegressor), ("class", VotingClassifier)])
 def test_an_average_of_models_is_stored_and_predicts_alike(tmp_path: Path, target: str, average: type) -> None:
     """The stored average of scikit-learn has the members and weights that the result names."""
-    frame = curved(400).assign(**{"class": lambda table: np.where(table["y"] > 1, "high", "low")})
+    frame = curved_table(400).assign(**{"class": lambda table: np.where(table["y"] > 1, "high", "low")})
     excluded = {"exclude": ["class" if target == "y" else "y"]}
     body = {"features": excluded, "algorithms": ["linear", "decision_tree", "ensemble"], "budget": {"max_trials": 6}}
     calibration = {} if target == "y" else {"calibration": "none"}
     outcome = train(frame, target, tmp_path, **body, **calibration)
-    model = outcome.result["model"]
-    assert model["algorithm"] == "ensemble"
-    assert sum(member["weight"] for member in model["members"]) == pytest.approx(1)
+    description = outcome.result["model"]
+    assert description["algorithm"] == "ensemble"
+    assert sum(member["weight"] for member in description["members"]) == pytest.approx(1)
 
-    stored = model_artifact.load(model_of(outcome))
-    assert isinstance(stored.estimator, average)
-    matrix = encode_frame(stored.preparation, frame[["a", "b"]])
-    values, _probabilities = predict_matrix(stored.estimator, matrix, len(stored.classes))
+    model = model_artifact.load(model_of(outcome))
+    assert isinstance(model.estimator, average)
+    matrix = encode_frame(model.preparation, frame[["a", "b"]])
+    values, _probabilities = predict_matrix(model.estimator, matrix, len(model.classes))
     truth = frame[target].to_numpy()
     if target == "y":
         assert compute_metric("r2", Predictions(truth, values)) > 0.8
     else:
-        assert np.mean(np.array(stored.classes)[values] == truth) > 0.8
+        assert np.mean(np.array(model.classes)[values] == truth) > 0.8
 
 
 def test_an_average_is_better_than_its_members() -> None:
     """Two trials with opposite errors get the same weight, and a third one that only adds noise gets none."""
     truth = np.linspace(0, 1, 50)
-    error = np.where(np.arange(50) % 2, 0.2, -0.2)
-    predicted = [truth + error, truth - error, np.full(50, 0.5)]
+    errors = np.where(np.arange(50) % 2, 0.2, -0.2)
+    predictions_of_trials = [truth + errors, truth - errors, np.full(50, 0.5)]
     trials = []
-    for position, values in enumerate(predicted):
+    for position, values in enumerate(predictions_of_trials):
         predictions = Predictions(truth, values)
         score = FoldScore(Trial("linear"), compute_metric("r2", predictions), np.arange(50), predictions, 1e-6)
         trials.append(ScoredTrial(position, 0, (score,)))
 
-    chosen = choose_ensemble("r2", trials)
-    assert [(member.position, member.weight) for member in chosen.ensemble.members] == [(0, 0.5), (1, 0.5)]
-    assert compute_metric("r2", chosen.predictions) == pytest.approx(1)
+    chosen_model = choose_ensemble("r2", trials)
+    assert [(member.position, member.weight) for member in chosen_model.ensemble.members] == [(0, 0.5), (1, 0.5)]
+    assert compute_metric("r2", chosen_model.predictions) == pytest.approx(1)
 
 
-def scored(position: int, metric: str, truth: list[int], positive: list[float]) -> ScoredTrial:
+def scored_trial(position: int, metric: str, truth: list[int], positive_probabilities: list[float]) -> ScoredTrial:
     """Return a trial that predicts these probabilities of the second of two classes."""
-    probabilities = np.column_stack([1 - np.array(positive), positive])
+    probabilities = np.column_stack([1 - np.array(positive_probabilities), positive_probabilities])
     predictions = Predictions(np.array(truth), probabilities.argmax(axis=1), 2, probabilities)
     rows = np.arange(len(truth))
     return ScoredTrial(
@@ -180,39 +182,45 @@ def scored(position: int, metric: str, truth: list[int], positive: list[float]) 
 
 
 def test_a_lucky_decision_does_not_choose_a_model() -> None:
-    """Of two trials that one is chosen whose probabilities are better, even if the other decides one row more right."""
+    """The trial with the better probabilities is chosen, even if another one classifies one more row correctly."""
     truth = [0, 0, 0, 0, 1, 1, 1, 1]
-    careful = [0.1, 0.1, 0.1, 0.51, 0.9, 0.9, 0.9, 0.9]
-    lucky = [0.45, 0.45, 0.45, 0.45, 0.55, 0.55, 0.55, 0.55]
-    trials = [scored(0, "accuracy", truth, lucky), scored(1, "accuracy", truth, careful)]
+    careful_probabilities = [0.1, 0.1, 0.1, 0.51, 0.9, 0.9, 0.9, 0.9]
+    lucky_probabilities = [0.45, 0.45, 0.45, 0.45, 0.55, 0.55, 0.55, 0.55]
+    trials = [
+        scored_trial(0, "accuracy", truth, lucky_probabilities),
+        scored_trial(1, "accuracy", truth, careful_probabilities),
+    ]
     assert trials[0].score > trials[1].score
     assert choose_best_trial("accuracy", trials).ensemble.members[0].position == 1
 
 
-def test_rare_classes_count_as_much_as_the_metric_lets_them() -> None:
-    """Balanced accuracy prefers the trial that knows the rare class, accuracy the one that knows the frequent class."""
+def test_rare_classes_count_as_much_as_in_the_metric() -> None:
+    """Balanced accuracy prefers the trial that predicts the rare class well, and accuracy the frequent class."""
     truth = [0] * 9 + [1]
-    knows_rare = [0.4] * 9 + [0.9]
-    knows_frequent = [0.1] * 9 + [0.4]
-    for metric, best in (("balanced_accuracy", 0), ("accuracy", 1)):
-        trials = [scored(0, metric, truth, knows_rare), scored(1, metric, truth, knows_frequent)]
-        assert choose_best_trial(metric, trials).ensemble.members[0].position == best
+    good_at_rare_class = [0.4] * 9 + [0.9]
+    good_at_frequent_class = [0.1] * 9 + [0.4]
+    for metric, best_position in (("balanced_accuracy", 0), ("accuracy", 1)):
+        trials = [
+            scored_trial(0, metric, truth, good_at_rare_class),
+            scored_trial(1, metric, truth, good_at_frequent_class),
+        ]
+        assert choose_best_trial(metric, trials).ensemble.members[0].position == best_position
 
 
 def test_models_are_chosen_by_the_weights_of_rows() -> None:
     """Rows without weight do not choose a model, and those of a rare class count more if they weigh more."""
     truth = np.array([0, 0, 1, 1])
     probabilities = np.array([[0.9, 0.1], [0.1, 0.9], [0.1, 0.9], [0.4, 0.6]])
-    plain = Predictions(truth, probabilities.argmax(axis=1), 2, probabilities)
-    weighted = replace(plain, weights=np.array([2.0, 0.0, 1.0, 0.0]))
+    predictions = Predictions(truth, probabilities.argmax(axis=1), 2, probabilities)
+    weighted_predictions = replace(predictions, weights=np.array([2.0, 0.0, 1.0, 0.0]))
     for metric in ("accuracy", "balanced_accuracy"):
-        assert selection_score(metric, plain) == pytest.approx(-(0.01 + 0.81 + 0.01 + 0.16) / 4)
-        assert selection_score(metric, weighted) == pytest.approx(-0.01)
-        assert selection_score(metric, replace(plain, weights=np.zeros(4))) == -np.inf
+        assert selection_score(metric, predictions) == pytest.approx(-(0.01 + 0.81 + 0.01 + 0.16) / 4)
+        assert selection_score(metric, weighted_predictions) == pytest.approx(-0.01)
+        assert selection_score(metric, replace(predictions, weights=np.zeros(4))) == -np.inf
 
 
 def test_a_kernel_model_learns_a_circle(tmp_path: Path) -> None:
-    """Similarity to training rows shows what no straight line separates."""
+    """Similarities to training rows separate what no straight line can."""
     rng = np.random.default_rng(0)
     points = pd.DataFrame(rng.normal(size=(300, 2)), columns=["x", "y"])
     points["inside"] = np.where(points["x"] ** 2 + points["y"] ** 2 < 1.4, "in", "out")
@@ -223,63 +231,67 @@ def test_a_kernel_model_learns_a_circle(tmp_path: Path) -> None:
     assert accuracy["linear"] < 0.7 < 0.9 < accuracy["kernel"]
 
 
-def test_slow_algorithms_need_to_be_asked_for_in_long_tables() -> None:
-    """Above its number of rows an algorithm is not tried by default, but on request."""
-    frame = curved(MANY_ROWS_FOR_KERNEL + 1)
+def test_slow_algorithms_are_tried_on_long_tables_only_on_request() -> None:
+    """Above a number of rows, a slow algorithm is not tried by default, but on request."""
+    frame = curved_table(MANY_ROWS_FOR_KERNEL + 1)
     split = {"strategy": "holdout", "duplicates": "keep"}
-    assert "kernel" not in {trial.algorithm for trial in plan(frame, "y", split=split).trials}
-    assert {trial.algorithm for trial in plan(frame, "y", split=split, algorithms=["kernel"]).trials} == {"kernel"}
+    assert "kernel" not in {trial.algorithm for trial in plan_experiment(frame, "y", split=split).trials}
+    assert {trial.algorithm for trial in plan_experiment(frame, "y", split=split, algorithms=["kernel"]).trials} == {
+        "kernel"
+    }
 
 
 def test_boosting_learns_longer_from_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The rounds that a sample allowed are counted again with all rows, and the setting says how many they were."""
+    """The number of rounds that a sample allowed is determined again with all rows, and the settings state it."""
     monkeypatch.setattr("touchstone.learning.algorithms.MANY_ROWS", 500)
-    experiment = plan(curved(1_000), "y", algorithms=["lightgbm"], budget={"max_trials": 1})
+    experiment = plan_experiment(curved_table(1_000), "y", algorithms=["lightgbm"], budget={"max_trials": 1})
     load_libraries(experiment.trials)
-    tuned_on_sample = Trial("lightgbm", {**experiment.trials[0].settings, "n_estimators": 2})
-    ensemble = Ensemble((EnsembleMember(0, tuned_on_sample, weight=1.0),))
+    trial = Trial("lightgbm", {**experiment.trials[0].settings, "n_estimators": 2})
+    ensemble = Ensemble((EnsembleMember(0, trial, weight=1.0),))
     fold = experiment.folds[0]
     compared_rows = fold.train[::8]
 
     with suppress_numeric_warnings(), open_fitting_pool(2) as pool:
-        fitted = fit_chosen_model(experiment, ensemble, fold, compared_rows, pool)
-        again = fit_trial(experiment.data, fitted.ensemble.members[0].trial, fitted.encoded)
+        fitted_model = fit_chosen_model(experiment, ensemble, fold, compared_rows, pool)
+        refitted_model = fit_trial(experiment.data, fitted_model.ensemble.members[0].trial, fitted_model.encoded)
 
-    assert fitted.ensemble.settings["n_estimators"] > 2
-    assert not set(fitted.encoded.fold.train) & set(compared_rows)
-    predictions = predict_fold(experiment.data, fitted.model, fitted.encoded)
+    assert fitted_model.ensemble.settings["n_estimators"] > 2
+    assert not set(fitted_model.encoded.fold.train) & set(compared_rows)
+    predictions = predict_fold(experiment.data, fitted_model.model, fitted_model.encoded)
     np.testing.assert_array_equal(predictions.truth, experiment.target.values[fold.test])
-    np.testing.assert_allclose(predictions.predicted, predict_fold(experiment.data, again, fitted.encoded).predicted)
+    np.testing.assert_allclose(
+        predictions.predicted, predict_fold(experiment.data, refitted_model, fitted_model.encoded).predicted
+    )
 
 
 def test_many_rows_are_learned_with_leaves_of_one_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is tried for long tables differs in what matters there, unlike the least number of rows in a leaf."""
-    sizes = set()
+    """The settings tried for long tables vary in what matters there, which the minimum of rows in a leaf does not."""
+    leaf_size_counts = set()
     for many_rows in (500, 5_000):
         monkeypatch.setattr("touchstone.learning.algorithms.MANY_ROWS", many_rows)
-        trials = plan(curved(1_000), "y", algorithms=["lightgbm"], budget={"max_trials": 20}).trials
-        sizes.add((many_rows, len({trial.settings["min_child_samples"] for trial in trials})))
+        trials = plan_experiment(curved_table(1_000), "y", algorithms=["lightgbm"], budget={"max_trials": 20}).trials
+        leaf_size_counts.add((many_rows, len({trial.settings["min_child_samples"] for trial in trials})))
         assert {trial.settings["num_leaves"] for trial in trials} >= {31, 63}
-    assert sizes == {(500, 1), (5_000, 3)}
+    assert leaf_size_counts == {(500, 1), (5_000, 3)}
 
 
 def test_columns_of_many_rows_are_encoded_at_the_same_time() -> None:
-    """Threads that encode kinds of columns at the same time do not change the matrix, nor what is stored of it."""
-    frame = messy(400)
-    experiment = plan(frame, "outcome")
+    """Encoding kinds of columns in several threads changes neither the matrix nor the stored preparation."""
+    frame = messy_table(400)
+    experiment = plan_experiment(frame, "outcome")
     fold = experiment.folds[0]
     with suppress_numeric_warnings():
-        alone = encode_fold(experiment.data, fold)
+        encoded_alone = encode_fold(experiment.data, fold)
         with open_fitting_pool(2) as pool, pool.shared_with_joblib():
-            together = encode_fold(experiment.data, fold)
-    np.testing.assert_array_equal(alone.train, together.train)
-    np.testing.assert_array_equal(alone.test, together.test)
-    assert alone.preparation.get_params()["n_jobs"] == together.preparation.get_params()["n_jobs"]
+            encoded_in_threads = encode_fold(experiment.data, fold)
+    np.testing.assert_array_equal(encoded_alone.train, encoded_in_threads.train)
+    np.testing.assert_array_equal(encoded_alone.test, encoded_in_threads.test)
+    assert encoded_alone.preparation.get_params()["n_jobs"] == encoded_in_threads.preparation.get_params()["n_jobs"]
 
 
 def test_missing_numbers_become_the_median() -> None:
-    """The median of the known numbers, 0 if there are none, and the stored imputer is one of scikit-learn's own."""
-    experiment = plan(curved(40), "y")
+    """The median is that of the known numbers, or 0 if there are none; the stored imputer is scikit-learn's own."""
+    experiment = plan_experiment(curved_table(40), "y")
     preparation = build_preparation(experiment.data.columns, experiment.target, seed=0)
     frame = pd.DataFrame({"a": [1.0, 2.0, np.nan, 10.0], "b": [np.nan] * 4})
     fit_preparation(preparation, frame, np.arange(4.0))
@@ -290,20 +302,20 @@ def test_missing_numbers_become_the_median() -> None:
 
 
 def test_a_busy_machine_leaves_less_time_before_the_end() -> None:
-    """Describing and writing a model takes as many times as long as the work so far has taken."""
+    """The time to describe and write a model is expected to grow by the slowdown that was measured so far."""
     budget = TimeBudget(100)
     assert budget.seconds_before_finishing(3.0) == pytest.approx(100 - 3 * FINISHING_SECONDS, abs=0.5)
     assert TimeBudget(1).seconds_before_finishing(3.0) == 0
 
     # Ten seconds in which this process worked for one second.
-    slow = TimeBudget(100, started=time.monotonic() - 10, processor_seconds_before=time.process_time() - 1)
-    assert slow.slowdown == pytest.approx(10, rel=0.2)
-    assert slow.seconds_before_finishing() == pytest.approx(90 - 10 * FINISHING_SECONDS, abs=2)
-    assert slow.deadline_for(0.5) - time.monotonic() == pytest.approx((90 - 10 * FINISHING_SECONDS) / 2, abs=2)
+    slow_budget = TimeBudget(100, started=time.monotonic() - 10, processor_seconds_before=time.process_time() - 1)
+    assert slow_budget.slowdown == pytest.approx(10, rel=0.2)
+    assert slow_budget.seconds_before_finishing() == pytest.approx(90 - 10 * FINISHING_SECONDS, abs=2)
+    assert slow_budget.deadline_for(0.5) - time.monotonic() == pytest.approx((90 - 10 * FINISHING_SECONDS) / 2, abs=2)
 
 
 def test_wide_tables_and_long_tests_leave_less_time_for_the_search() -> None:
-    """Each column is described, and each prediction is measured, up to a limit."""
+    """The time grows with the columns to describe and the predictions to measure, up to a limit."""
 
     def seconds(columns: int, test_rows: int, classes: int) -> float:
         return expected_finishing_seconds(columns=columns, test_rows=test_rows, classes=classes)
@@ -314,14 +326,14 @@ def test_wide_tables_and_long_tests_leave_less_time_for_the_search() -> None:
 
 
 def test_a_refit_learns_from_all_rows(tmp_path: Path) -> None:
-    """The metrics stay those of the model that has not met the test rows; the stored model learned from all rows."""
+    """The metrics stay those of the model that has not seen the test rows; the stored model learned from all rows."""
     body = {"algorithms": ["decision_tree"], "budget": {"max_trials": 1}}
 
     def root_samples(result: Json, model: model_artifact.LoadedModel) -> tuple[str, int]:
         return result["model"]["fitted_on"], int(model.estimator.tree_.n_node_samples[0])
 
-    plain = train(curved(200), "y", tmp_path, **body)
-    assert root_samples(plain.result, model_artifact.load(model_of(plain))) == ("training_rows", 160)
-    refitted = train(curved(200), "y", tmp_path, refit=True, **body)
-    assert root_samples(refitted.result, model_artifact.load(model_of(refitted))) == ("all_rows", 200)
-    assert plain.result["metrics"] == refitted.result["metrics"]
+    outcome = train(curved_table(200), "y", tmp_path, **body)
+    assert root_samples(outcome.result, model_artifact.load(model_of(outcome))) == ("training_rows", 160)
+    refitted_outcome = train(curved_table(200), "y", tmp_path, refit=True, **body)
+    assert root_samples(refitted_outcome.result, model_artifact.load(model_of(refitted_outcome))) == ("all_rows", 200)
+    assert outcome.result["metrics"] == refitted_outcome.result["metrics"]

@@ -1,4 +1,4 @@
-"""Splits keep apart what belongs together, and say what shuffled rows would have promised."""
+"""Splits keep related rows on one side, and results say which score shuffled rows would have promised."""
 
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.learning.small_tables import csv, explain, model_of, train
+from tests.learning.small_tables import csv_file, explain, model_of, train
 from touchstone.learning.experiment import Experiment, prepare_experiment
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.request_definitions import Split, TrainingRequest
@@ -23,23 +23,23 @@ QUICK: dict[str, Any] = {"algorithms": ["random_forest"], "budget": {"max_trials
 
 
 def repeated_noise(rows: int = 200, copies: int = 4) -> pd.DataFrame:
-    """Return rows of pure noise, each of them several times, in random order and with a random number of its own."""
+    """Return rows of pure noise, each several times, in random order, and with a different random number each time."""
     rng = np.random.default_rng(3)
     noise = pd.DataFrame(rng.normal(size=(rows, 5)), columns=list("abcde")).assign(y=rng.choice(["no", "yes"], rows))
-    repeated = pd.concat([noise] * copies).sample(frac=1, random_state=0).reset_index(drop=True)
-    return repeated.assign(number=rng.random(len(repeated)))
+    copied_rows = pd.concat([noise] * copies).sample(frac=1, random_state=0).reset_index(drop=True)
+    return copied_rows.assign(number=rng.random(len(copied_rows)))
 
 
 def patients(count: int = 80, visits: int = 10) -> pd.DataFrame:
-    """Return visits of patients: the measurements tell a model who it is, but nothing about the diagnosis."""
+    """Return visits of patients, whose measurements identify the patient, but say nothing about the diagnosis."""
     rng = np.random.default_rng(5)
-    patient = np.repeat(np.arange(count), visits)
-    habits = rng.normal(size=(count, 4))[patient] + rng.normal(scale=0.1, size=(count * visits, 4))
-    frame = pd.DataFrame(habits, columns=["pulse", "weight", "sugar", "iron"])
-    return frame.assign(patient=patient + 1_000, ill=rng.choice(["no", "yes"], count)[patient])
+    patient_numbers = np.repeat(np.arange(count), visits)
+    measurements = rng.normal(size=(count, 4))[patient_numbers] + rng.normal(scale=0.1, size=(count * visits, 4))
+    frame = pd.DataFrame(measurements, columns=["pulse", "weight", "sugar", "iron"])
+    return frame.assign(patient=patient_numbers + 1_000, ill=rng.choice(["no", "yes"], count)[patient_numbers])
 
 
-def drifting(rows: int = 300) -> pd.DataFrame:
+def drifting_table(rows: int = 300) -> pd.DataFrame:
     """Return dated rows whose target depends on the day, so that the past says little about the future."""
     rng = np.random.default_rng(2)
     days = pd.date_range("2021-03-01", periods=rows)
@@ -47,19 +47,19 @@ def drifting(rows: int = 300) -> pd.DataFrame:
     return frame.assign(y=np.sin(np.arange(rows) / 15) + rng.normal(scale=0.05, size=rows))
 
 
-def prepared(frame: pd.DataFrame, target: str, **body: Any) -> Experiment:
+def plan_experiment(frame: pd.DataFrame, target: str, **body: Any) -> Experiment:
     """Return the plan of a training."""
     request = msgspec.convert({"dataset_id": 1, "target": target, **body}, TrainingRequest)
-    return prepare_experiment(request, read_table(csv(frame)))
+    return prepare_experiment(request, read_table(csv_file(frame)))
 
 
 def balanced_accuracy(result: Json) -> float:
-    """Return the measured score of the chosen model."""
+    """Return the balanced accuracy of the chosen model on the test rows."""
     return float(result["metrics"]["holdout"]["balanced_accuracy"]["value"])
 
 
-def codes(result: Json) -> set[str]:
-    """Return the codes of the warnings."""
+def warning_codes(result: Json) -> set[str]:
+    """Return the codes of the warnings in a result."""
     return {warning["code"] for warning in result["warnings"]}
 
 
@@ -71,19 +71,19 @@ def test_repeated_noise_is_not_predicted(tmp_path: Path) -> None:
     assert split["duplicates"] == {"rows": 600, "nearly_equal": False, "treatment": "together"}
     assert split["effect"]["kind"] == "duplicates"
     assert split["effect"]["shuffled"] > 0.95
-    assert {"duplicates_kept_together", "split_effect"} <= codes(result)
+    assert {"duplicates_kept_together", "split_effect"} <= warning_codes(result)
 
 
 def test_copies_are_divided_on_request(tmp_path: Path) -> None:
-    """Whoever asks to divide equal rows gets the score of shuffled rows, and a warning that says what it hides."""
+    """A request to divide equal rows leads to the score of shuffled rows, and to a warning that says what it hides."""
     result = train(repeated_noise(), "y", tmp_path, **QUICK, split={"duplicates": "keep"}).result
     assert balanced_accuracy(result) > 0.95
     assert result["split"]["duplicates"]["treatment"] == "keep"
     assert abs(result["split"]["effect"]["kept_apart"] - 0.5) < 0.15
-    assert {"duplicates_divided", "split_effect"} <= codes(result)
+    assert {"duplicates_divided", "split_effect"} <= warning_codes(result)
 
 
-def test_patients_stay_whole(tmp_path: Path) -> None:
+def test_visits_of_a_patient_stay_together(tmp_path: Path) -> None:
     """A patient is recognised by any visit, so the score for shuffled visits says nothing about new patients."""
     result = train(patients(), "ill", tmp_path, **QUICK).result
     split = result["split"]
@@ -97,7 +97,7 @@ def test_patients_stay_whole(tmp_path: Path) -> None:
 def test_groups_are_recognised_without_a_telling_name() -> None:
     """Without a name, a column forms groups if nothing can be predicted about new ones."""
     frame = patients().rename(columns={"patient": "z"})
-    assert prepared(frame, "ill").split.plan.group_column == "z"
+    assert plan_experiment(frame, "ill").split.plan.group_column == "z"
 
 
 def test_an_ordinary_category_is_no_group() -> None:
@@ -107,7 +107,7 @@ def test_an_ordinary_category_is_no_group() -> None:
     age = rng.integers(20, 70, 400)
     wage = rng.normal(size=40)[city] + age / 30 + rng.normal(scale=0.2, size=400)
     frame = pd.DataFrame({"city": [f"c{number}" for number in city], "age": age, "x": rng.normal(size=400), "y": wage})
-    experiment = prepared(frame, "y")
+    experiment = plan_experiment(frame, "y")
     assert experiment.split.reason == "nothing_detected"
     assert experiment.split.group_columns == ()
 
@@ -120,32 +120,32 @@ def test_an_age_is_no_group(seed: int) -> None:
     city = rng.choice(["a", "b", "c"], 160)
     is_adult = (age > 40) ^ (rng.random(160) < 0.1)
     frame = pd.DataFrame({"city": city, "age": age, "y": np.where(is_adult, "yes", "no")})
-    assert prepared(frame, "y").split.plan.group_column is None
+    assert plan_experiment(frame, "y").split.plan.group_column is None
 
 
 def test_an_explicit_strategy_is_followed_with_a_warning(tmp_path: Path) -> None:
-    """Shuffled visits of patients are what was asked for, and the result says what they hide."""
+    """The visits of patients are shuffled as requested, and the result says what this hides."""
     result = train(patients(), "ill", tmp_path, **QUICK, split={"strategy": "holdout"}).result
     assert result["split"]["strategy"] == "holdout"
     assert [proposal["column"] for proposal in result["split"]["proposals"]] == ["patient"]
-    assert {"groups_split_at_random", "split_effect"} <= codes(result)
+    assert {"groups_split_at_random", "split_effect"} <= warning_codes(result)
     assert result["split"]["effect"]["kept_apart"] < 0.75 < result["split"]["effect"]["shuffled"]
 
 
 @pytest.mark.parametrize("split", [{"strategy": "group"}, {"strategy": "kfold", "folds": 4}, {}])
 def test_whole_groups_are_held_out_at_every_level(split: dict[str, Any]) -> None:
     """No patient is on both sides of an outer or an inner fold, and every class is on both."""
-    experiment = prepared(patients(), "ill", split={**split, "group_column": "patient"})
+    experiment = plan_experiment(patients(), "ill", split={**split, "group_column": "patient"})
     patient = patients()["patient"].to_numpy()
-    outer = experiment.folds
-    inner = inner_folds(experiment.rule, outer[0].train, limit=500)
-    for fold in (*outer, *inner):
+    outer_folds = experiment.folds
+    validation_folds = inner_folds(experiment.rule, outer_folds[0].train, limit=500)
+    for fold in (*outer_folds, *validation_folds):
         assert not set(patient[fold.train]) & set(patient[fold.test])
         assert len(np.unique(experiment.target.values[fold.test])) == 2
     if experiment.is_cross_validated:
-        assert sorted(held_out_positions(outer)) == list(range(800))
+        assert sorted(held_out_positions(outer_folds)) == list(range(800))
     else:
-        assert len(outer[0].test) == pytest.approx(160, abs=20)
+        assert len(outer_folds[0].test) == pytest.approx(160, abs=20)
 
 
 def test_equal_rows_join_groups() -> None:
@@ -153,7 +153,7 @@ def test_equal_rows_join_groups() -> None:
     frame = patients()
     names = [name for name in frame.columns if name != "patient"]
     frame.loc[[0], names] = frame.loc[[799], names].to_numpy()
-    rule = prepared(frame, "ill").rule
+    rule = plan_experiment(frame, "ill").rule
     assert rule.units is not None
     assert rule.units[0] == rule.units[799]
     assert len(np.unique(rule.units)) == 79
@@ -164,19 +164,19 @@ def test_what_rows_share_makes_no_copies() -> None:
     rng = np.random.default_rng(0)
     model = rng.integers(0, 12, 300)
     frame = pd.DataFrame({"make": model // 4, "model": model, "mileage": rng.permutation(50_000)[:300]}).astype(str)
-    experiment = prepared(frame.assign(price=model * 900 + rng.normal(scale=500, size=300)), "price")
+    experiment = plan_experiment(frame.assign(price=model * 900 + rng.normal(scale=500, size=300)), "price")
     assert experiment.split.duplicates.rows == 0
 
 
 def test_year_month_and_day_order_the_rows(tmp_path: Path) -> None:
     """The latest rows are predicted from earlier ones, although the date is in three columns."""
-    frame = drifting()
+    frame = drifting_table()
     result = train(frame, "y", tmp_path, **QUICK).result
     split = result["split"]
     assert (split["strategy"], split["time_columns"]) == ("time", ["year", "month", "day"])
     assert split["effect"]["shuffled"] > split["effect"]["kept_apart"] + 0.2
 
-    (fold,) = prepared(frame, "y").folds
+    (fold,) = plan_experiment(frame, "y").folds
     assert fold.train.max() < fold.test.min()
 
 
@@ -194,7 +194,7 @@ def test_not_every_date_orders_the_rows(columns: dict[str, Any]) -> None:
     """A birth, a year of construction, two model years and the day of a month do not say when a row was recorded."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({**columns, "x": rng.normal(size=200), "y": rng.normal(size=200)})
-    assert prepared(frame, "y").split.reason == "nothing_detected"
+    assert plan_experiment(frame, "y").split.reason == "nothing_detected"
 
 
 def test_what_cannot_be_kept_apart_is_divided_at_random() -> None:
@@ -202,7 +202,7 @@ def test_what_cannot_be_kept_apart_is_divided_at_random() -> None:
     rng = np.random.default_rng(0)
     days = pd.date_range("2024-01-01", periods=100).astype(str)
     frame = pd.DataFrame({"day": days, "x": rng.normal(size=100), "y": ["no"] * 85 + ["yes"] * 15})
-    split = prepared(frame, "y").split
+    split = plan_experiment(frame, "y").split
     assert (split.plan.strategy, split.reason) == ("holdout", "nothing_feasible")
 
 
@@ -211,18 +211,18 @@ def test_equal_rows_of_few_values_are_a_coincidence() -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({name: rng.choice(["a", "b"], 300) for name in "pqr"})
     frame["y"] = np.where(rng.random(300) < 0.8, frame["p"], frame["q"])
-    split = prepared(frame, "y").split
+    split = plan_experiment(frame, "y").split
     assert split.duplicates.is_coincidence
-    assert prepared(frame, "y", split={"duplicates": "together"}).rule.units is not None
-    assert prepared(frame, "y").rule.units is None
+    assert plan_experiment(frame, "y", split={"duplicates": "together"}).rule.units is not None
+    assert plan_experiment(frame, "y").rule.units is None
 
 
 def jittered_noise(rows: int = 100, copies: int = 4, scale: float = 0.01) -> pd.DataFrame:
     """Return rows of pure noise, each of them several times with slightly different numbers, in random order."""
     rng = np.random.default_rng(3)
-    original = np.repeat(np.arange(rows), copies)
-    numbers = rng.normal(size=(rows, 4))[original] + rng.normal(scale=scale, size=(rows * copies, 4))
-    frame = pd.DataFrame(numbers, columns=list("abcd")).assign(y=rng.choice(["no", "yes"], rows)[original])
+    original_rows = np.repeat(np.arange(rows), copies)
+    numbers = rng.normal(size=(rows, 4))[original_rows] + rng.normal(scale=scale, size=(rows * copies, 4))
+    frame = pd.DataFrame(numbers, columns=list("abcd")).assign(y=rng.choice(["no", "yes"], rows)[original_rows])
     return frame.sample(frac=1, random_state=0).reset_index(drop=True)
 
 
@@ -235,9 +235,9 @@ def test_near_copies_are_not_predicted(tmp_path: Path) -> None:
     assert abs(balanced_accuracy(outcome.result) - 0.5) < 0.2
     assert split["effect"]["kind"] == "near_copies"
     assert split["effect"]["shuffled"] > 0.9
-    assert {"near_copies_kept_together", "split_effect"} <= codes(outcome.result)
+    assert {"near_copies_kept_together", "split_effect"} <= warning_codes(outcome.result)
 
-    (fold,) = prepared(frame, "y", **QUICK).folds
+    (fold,) = plan_experiment(frame, "y", **QUICK).folds
     explanation = explain(frame, model_of(outcome), tmp_path, scope="local")
     assert {row["row"] for row in explanation["local"]} <= set(fold.test.tolist())
 
@@ -245,7 +245,7 @@ def test_near_copies_are_not_predicted(tmp_path: Path) -> None:
 def test_random_numbers_do_not_hide_near_copies() -> None:
     """A column in which every row has a number of its own is left out of the comparison."""
     numbers = np.random.default_rng(7).random(400)
-    duplicates = prepared(jittered_noise().assign(number=numbers), "y").split.duplicates
+    duplicates = plan_experiment(jittered_noise().assign(number=numbers), "y").split.duplicates
     assert (duplicates.rows, duplicates.is_approximate) == (300, True)
 
 
@@ -260,20 +260,20 @@ def test_random_numbers_do_not_hide_near_copies() -> None:
 def test_rows_that_are_merely_close_are_no_copies(columns: dict[str, Any]) -> None:
     """Noise as large as the differences between rows, unlike targets, and too few measurements make no copies."""
     frame = jittered_noise(scale=0.5 if not columns else 0.01).assign(**columns)
-    assert prepared(frame, "y").split.duplicates.rows == 0
+    assert plan_experiment(frame, "y").split.duplicates.rows == 0
 
 
 def test_an_explanation_measures_on_the_rows_that_were_held_out(tmp_path: Path) -> None:
     """The stored plan selects the same test rows again, none of which belongs to a patient that was learned from."""
     frame = patients()
     outcome = train(frame, "ill", tmp_path, **QUICK)
-    (fold,) = prepared(frame, "ill", **QUICK).folds
+    (fold,) = plan_experiment(frame, "ill", **QUICK).folds
     result = explain(frame, model_of(outcome), tmp_path, scope="local")
     assert {row["row"] for row in result["local"]} <= set(fold.test.tolist())
 
 
-def test_what_only_the_group_tells_is_part_of_the_promise(tmp_path: Path) -> None:
-    """Where nothing but the number of a patient tells the diagnosis, shuffled rows would still have promised a lot."""
+def test_what_only_the_group_predicts_is_part_of_the_effect(tmp_path: Path) -> None:
+    """Where only the number of a patient predicts the diagnosis, shuffled rows would still have promised a lot."""
     frame = patients(count=60)
     frame[["pulse", "weight", "sugar", "iron"]] = np.random.default_rng(1).normal(size=(600, 4))
     effect = train(frame, "ill", tmp_path, **QUICK).result["split"]["effect"]
@@ -284,7 +284,7 @@ def test_what_only_the_group_tells_is_part_of_the_promise(tmp_path: Path) -> Non
 def test_the_split_is_known_before_the_training() -> None:
     """The check of a request proposes the groups before anything is learned."""
     request = msgspec.convert({"dataset_id": 1, "target": "ill"}, TrainingRequest)
-    split = preview(request, csv(patients()))["split"]
+    split = preview(request, csv_file(patients()))["split"]
     assert (split["strategy"], split["group_column"], split["effect"]) == ("group", "patient", None)
     assert split["training_rows"] + split["test_rows"] == 800
 
@@ -292,26 +292,26 @@ def test_the_split_is_known_before_the_training() -> None:
 def test_a_training_is_checked_before_its_groups_are_known() -> None:
     """The check before the start answers with the size of the table, and refuses what the training would refuse."""
     request = msgspec.convert({"dataset_id": 1, "target": "ill"}, TrainingRequest)
-    facts = preflight(request, csv(patients()))
+    facts = preflight(request, csv_file(patients()))
     assert (facts["rows"], facts["columns"]) == (800, 6)
     assert "split" not in facts
 
     by_clinic = msgspec.structs.replace(request, split=Split(group_column="clinic"))
     with pytest.raises(LearningError, match="too_few_groups"):
-        preflight(by_clinic, csv(patients().assign(clinic="north")))
+        preflight(by_clinic, csv_file(patients().assign(clinic="north")))
 
     with pytest.raises(LearningError, match="no_features"):
-        preflight(request, csv(patients()[["patient", "ill"]]))
+        preflight(request, csv_file(patients()[["patient", "ill"]]))
 
 
 def test_one_group_cannot_be_divided() -> None:
     """A group column with a single value is rejected."""
     with pytest.raises(LearningError, match="too_few_groups"):
-        prepared(patients().assign(clinic="north"), "ill", split={"group_column": "clinic"})
+        plan_experiment(patients().assign(clinic="north"), "ill", split={"group_column": "clinic"})
 
 
 def test_plans_of_earlier_models_are_read() -> None:
-    """Models that were stored before there were plans divide their rows as they did."""
+    """Models that were stored before plans existed still divide their rows as they did."""
     record = {"strategy": "time", "test_size": 0.3, "folds": 5, "time_column": "when"}
     plan = plan_from_record(record)
     assert (plan.strategy, plan.time_columns, plan.duplicates, plan.group_column) == ("time", ("when",), "keep", None)
@@ -320,7 +320,7 @@ def test_plans_of_earlier_models_are_read() -> None:
 
 @pytest.mark.parametrize("name", ["patient", "PatientID", "user_id", "id_station", "Household", "numéro client", "id"])
 def test_names_of_identities(name: str) -> None:
-    """Names in either language and any style say that a column identifies something."""
+    """Names in both languages and any style say that a column identifies something."""
     assert names_identity(name)
 
 

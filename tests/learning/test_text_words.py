@@ -1,4 +1,4 @@
-"""Texts are learned from by their words."""
+"""Models learn from the words of texts."""
 
 from pathlib import Path
 
@@ -29,15 +29,15 @@ FILLER = [
 
 
 def reviews(rows: int = 300) -> pd.DataFrame:
-    """Return reviews in which a single word, at any place, says whether the guest liked the stay."""
+    """Return reviews in which a single word, at any position, says whether the guest liked the stay."""
     rng = np.random.default_rng(0)
-    liked = rng.random(rows) < 0.5
+    is_liked = rng.random(rows) < 0.5
     texts = []
-    for verdict in np.where(liked, "splendid", "dreadful"):
+    for verdict in np.where(is_liked, "splendid", "dreadful"):
         words = rng.choice(FILLER, 9).tolist()
         words.insert(int(rng.integers(0, 10)), verdict)
         texts.append(" ".join(words))
-    return pd.DataFrame({"review": texts, "liked": np.where(liked, "yes", "no")})
+    return pd.DataFrame({"review": texts, "liked": np.where(is_liked, "yes", "no")})
 
 
 @pytest.mark.parametrize("algorithm", ["linear", "hist_gradient_boosting"])

@@ -1,4 +1,4 @@
-"""Training is honest and reproducible, and warns like a careful colleague."""
+"""Training is honest and reproducible, and warns as a careful colleague would."""
 
 import hashlib
 import io
@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 from threadpoolctl import threadpool_limits
 
-from tests.learning.small_tables import Progress, csv, explain, messy, model_of, train
+from tests.learning.small_tables import Progress, csv_file, explain, messy_table, model_of, train
 from touchstone.learning.algorithms import ModelOptions, plan_trials, search_space
 from touchstone.learning.artifacts import model_artifact
 from touchstone.learning.artifacts.model_artifact import LoadedModel
@@ -33,59 +33,59 @@ from touchstone.learning.training import run_training
 from touchstone.learning.trial_fitting import suppress_numeric_warnings
 
 
-def numbers(rows: int = 120, seed: int = 1) -> pd.DataFrame:
+def regression_table(rows: int = 120, seed: int = 1) -> pd.DataFrame:
     """Return a regression: y = 3 a - 2 b + noise."""
     rng = np.random.default_rng(seed)
     a, b = rng.normal(size=rows), rng.normal(size=rows)
     return pd.DataFrame({"a": a, "b": b, "y": 3 * a - 2 * b + rng.normal(scale=0.1, size=rows)})
 
 
-def codes(result: dict[str, Any]) -> set[str]:
+def warning_codes(result: dict[str, Any]) -> set[str]:
     return {warning["code"] for warning in result["warnings"]}
 
 
 def test_a_messy_table_is_trained_on_and_beats_the_baseline(tmp_path: Path) -> None:
     """Missing values, dates, texts, constants and identifiers need no manual cleaning."""
     split = {"strategy": "holdout"}
-    result = train(messy(), "outcome", tmp_path, sensitive_features=["sex"], split=split).result
-    found = result["metrics"]["holdout"]["balanced_accuracy"]
-    assert found["value"] > 0.75 > result["metrics"]["baseline"]["balanced_accuracy"]["value"] == 0.5
-    assert found["low"] <= found["value"] <= found["high"]
+    result = train(messy_table(), "outcome", tmp_path, sensitive_features=["sex"], split=split).result
+    accuracy = result["metrics"]["holdout"]["balanced_accuracy"]
+    assert accuracy["value"] > 0.75 > result["metrics"]["baseline"]["balanced_accuracy"]["value"] == 0.5
+    assert accuracy["low"] <= accuracy["value"] <= accuracy["high"]
     roles = {column["name"]: (column["role"], column["reason"]) for column in result["profile"]["by_column"]}
     assert roles["id"] == ("left_out", "identifier")
     assert roles["constant"] == ("left_out", "constant")
     assert roles["empty"] == ("left_out", "all_missing")
     assert roles["outcome"] == ("target", None)
     assert roles["amount"] == ("feature", None)
-    assert {"columns_left_out", "infinite_values", "dates_split_at_random"} <= codes(result)
+    assert {"columns_left_out", "infinite_values", "dates_split_at_random"} <= warning_codes(result)
     assert json.loads(msgspec.json.encode(result)) == result
 
 
 @pytest.mark.parametrize("strategy", ["holdout", "kfold"])
-def test_the_same_order_makes_the_same_bytes(tmp_path: Path, strategy: str) -> None:
-    """Two trainings for the same request have the same metrics and the same digest of the model."""
+def test_the_same_request_makes_the_same_bytes(tmp_path: Path, strategy: str) -> None:
+    """Two trainings for the same request have the same metrics and artifacts with the same digests."""
     body = {"split": {"strategy": strategy, **({"folds": 3} if strategy == "kfold" else {})}}
-    first, second = (train(messy(120), "outcome", tmp_path, **body) for _ in range(2))
+    first, second = (train(messy_table(120), "outcome", tmp_path, **body) for _ in range(2))
     assert first.result == second.result
-    assert [one.sha256 for one in first.artifacts] == [one.sha256 for one in second.artifacts]
+    assert [artifact.sha256 for artifact in first.artifacts] == [artifact.sha256 for artifact in second.artifacts]
 
 
 def test_another_process_makes_the_same_bytes(tmp_path: Path) -> None:
     """The model depends neither on the order of hashing nor on addresses in memory."""
-    here = train(messy(120), "outcome", tmp_path).artifacts[0].sha256
+    digest = train(messy_table(120), "outcome", tmp_path).artifacts[0].sha256
     code = (
-        "from pathlib import Path; from tests.learning.small_tables import messy, train; "
-        f"print(train(messy(120), 'outcome', Path({str(tmp_path)!r})).artifacts[0].sha256)"
+        "from pathlib import Path; from tests.learning.small_tables import messy_table, train; "
+        f"print(train(messy_table(120), 'outcome', Path({str(tmp_path)!r})).artifacts[0].sha256)"
     )
     # The rest of the environment stays: which kernels the linear algebra picks may be set there.
-    settings = {**os.environ, "PYTHONHASHSEED": "7", "OMP_NUM_THREADS": "2", "PYTHONPATH": "."}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=settings)
-    assert done.stdout.strip() == here
+    environment = {**os.environ, "PYTHONHASHSEED": "7", "OMP_NUM_THREADS": "2", "PYTHONPATH": "."}
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert process.stdout.strip() == digest
 
 
 def test_another_seed_splits_otherwise(tmp_path: Path) -> None:
     """The seed determines which rows are held out."""
-    frame = messy(120)
+    frame = messy_table(120)
     results = [train(frame, "outcome", tmp_path, seed=seed).result["metrics"] for seed in (0, 1)]
     assert results[0] != results[1]
 
@@ -93,7 +93,7 @@ def test_another_seed_splits_otherwise(tmp_path: Path) -> None:
 def test_folds_measure_every_row_once(tmp_path: Path) -> None:
     """K folds give K values, and the confusion matrix counts every row."""
     split = {"strategy": "kfold", "folds": 4}
-    result = train(messy(120), "outcome", tmp_path, split=split).result
+    result = train(messy_table(120), "outcome", tmp_path, split=split).result
     assert len(result["metrics"]["folds"]["accuracy"]["values"]) == 4
     cells = result["charts"]["confusion"]["spec"]["en"]["data"]["values"]
     assert sum(cell["rows"] for cell in cells) == 120
@@ -102,20 +102,20 @@ def test_folds_measure_every_row_once(tmp_path: Path) -> None:
 
 def test_the_future_is_predicted_from_the_past() -> None:
     """With a time split, the model learns from earlier rows than those it is evaluated on."""
-    frame = messy(100).sample(frac=1, random_state=0)
+    frame = messy_table(100).sample(frac=1, random_state=0)
     body = {"dataset_id": 1, "target": "outcome", "split": {"strategy": "time", "time_column": "when"}}
-    experiment = prepare_experiment(msgspec.convert(body, TrainingRequest), read_table(csv(frame)))
-    (part,) = experiment.folds
+    experiment = prepare_experiment(msgspec.convert(body, TrainingRequest), read_table(csv_file(frame)))
+    (fold,) = experiment.folds
     times = experiment.rule.times
     assert times is not None
-    assert times[part.train].max() < times[part.test].min()
-    assert len(part.test) == pytest.approx(20, abs=1)
+    assert times[fold.train].max() < times[fold.test].min()
+    assert len(fold.test) == pytest.approx(20, abs=1)
 
 
 def test_a_column_of_words_can_not_order_time(tmp_path: Path) -> None:
     """A time split by a column of words is rejected."""
     with pytest.raises(LearningError, match="time_column_not_ordered"):
-        train(messy(), "outcome", tmp_path, split={"strategy": "time", "time_column": "colour"})
+        train(messy_table(), "outcome", tmp_path, split={"strategy": "time", "time_column": "colour"})
 
 
 def test_noise_is_not_sold_as_signal(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_noise_is_not_sold_as_signal(tmp_path: Path) -> None:
     frame["y"] = rng.choice(["a", "b"], 150)
     result = train(frame, "y", tmp_path, split={"strategy": "kfold"}, budget={"max_trials": 6}).result
     assert abs(result["metrics"]["folds"]["balanced_accuracy"]["mean"] - 0.5) < 0.1
-    assert "not_better_than_baseline" in codes(result)
+    assert "not_better_than_baseline" in warning_codes(result)
 
 
 def test_high_cardinality_does_not_leak_the_target(tmp_path: Path) -> None:
@@ -139,37 +139,37 @@ def test_high_cardinality_does_not_leak_the_target(tmp_path: Path) -> None:
 
 def test_a_column_that_knows_the_answer_is_named(tmp_path: Path) -> None:
     """A copy of the target among the features is reported as suspected leakage."""
-    frame = messy().assign(decision=lambda f: f["outcome"].map({"yes": "granted", "no": "refused"}))
+    frame = messy_table().assign(decision=lambda f: f["outcome"].map({"yes": "granted", "no": "refused"}))
     result = train(frame, "outcome", tmp_path).result
-    suspects = [one["facts"]["name"] for one in result["warnings"] if one["code"] == "leakage_suspect"]
+    suspects = [warning["facts"]["name"] for warning in result["warnings"] if warning["code"] == "leakage_suspect"]
     assert suspects == ["decision"]
 
 
-def test_imbalance_rarity_and_missing_targets_are_told(tmp_path: Path) -> None:
+def test_imbalance_rarity_and_missing_targets_have_warnings(tmp_path: Path) -> None:
     """Few rows, a rare class, classes that are too rare, and rows without a target each cause a warning."""
     rng = np.random.default_rng(0)
     labels = ["common"] * 140 + ["rare"] * 8 + ["once"] + [""] * 5
     frame = pd.DataFrame({"x": rng.normal(size=len(labels)), "y": labels})
     result = train(frame, "y", tmp_path, algorithms=["linear"]).result
-    assert {"few_rows", "class_imbalance", "rare_classes_left_out", "target_missing"} <= codes(result)
+    assert {"few_rows", "class_imbalance", "rare_classes_left_out", "target_missing"} <= warning_codes(result)
     assert result["model"]["classes"] == ["common", "rare"]
 
 
 def test_small_groups_are_not_judged(tmp_path: Path) -> None:
     """A group with few evaluated rows is marked, causes a warning, and is left out of the gaps."""
-    result = train(messy(), "outcome", tmp_path, sensitive_features=["sex", "amount"]).result
-    assert "small_groups" in codes(result)
+    result = train(messy_table(), "outcome", tmp_path, sensitive_features=["sex", "amount"]).result
+    assert "small_groups" in warning_codes(result)
     assert all(group["too_small"] for group in result["group_metrics"][1]["groups"])
     assert result["group_metrics"][1]["gaps"]["accuracy"]["difference"] is None
 
 
-def test_declared_is_set_beside_measured(tmp_path: Path) -> None:
+def test_declarations_are_compared_with_measurements(tmp_path: Path) -> None:
     """The result shows whether the file confirms or contradicts a declaration."""
-    file = csv(messy())
-    declared = {"instances_number": 240, "features_number": 12, "missing_values_percentage": None}
-    order = msgspec.convert({"dataset_id": 1, "target": "outcome", "budget": {"max_trials": 1}}, TrainingRequest)
-    given = type(file)(file.stream, file.file_type, declared)
-    profile = run_training(order, given, scratch=tmp_path, report=Progress()).result["profile"]
+    undeclared_file = csv_file(messy_table())
+    declarations = {"instances_number": 240, "features_number": 12, "missing_values_percentage": None}
+    request = msgspec.convert({"dataset_id": 1, "target": "outcome", "budget": {"max_trials": 1}}, TrainingRequest)
+    declared_file = type(undeclared_file)(undeclared_file.stream, undeclared_file.file_type, declarations)
+    profile = run_training(request, declared_file, scratch=tmp_path, report=Progress()).result["profile"]
     assert [(row["attribute"], row["measured"], row["agrees"]) for row in profile["declared"]] == [
         ("instances_number", 240, True),
         ("features_number", 9, False),
@@ -179,31 +179,36 @@ def test_declared_is_set_beside_measured(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("frame", "target", "body", "code"),
     [
-        (messy(), "constant", {}, "target_one_class"),
-        (messy(), "empty", {}, "target_all_missing"),
-        (messy(30).assign(y=["a", "b", "c"] + ["d"] * 27), "y", {}, "target_classes_too_rare"),
-        (messy(30), "city", {}, "target_classes_too_rare"),
-        (messy(30).assign(y=list("abcde") * 6), "y", {"split": {"strategy": "kfold", "folds": 10}}, "too_many_folds"),
+        (messy_table(), "constant", {}, "target_one_class"),
+        (messy_table(), "empty", {}, "target_all_missing"),
+        (messy_table(30).assign(y=["a", "b", "c"] + ["d"] * 27), "y", {}, "target_classes_too_rare"),
+        (messy_table(30), "city", {}, "target_classes_too_rare"),
         (
-            messy(30).assign(year=[2019] * 4 + [2020] * 26),
+            messy_table(30).assign(y=list("abcde") * 6),
+            "y",
+            {"split": {"strategy": "kfold", "folds": 10}},
+            "too_many_folds",
+        ),
+        (
+            messy_table(30).assign(year=[2019] * 4 + [2020] * 26),
             "outcome",
             {"split": {"strategy": "time", "time_column": "year", "test_size": 0.5}},
             "too_few_rows",
         ),
-        (messy(), "colour", {"task": "regression"}, "target_not_numeric"),
-        (messy(), "notes", {"metric": "r2"}, "target_not_numeric"),
-        (messy(), "outcme", {}, "target_not_found"),
-        (messy(10), "outcome", {}, "too_few_rows"),
-        (messy()[["id", "constant", "outcome"]], "outcome", {}, "no_features"),
+        (messy_table(), "colour", {"task": "regression"}, "target_not_numeric"),
+        (messy_table(), "notes", {"metric": "r2"}, "target_not_numeric"),
+        (messy_table(), "outcme", {}, "target_not_found"),
+        (messy_table(10), "outcome", {}, "too_few_rows"),
+        (messy_table()[["id", "constant", "outcome"]], "outcome", {}, "no_features"),
     ],
 )
-def test_orders_that_the_table_contradicts_are_refused(
+def test_requests_that_the_table_contradicts_are_refused(
     tmp_path: Path, frame: pd.DataFrame, target: str, body: dict[str, Any], code: str
 ) -> None:
     """A target that cannot be learned is rejected with its reason, and no artifact remains."""
-    with pytest.raises(LearningError) as refused:
+    with pytest.raises(LearningError) as error_info:
         train(frame, target, tmp_path, **body)
-    assert refused.value.code == code
+    assert error_info.value.code == code
     assert list(tmp_path.iterdir()) == []
 
 
@@ -227,25 +232,27 @@ def trials_of(result: dict[str, Any]) -> list[dict[str, Any]]:
     return [entry for entry in result["leaderboard"] if entry["algorithm"] != "ensemble"]
 
 
-def test_the_budget_counts_trials_and_time_only_stops(tmp_path: Path) -> None:
-    """Enough time never affects the result; without any, each part stops after its first trial and says so."""
-    result = train(messy(120), "outcome", tmp_path, budget={"max_trials": 3}).result
+def test_the_budget_counts_trials(tmp_path: Path) -> None:
+    """The search stops after the requested number of trials, or when all settings have been tried."""
+    result = train(messy_table(120), "outcome", tmp_path, budget={"max_trials": 3}).result
     assert (len(trials_of(result)), result["stopped_by"]) == (3, "trials")
-    everything = train(messy(120), "outcome", tmp_path, algorithms=["linear"], budget={"max_trials": 200}).result
-    assert (len(trials_of(everything)), everything["stopped_by"]) == (8, "space")
+    exhaustive_result = train(
+        messy_table(120), "outcome", tmp_path, algorithms=["linear"], budget={"max_trials": 200}
+    ).result
+    assert (len(trials_of(exhaustive_result)), exhaustive_result["stopped_by"]) == (8, "space")
 
 
 def test_trials_are_the_same_for_the_same_seed_and_take_turns() -> None:
     """The first settings of every algorithm are tried before the second settings of any."""
     names = ("linear", "random_forest")
     target = Target("y", Task.CLASSIFICATION, np.zeros(9, dtype=np.intp), np.arange(9), ("a", "b"))
-    options = [ModelOptions(target, balances_classes=True, seed=seed) for seed in range(5)]
-    trials = plan_trials(names, options[0], max_trials=4)
+    options_by_seed = [ModelOptions(target, balances_classes=True, seed=seed) for seed in range(5)]
+    trials = plan_trials(names, options_by_seed[0], max_trials=4)
     assert [trial.algorithm for trial in trials] == [*names, *names]
-    assert trials == plan_trials(names, options[0], max_trials=4)
-    assert all(search_space("random_forest", each)[0] == trials[1] for each in options)
+    assert trials == plan_trials(names, options_by_seed[0], max_trials=4)
+    assert all(search_space("random_forest", other_options)[0] == trials[1] for other_options in options_by_seed)
     assert [trial.is_balanced for trial in trials] == [True] * 4
-    assert {trial.is_balanced for trial in search_space("linear", options[0])} == {True, False}
+    assert {trial.is_balanced for trial in search_space("linear", options_by_seed[0])} == {True, False}
 
 
 def test_known_good_settings_come_before_all_others() -> None:
@@ -261,19 +268,24 @@ def test_errors_in_proportion_are_expected_of_amounts_only(zeros: int, lowest: f
     """The objective for amounts is tried if no number is negative and few are 0."""
     numbers = np.concatenate([np.zeros(zeros), np.arange(1.0, 9.0), [lowest]])
     options = ModelOptions(Target("y", Task.REGRESSION, numbers, np.arange(len(numbers))), False, seed=0)
-    settings = [trial.settings for trial in search_space("lightgbm", options)]
-    assert any(each.get("objective") == "tweedie" for each in settings) is is_tried
+    trial_settings = [trial.settings for trial in search_space("lightgbm", options)]
+    assert any(settings.get("objective") == "tweedie" for settings in trial_settings) is is_tried
 
 
 def test_progress_never_goes_back(tmp_path: Path) -> None:
-    """The percentage increases through all phases."""
-    order = msgspec.convert({"dataset_id": 1, "target": "outcome", "budget": {"max_trials": 2}}, TrainingRequest)
+    """The percentage never decreases, through all phases."""
+    request = msgspec.convert({"dataset_id": 1, "target": "outcome", "budget": {"max_trials": 2}}, TrainingRequest)
     progress = Progress()
-    run_training(order, csv(messy(120)), scratch=tmp_path, report=progress)
-    percents = [percent for percent, _phase, _message in progress.told]
+    run_training(request, csv_file(messy_table(120)), scratch=tmp_path, report=progress)
+    percents = [percent for percent, _phase, _message in progress.reports]
     assert percents == sorted(percents)
-    assert [phase for _p, phase, _m in progress.told][:1] == ["reading"]
-    assert {phase for _p, phase, _m in progress.told} == {"reading", "searching", "evaluating", "writing"}
+    assert [phase for _percent, phase, _message in progress.reports][:1] == ["reading"]
+    assert {phase for _percent, phase, _message in progress.reports} == {
+        "reading",
+        "searching",
+        "evaluating",
+        "writing",
+    }
 
 
 def test_an_exception_from_the_report_ends_the_work(tmp_path: Path) -> None:
@@ -286,9 +298,9 @@ def test_an_exception_from_the_report_ends_the_work(tmp_path: Path) -> None:
         if phase == "searching":
             raise Cancelled
 
-    order = msgspec.convert({"dataset_id": 1, "target": "outcome"}, TrainingRequest)
+    request = msgspec.convert({"dataset_id": 1, "target": "outcome"}, TrainingRequest)
     with pytest.raises(Cancelled):
-        run_training(order, csv(messy(120)), scratch=tmp_path, report=report)
+        run_training(request, csv_file(messy_table(120)), scratch=tmp_path, report=report)
 
 
 def assert_predicted_by_pipeline(model: LoadedModel, rows: list[dict[str, Any]], answer: Json) -> None:
@@ -317,27 +329,27 @@ def assert_predicted_by_pipeline(model: LoadedModel, rows: list[dict[str, Any]],
     ],
 )
 @pytest.mark.parametrize("target", ["outcome", "colour", "score"])
-def test_every_algorithm_is_kept_and_predicts_alike(tmp_path: Path, algorithm: str, target: str) -> None:
+def test_every_algorithm_is_stored_and_predicts_alike(tmp_path: Path, algorithm: str, target: str) -> None:
     """With two classes, three classes and numbers, a loaded model predicts the same as the original."""
-    frame = messy(150).assign(score=lambda f: np.arange(150) * 1.5 + (f["sex"] == "f"))
+    frame = messy_table(150).assign(score=lambda f: np.arange(150) * 1.5 + (f["sex"] == "f"))
     body = {"algorithms": [algorithm], "budget": {"max_trials": 1}, "features": {"exclude": ["id"]}}
     outcome = train(frame, target, tmp_path, **body)
-    kept = model_artifact.load(model_of(outcome))
+    model = model_artifact.load(model_of(outcome))
     rows = json.loads(frame.drop(columns=[target]).head(5).to_json(orient="records", date_format="iso"))
-    answer = predict(kept, rows)
-    assert kept.record["algorithm"] == algorithm
-    assert_predicted_by_pipeline(kept, rows, answer)
+    answer = predict(model, rows)
+    assert model.record["algorithm"] == algorithm
+    assert_predicted_by_pipeline(model, rows, answer)
     assert len(answer["predictions"]) == 5
     if target == "score":
-        assert all(isinstance(one["prediction"], float) for one in answer["predictions"])
+        assert all(isinstance(prediction["prediction"], float) for prediction in answer["predictions"])
     else:
-        assert all(one["prediction"] in answer["classes"] for one in answer["predictions"])
-        assert all(sum(one["probabilities"]) == pytest.approx(1) for one in answer["predictions"])
+        assert all(prediction["prediction"] in answer["classes"] for prediction in answer["predictions"])
+        assert all(sum(prediction["probabilities"]) == pytest.approx(1) for prediction in answer["predictions"])
 
 
 def test_rows_that_make_no_sense_are_refused(tmp_path: Path) -> None:
     """Misspelled columns, words for numbers and too many rows are rejected; a missing column counts as missing."""
-    model = model_artifact.load(model_of(train(messy(120), "outcome", tmp_path, budget={"max_trials": 1})))
+    model = model_artifact.load(model_of(train(messy_table(120), "outcome", tmp_path, budget={"max_trials": 1})))
     cases: list[tuple[list[dict[str, Any]], str]] = [
         ([{"amuont": 1}], "row_column_unknown"),
         ([{"amount": "many"}], "row_value_invalid"),
@@ -353,7 +365,7 @@ def test_rows_that_make_no_sense_are_refused(tmp_path: Path) -> None:
 
 def test_models_are_loaded_by_their_digest_only(tmp_path: Path) -> None:
     """A changed byte, or bytes that are not a model, are rejected before anything is unpacked."""
-    model = model_of(train(messy(120), "outcome", tmp_path, budget={"max_trials": 1}))
+    model = model_of(train(messy_table(120), "outcome", tmp_path, budget={"max_trials": 1}))
     data = model.stream.read()
     with pytest.raises(LearningError, match="artifact_damaged"):
         model_artifact.load(ModelFile(io.BytesIO(data[:-1]), model.sha256))
@@ -363,7 +375,9 @@ def test_models_are_loaded_by_their_digest_only(tmp_path: Path) -> None:
 
 def test_types_outside_the_list_are_never_loaded(tmp_path: Path) -> None:
     """A model that names a forbidden type is rejected even if its digest is right."""
-    model = model_of(train(messy(120), "outcome", tmp_path, algorithms=["decision_tree"], budget={"max_trials": 1}))
+    model = model_of(
+        train(messy_table(120), "outcome", tmp_path, algorithms=["decision_tree"], budget={"max_trials": 1})
+    )
     buffer = io.BytesIO()
     with zipfile.ZipFile(model.stream) as source, zipfile.ZipFile(buffer, "w") as copy:
         for name in source.namelist():
@@ -374,37 +388,37 @@ def test_types_outside_the_list_are_never_loaded(tmp_path: Path) -> None:
         model_artifact.load(ModelFile(io.BytesIO(data), hashlib.sha256(data).hexdigest()))
 
 
-def test_the_card_tells_data_quality_groups_and_limits(tmp_path: Path) -> None:
+def test_the_card_contains_data_quality_groups_and_limits(tmp_path: Path) -> None:
     """The model card contains the digest, the metrics, the groups and the warnings, in both languages."""
-    outcome = train(messy(), "outcome", tmp_path, sensitive_features=["sex"])
+    outcome = train(messy_table(), "outcome", tmp_path, sensitive_features=["sex"])
     card = (tmp_path / "model_card.md").read_text()
     assert outcome.result["profile"]["sha256"] in card
-    for wanted in (
+    for phrase in (
         "# Fiche du modèle\u00a0: outcome",
         "# Model card: outcome",
         "Balanced accuracy",
         "### sex",
         "| f | ",
     ):
-        assert wanted in card
+        assert phrase in card
     assert all(warning["text"]["en"] in card for warning in outcome.result["warnings"])
 
 
 def test_regression_recovers_what_was_put_in(tmp_path: Path) -> None:
     """A line with little noise is found, and the error has the size of the noise."""
-    result = train(numbers(), "y", tmp_path, algorithms=["linear"]).result
+    result = train(regression_table(), "y", tmp_path, algorithms=["linear"]).result
     assert result["metrics"]["holdout"]["r2"]["value"] > 0.99
     assert result["metrics"]["holdout"]["rmse"]["value"] == pytest.approx(0.1, abs=0.05)
 
 
-def odd(rows: int = 60) -> pd.DataFrame:
+def odd_table(rows: int = 60) -> pd.DataFrame:
     """Return a table with names and columns that break naive preparations."""
     rng = np.random.default_rng(0)
-    seldom = [f"2024-01-{day + 1:02d}" if day < 4 else "" for day in range(rows)]
+    rare_dates = [f"2024-01-{day + 1:02d}" if day < 4 else "" for day in range(rows)]
     return pd.DataFrame(
         {
             "a__b": pd.date_range("2024-01-01", periods=rows).astype(str),
-            "seldom": seldom,
+            "seldom": rare_dates,
             "x": rng.normal(size=rows),
             "c": rng.choice(["x", "y"], rows),
             "c_x": rng.normal(size=rows),
@@ -418,8 +432,8 @@ def odd(rows: int = 60) -> pd.DataFrame:
 @pytest.mark.parametrize("algorithm", ["linear", "hist_gradient_boosting"])
 def test_odd_names_and_columns_do_not_break_the_preparation(tmp_path: Path, algorithm: str) -> None:
     """Double underscores, rare dates, texts without words and huge numbers are prepared."""
-    result = train(odd(), "y", tmp_path, algorithms=[algorithm], budget={"max_trials": 1}).result
-    assert {column["name"] for column in result["model"]["features"]} == set(odd().columns) - {"y"}
+    result = train(odd_table(), "y", tmp_path, algorithms=[algorithm], budget={"max_trials": 1}).result
+    assert {column["name"] for column in result["model"]["features"]} == set(odd_table().columns) - {"y"}
 
 
 def test_a_past_of_one_class_teaches_nothing(tmp_path: Path) -> None:
@@ -430,9 +444,9 @@ def test_a_past_of_one_class_teaches_nothing(tmp_path: Path) -> None:
     frame = pd.DataFrame({"day": days, "x": np.random.default_rng(0).normal(size=rows), "y": labels})
     with pytest.raises(LearningError, match="past_one_class"):
         train(frame, "y", tmp_path, split={"strategy": "time", "time_column": "day"})
-    late = frame.assign(y=["no"] * 40 + ["yes"] * 20)
+    learnable_frame = frame.assign(y=["no"] * 40 + ["yes"] * 20)
     split = {"strategy": "time", "time_column": "day"}
-    assert train(late, "y", tmp_path, split=split, algorithms=["linear"]).result["metrics"]["holdout"]
+    assert train(learnable_frame, "y", tmp_path, split=split, algorithms=["linear"]).result["metrics"]["holdout"]
 
 
 def test_few_moments_are_split_between_moments(tmp_path: Path) -> None:
@@ -451,16 +465,16 @@ def test_a_first_moment_of_most_rows_is_the_past(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"year": [2019] * 85 + [2020] * 15, "x": rng.normal(size=100), "y": rng.normal(size=100)})
     body = {"dataset_id": 1, "target": "y", "split": {"strategy": "time", "time_column": "year", "test_size": 0.2}}
-    (part,) = prepare_experiment(msgspec.convert(body, TrainingRequest), read_table(csv(frame))).folds
-    assert (len(part.train), len(part.test)) == (85, 15)
+    (fold,) = prepare_experiment(msgspec.convert(body, TrainingRequest), read_table(csv_file(frame))).folds
+    assert (len(fold.train), len(fold.test)) == (85, 15)
 
 
-@pytest.mark.parametrize("early", [1, 4])
+@pytest.mark.parametrize("early_rows", [1, 4])
 @pytest.mark.parametrize("algorithm", ["linear", "hist_gradient_boosting", "random_forest"])
-def test_a_first_moment_of_few_rows_does_not_end_the_search(tmp_path: Path, early: int, algorithm: str) -> None:
+def test_a_first_moment_of_few_rows_does_not_end_the_search(tmp_path: Path, early_rows: int, algorithm: str) -> None:
     """If almost all earlier rows have the same time, trials are compared by folds of these rows."""
     rows = 60
-    frame = messy(rows).assign(year=[2018] * early + [2019] * (40 - early) + [2020] * 20)
+    frame = messy_table(rows).assign(year=[2018] * early_rows + [2019] * (40 - early_rows) + [2020] * 20)
     split = {"strategy": "time", "time_column": "year", "test_size": 0.3}
     result = train(frame, "outcome", tmp_path, split=split, algorithms=[algorithm], budget={"max_trials": 1}).result
     assert result["leaderboard"][0]["score"]["mean"] is not None
@@ -470,7 +484,7 @@ def test_a_first_moment_of_few_rows_does_not_end_the_search(tmp_path: Path, earl
 @pytest.mark.parametrize("target", ["level", "score"])
 def test_the_shortest_past_is_learned_from(tmp_path: Path, algorithm: str, target: str) -> None:
     """Ten rows with as many classes, categories and texts are enough for every step."""
-    frame = messy(100, seed=3).assign(
+    frame = messy_table(100, seed=3).assign(
         level=[f"c{number}" for number in [*range(10), *([*range(10)] * 9)]],
         score=np.arange(100) % 37 + 0.5,
         day=[1] * 10 + [2] * 90,
@@ -480,13 +494,13 @@ def test_the_shortest_past_is_learned_from(tmp_path: Path, algorithm: str, targe
     assert result["metrics"]["holdout"]
 
 
-def test_classes_that_come_with_time_are_told(tmp_path: Path) -> None:
+def test_classes_that_appear_only_in_later_rows_are_reported(tmp_path: Path) -> None:
     """A class that is evaluated but was never learned is reported."""
-    frame = messy(100).assign(kind=(["a", "b"] * 40) + ["a", "b", "new", "new"] * 5)
+    frame = messy_table(100).assign(kind=(["a", "b"] * 40) + ["a", "b", "new", "new"] * 5)
     split = {"strategy": "time", "time_column": "when"}
     result = train(frame, "kind", tmp_path, split=split, algorithms=["linear"]).result
-    (told,) = [one for one in result["warnings"] if one["code"] == "classes_never_learned"]
-    assert told["facts"] == {"names": ["new"]}
+    (warning,) = [warning for warning in result["warnings"] if warning["code"] == "classes_never_learned"]
+    assert warning["facts"] == {"names": ["new"]}
 
 
 @pytest.mark.parametrize(
@@ -499,12 +513,12 @@ def test_classes_that_come_with_time_are_told(tmp_path: Path) -> None:
         np.where(np.arange(60) % 2, 1e17, np.nan),
     ],
 )
-def test_large_numbers_close_together_are_portrayed(tmp_path: Path, values: Any) -> None:
+def test_large_numbers_close_together_are_summarized(tmp_path: Path, values: Any) -> None:
     """Numbers too close together to be binned can be features and targets, and can be explained."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"big": values, "x": rng.normal(size=60), "y": rng.normal(size=60)})
     outcome = train(frame, "y", tmp_path, algorithms=["linear"])
-    (summary,) = [one["summary"] for one in outcome.result["profile"]["by_column"] if one["name"] == "big"]
+    (summary,) = [column["summary"] for column in outcome.result["profile"]["by_column"] if column["name"] == "big"]
     edges, counts = summary["histogram"]["edges"], summary["histogram"]["counts"]
     assert sum(counts) == np.isfinite(values).sum()
     assert edges == sorted(edges)

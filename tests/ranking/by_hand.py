@@ -1,4 +1,4 @@
-"""The slow, readable twin of the evaluator: one record at a time, in plain Python, to the letter of the interface."""
+"""A slow, readable reference for the evaluator, which evaluates one record at a time in plain Python."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -127,7 +127,7 @@ def words_of(row: CatalogRow) -> dict[str, int]:
 
 
 def weight_of(row: CatalogRow, query_word: str) -> int:
-    """Return how much a record contains a word: the sum over its words of their weight times their likeness."""
+    """Return how much a record contains a word: the sum of the weights of its words, times their likeness to it."""
     terms = {f"{column}:{comparison_key(column, query_word)}" for column in ("domain", "task")}
     return sum(
         weight * (Likeness.RELATED if word in terms else likeness(query_word, word))
@@ -137,12 +137,14 @@ def weight_of(row: CatalogRow, query_word: str) -> int:
 
 def relevance(rows: Iterable[CatalogRow], row: CatalogRow, text: str) -> float:
     """Return the BM25 score of a record, with statistics over the public records only."""
-    public = [other for other in rows if other.visibility == "public"]
-    mean_length = max(1.0, sum(sum(words_of(other).values()) for other in public) / max(1, len(public)))
+    public_rows = [candidate for candidate in rows if candidate.visibility == "public"]
+    mean_length = max(
+        1.0, sum(sum(words_of(public_row).values()) for public_row in public_rows) / max(1, len(public_rows))
+    )
     total = 0.0
     for word in dict.fromkeys(split_words(text)):
-        frequency = sum(weight_of(other, word) > 0 for other in public)
-        rarity = math.log(1 + (len(public) - frequency + 0.5) / (frequency + 0.5))
+        frequency = sum(weight_of(public_row, word) > 0 for public_row in public_rows)
+        rarity = math.log(1 + (len(public_rows) - frequency + 0.5) / (frequency + 0.5))
         occurrences = weight_of(row, word) / Likeness.EQUAL
         norm = 1.2 * (0.5 + 0.5 * sum(words_of(row).values()) / mean_length)
         total += rarity * occurrences * 2.2 / (occurrences + norm)
@@ -194,8 +196,8 @@ def sort_value(row: CatalogRow, key: str) -> Any:
 
 def ordered(rows: Iterable[CatalogRow], query: tuple[Predicate, ...], key: str, descending: bool) -> list[int]:
     """Return ids by a sort key, ties by id ascending in both orders, records without the value last."""
-    matches = sorted(matching(rows, query), key=lambda row: row.id)
-    known = [row for row in matches if sort_value(row, key) is not None]
-    unknown = [row for row in matches if sort_value(row, key) is None]
-    known.sort(key=lambda row: sort_value(row, key), reverse=descending)
-    return [row.id for row in (*known, *unknown)]
+    matching_rows = sorted(matching(rows, query), key=lambda row: row.id)
+    known_rows = [row for row in matching_rows if sort_value(row, key) is not None]
+    unknown_rows = [row for row in matching_rows if sort_value(row, key) is None]
+    known_rows.sort(key=lambda row: sort_value(row, key), reverse=descending)
+    return [row.id for row in (*known_rows, *unknown_rows)]

@@ -29,8 +29,9 @@ OWNERS = (None, UUID(int=7), UUID(int=2**127 + 5))
 WORDS = ("Health", "health", "Santé", "sante", "finance", "Vision", "a,b")
 
 
-def _maybe(random: Random, value: object, share: float = 0.25) -> object:
-    return None if random.random() < share else value
+def _value_or_none(random: Random, value: object, none_share: float = 0.25) -> object:
+    """Return a value, or sometimes None instead."""
+    return None if random.random() < none_share else value
 
 
 NUMBER_VALUES: dict[str, tuple[float, ...]] = {
@@ -66,7 +67,7 @@ def _evidence(random: Random) -> dict[str, AttributeEvidence] | None:
 
 
 def known_at(record: CatalogRow, assurance: Assurance) -> CatalogRow:
-    """Return a record as it is seen at an assurance: what is not known there is None."""
+    """Return a record as it is seen at an assurance, where attributes that are not known are None."""
     if assurance is Assurance.DECLARED:
         return record
     evidence = record.evidence or {}
@@ -79,20 +80,20 @@ def known_at(record: CatalogRow, assurance: Assurance) -> CatalogRow:
 def row(random: Random, id_: int) -> CatalogRow:
     """Return a random record; values come from small sets, so that ties and equal spellings are common."""
     facts: dict[str, Any] = {flag: random.choice((None, True, False)) for flag in FLAGS}
-    facts |= {name: _maybe(random, random.choice(values)) for name, values in NUMBER_VALUES.items()}
+    facts |= {name: _value_or_none(random, random.choice(values)) for name, values in NUMBER_VALUES.items()}
     facts |= {
-        "objective": _maybe(random, random.choice(NAMES)),
-        "domain": _maybe(random, tuple(random.sample(WORDS, random.randrange(3)))),
-        "task": _maybe(random, tuple(random.sample(WORDS, random.randrange(2)))),
+        "objective": _value_or_none(random, random.choice(NAMES)),
+        "domain": _value_or_none(random, tuple(random.sample(WORDS, random.randrange(3)))),
+        "task": _value_or_none(random, tuple(random.sample(WORDS, random.randrange(2)))),
         "visibility": random.choice(("public", "public", "private")),
         "owner": random.choice(OWNERS),
-        "description": _maybe(random, random.choice(NAMES)),
-        "file_path": _maybe(random, random.choice(("a.csv", "b.parquet"))),
-        "file_type": _maybe(random, random.choice(("csv", "CSV", "parquet"))),
-        "tags": _maybe(random, tuple(random.sample(WORDS, random.randrange(3)))),
+        "description": _value_or_none(random, random.choice(NAMES)),
+        "file_path": _value_or_none(random, random.choice(("a.csv", "b.parquet"))),
+        "file_type": _value_or_none(random, random.choice(("csv", "CSV", "parquet"))),
+        "tags": _value_or_none(random, tuple(random.sample(WORDS, random.randrange(3)))),
         "license": random.choice((("unknown",), ("MIT",), ("CC-BY-4.0",), ("MIT", "Apache-2.0"))),
-        "language": _maybe(random, random.choice((("en",), ("English", "fr"), ("français",)))),
-        "source": _maybe(random, random.choice((("uci",), ("OpenML",)))),
+        "language": _value_or_none(random, random.choice((("en",), ("English", "fr"), ("français",)))),
+        "source": _value_or_none(random, random.choice((("uci",), ("OpenML",)))),
         "trainable": random.choice((("true",), ("false",))),
         "created_at": random.randrange(3),
         "updated_at": 1_700_000_000_000_000 + random.randrange(5),
@@ -116,7 +117,7 @@ def _range(random: Random) -> Range:
             ("created_at", (0, 1, 2)),
         )
     )
-    low, high = _maybe(random, random.choice(values)), _maybe(random, random.choice(values), 0.6)
+    low, high = _value_or_none(random, random.choice(values)), _value_or_none(random, random.choice(values), 0.6)
     return Range(column, low, high)  # type: ignore[arg-type]
 
 
@@ -152,8 +153,8 @@ def query(random: Random) -> Query:
 def weights(random: Random) -> dict[str, float]:
     """Return weights for some criteria: equal, ordinary, zero, huge and tiny ones."""
     names = random.sample(CRITERION_NAMES, random.randrange(1, len(CRITERION_NAMES) + 1))
-    weighting = {name: random.choice((0.0, 1.0, 0.1, 0.2, random.random(), 1e6, 1e-3)) for name in names}
-    return weighting if any(weighting.values()) else {names[0]: 0.3}
+    weight_by_name = {name: random.choice((0.0, 1.0, 0.1, 0.2, random.random(), 1e6, 1e-3)) for name in names}
+    return weight_by_name if any(weight_by_name.values()) else {names[0]: 0.3}
 
 
 def sort_key(random: Random) -> str:
@@ -162,6 +163,6 @@ def sort_key(random: Random) -> str:
 
 
 def position_of(view: View, id_: int) -> int | None:
-    """Return where a view holds the record with an id, or None if it holds no such record."""
+    """Return the position in a view of the record with an id, or None if the view has no such record."""
     window = view.sort((Range("id", id_, id_),), "id", descending=False, skip=0, limit=None)
     return int(window.positions[0]) if window.total_count else None

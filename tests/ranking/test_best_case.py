@@ -1,4 +1,4 @@
-"""The best case: what the score of a record could be at most, whatever is still found out about it."""
+"""The best case: what the score of a record could be at most, whatever its unknown attributes turn out to be."""
 
 from itertools import product
 from random import Random
@@ -6,7 +6,7 @@ from random import Random
 import numpy as np
 
 from tests.ranking.catalogs import row
-from tests.ranking.test_ranking_view import made
+from tests.ranking.test_ranking_view import catalog_row
 from touchstone.core.attributes import ETHICAL, FLAGS, NUMBERS
 from touchstone.ranking.catalog.catalog import Catalog
 from touchstone.ranking.catalog.view import View
@@ -22,34 +22,38 @@ def best_case(view: View, position: int = 0) -> dict[str, float]:
 
 def test_a_record_of_which_nothing_is_known_could_have_the_highest_value_everywhere() -> None:
     """No favourable value stands in the way of another criterion that uses the same attribute."""
-    assert best_case(Catalog.build([made(1)]).view) == dict.fromkeys(CRITERION_NAMES, 1.0)
+    assert best_case(Catalog.build([catalog_row(1)]).view) == dict.fromkeys(CRITERION_NAMES, 1.0)
 
 
 def test_what_is_known_limits_the_best_case() -> None:
     """Attributes that are known to be false stay so, and known numbers keep their value."""
-    known = dict.fromkeys(ETHICAL[:3], False) | {"year": 2012, "citations": 10, "missing_values_percentage": 25.0}
-    values = best_case(Catalog.build([made(1, **known)]).view)
-    assert values["ethical_score"] == 0.7
-    assert values["informed_consent"] == 0.0
-    assert values["year"] == 0.5
-    assert values["data_quality"] == 0.75
-    assert values["technical_score"] == 0.95
-    assert values["anonymization"] == 1.0
+    known_values = dict.fromkeys(ETHICAL[:3], False) | {
+        "year": 2012,
+        "citations": 10,
+        "missing_values_percentage": 25.0,
+    }
+    best_values = best_case(Catalog.build([catalog_row(1, **known_values)]).view)
+    assert best_values["ethical_score"] == 0.7
+    assert best_values["informed_consent"] == 0.0
+    assert best_values["year"] == 0.5
+    assert best_values["data_quality"] == 0.75
+    assert best_values["technical_score"] == 0.95
+    assert best_values["anonymization"] == 1.0
 
 
-def test_nothing_that_is_found_out_exceeds_the_best_case() -> None:
-    """Whatever values the unknown attributes turn out to have, no criterion rises above its best case."""
+def test_no_value_of_an_unknown_attribute_exceeds_the_best_case() -> None:
+    """Whatever the unknown attributes turn out to be, no criterion rises above its best case."""
     random = Random(5)
-    choices = dict.fromkeys(NUMBERS, (0.0, 7.0, 100.0)) | dict.fromkeys(FLAGS, (0, 1))
+    values_by_attribute = dict.fromkeys(NUMBERS, (0.0, 7.0, 100.0)) | dict.fromkeys(FLAGS, (0, 1))
     records = [row(random, id_) for id_ in range(1, 60)]
     view = Catalog.build(records).view
     for position, _ in product(range(len(records)), range(20)):
         facts = view.facts(np.array([position]))
-        values = {name: random.choice(options) for name, options in choices.items()}
-        completed = {
+        values = {name: random.choice(possible_values) for name, possible_values in values_by_attribute.items()}
+        completed_facts = {
             name: np.array([values[name] if np.isnan(column[0]) or column[0] == -1 else column[0]])
             for name, column in facts.items()
         }
-        exact = best_case_criterion_scores(completed)
-        assert (exact <= best_case_criterion_scores(facts) + 1e-15).all()
+        completed_best_case = best_case_criterion_scores(completed_facts)
+        assert (completed_best_case <= best_case_criterion_scores(facts) + 1e-15).all()
         assert (view.criterion_scores(np.array([position])) <= best_case_criterion_scores(facts) + 1e-15).all()

@@ -1,4 +1,4 @@
-"""A change of the formulas has a new version, by which choices and snapshots tell it from a change of the data."""
+"""A change of the formulas has a new version, so that saved choices and snapshots can tell it from changed data."""
 
 from typing import Any
 from uuid import UUID
@@ -13,7 +13,7 @@ from touchstone.ranking.weighted_mean import score_segment
 
 # The digest of the criteria and scores of RECORDS under each version. A change of the formulas adds a version.
 DIGESTS = {"1": "d1b926942601c1cb389519abfdc631d15b2bff79c4d13b51f1a0a7fee0864c45"}
-NOTHING: dict[str, Any] = dict.fromkeys(attribute.name for attribute in ATTRIBUTES)
+UNKNOWN_ATTRIBUTES: dict[str, Any] = dict.fromkeys(attribute.name for attribute in ATTRIBUTES)
 RECORDS: tuple[dict[str, Any], ...] = (
     {},
     {"year": 2012, "citations": 40, "instances_number": 1234, "features_number": 7, "is_split": True},
@@ -39,8 +39,8 @@ def test_the_formulas_are_those_of_their_version() -> None:
 
 
 def catalog_row(id_: int, values: dict[str, Any]) -> CatalogRow:
-    """Return a record of which only these values are known."""
-    attributes = NOTHING | {"dataset_name": f"d{id_}"} | values
+    """Return a record with these known values only."""
+    attributes = UNKNOWN_ATTRIBUTES | {"dataset_name": f"d{id_}"} | values
     return CatalogRow(
         id=id_,
         dataset_id=UUID(int=id_),

@@ -93,7 +93,7 @@ def test_a_vocabulary_finds_substrings_while_it_grows(random: Random, folds_lazi
 
 @pytest.mark.usefixtures("searches_pool")
 def test_threads_search_a_vocabulary_while_it_grows(random: Random) -> None:
-    """Several threads search, each of them the texts so far, while others are added."""
+    """Several threads search the texts that exist when they start, while others are added."""
     writer = VocabularyWriter(fold_text)
     with ThreadPoolExecutor(4) as threads:
         searches = []

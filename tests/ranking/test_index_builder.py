@@ -1,4 +1,4 @@
-"""Building an index batch by batch: the same index in memory and in a file, and texts in the order of Python's."""
+"""An index that is built batch by batch is the same in memory and in a file, and orders texts as Python does."""
 
 from itertools import chain
 from pathlib import Path
@@ -51,13 +51,13 @@ def build(snapshot_path: Path | None, sizes: list[int]) -> CatalogIndex:
 
 def test_an_index_in_a_file_is_the_one_in_memory(tmp_path: Path) -> None:
     path = tmp_path / "index"
-    in_memory = build(None, [60, 1, 90])
-    mapped = build(path, [60, 1, 90])
-    loaded = map_snapshot(path)
-    loaded.verify()
+    index_in_memory = build(None, [60, 1, 90])
+    index_in_file = build(path, [60, 1, 90])
+    snapshot = map_snapshot(path)
+    snapshot.verify()
 
-    assert encode(in_memory) == encode(mapped) == encode(loaded.index)
-    assert loaded.version == 7
+    assert encode(index_in_memory) == encode(index_in_file) == encode(snapshot.index)
+    assert snapshot.version == 7
     assert [file.name for file in tmp_path.iterdir()] == ["index"]
 
 
@@ -80,14 +80,14 @@ def test_a_rebuild_writes_the_snapshot_file(tmp_path: Path) -> None:
     rebuild = catalog.begin_rebuild(5, path)
     rebuild.run()
     assert rebuild.index is not None
-    loaded = map_snapshot(path)
-    loaded.verify()
-    assert encode(rebuild.index) == encode(loaded.index)
-    assert loaded.version == 5
+    snapshot = map_snapshot(path)
+    snapshot.verify()
+    assert encode(rebuild.index) == encode(snapshot.index)
+    assert snapshot.version == 5
 
     catalog.adopt_rebuild(rebuild)
-    ids = catalog.view.sort((), "id", descending=False, skip=0, limit=None)
-    assert catalog.view.ids(ids.positions).tolist() == [id_ for id_ in range(140) if id_ != 3]
+    window = catalog.view.sort((), "id", descending=False, skip=0, limit=None)
+    assert catalog.view.ids(window.positions).tolist() == [id_ for id_ in range(140) if id_ != 3]
 
 
 def test_a_rebuild_in_a_file_gives_the_same_index_as_in_memory(tmp_path: Path) -> None:
@@ -136,33 +136,33 @@ def test_equal_texts_have_the_same_code(texts: list[str | None], batch_size: int
     for start in range(0, len(texts), batch_size):
         spool.append(pa.array(texts[start : start + batch_size], pa.large_string()))
 
-    numbered = number_texts(spool.read(), MemoryStore())
+    numbered_texts = number_texts(spool.read(), MemoryStore())
     distinct_texts = list(dict.fromkeys(text for text in texts if text is not None))
-    assert list(numbered.pool) == ["", *distinct_texts]
-    assert numbered.codes.tolist() == [0 if text is None else distinct_texts.index(text) + 1 for text in texts]
+    assert list(numbered_texts.pool) == ["", *distinct_texts]
+    assert numbered_texts.codes.tolist() == [0 if text is None else distinct_texts.index(text) + 1 for text in texts]
 
 
 def test_long_texts_are_stored_once_and_compressed_when_texts_are_indexed(tmp_path: Path) -> None:
-    """Until then every known text is stored as it is; afterwards the index is the one that is built at once."""
+    """Until then every known text is stored as it is; afterwards the index is the same as one that is built at once."""
     random = Random(3)
     descriptions = [None, "", "A text.", "Another text.", "A text.", None, "Another text.", "A text."]
     rows = [msgspec.structs.replace(row(random, id_), description=descriptions[id_ % 8]) for id_ in range(100)]
-    deferred = Catalog.build(rows, LAYOUT, defers_texts=True)
-    assert deferred.index is not None
-    stored_pool = deferred.index.columns.long_texts["description"].pool
+    catalog = Catalog.build(rows, LAYOUT, defers_texts=True)
+    assert catalog.index is not None
+    stored_pool = catalog.index.columns.long_texts["description"].pool
     assert not stored_pool.is_compressed
     positions = np.arange(100)
-    ids = deferred.index.integers("id", positions).tolist()
+    ids = catalog.index.integers("id", positions).tolist()
     expected_texts = [descriptions[id_ % 8] for id_ in ids]
-    assert deferred.index.texts("description", positions) == expected_texts
+    assert catalog.index.texts("description", positions) == expected_texts
 
-    indexing = deferred.begin_text_indexing(tmp_path)
+    indexing = catalog.begin_text_indexing(tmp_path)
     indexing.run()
-    deferred.adopt_text_index(indexing)
-    column = deferred.index.columns.long_texts["description"]
-    complete = Catalog.build(rows, LAYOUT).index
-    assert complete is not None
-    complete_column = complete.columns.long_texts["description"]
+    catalog.adopt_text_index(indexing)
+    column = catalog.index.columns.long_texts["description"]
+    complete_index = Catalog.build(rows, LAYOUT).index
+    assert complete_index is not None
+    complete_column = complete_index.columns.long_texts["description"]
     assert column.pool.is_compressed
     assert list(column.pool.unpack(None)) == list(complete_column.pool.unpack(None))
     assert len(column.pool) == 4
@@ -182,17 +182,17 @@ def test_texts_with_the_same_hash_are_compared() -> None:
 @given(st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=80), min_size=1, max_size=4))
 def test_each_group_is_sorted_in_a_stable_way(groups: list[list[int]]) -> None:
     chunks = [chunk for group in groups for chunk in group]
-    is_first = [place == 0 for group in groups for place in range(len(group))]
+    is_first = [position == 0 for group in groups for position in range(len(group))]
     texts = TextChunks(np.arange(len(chunks), dtype=np.uint32), np.array(chunks, np.uint64))
     scratch = TextChunks(np.empty_like(texts.indices), np.empty_like(texts.chunks))
     text_sort_kernels.sort_groups(texts, np.array(is_first), scratch)
 
-    numbered = iter(range(len(chunks)))
-    expected = [sorted((chunk, next(numbered)) for chunk in group) for group in groups]
+    indices = iter(range(len(chunks)))
+    expected = [sorted((chunk, next(indices)) for chunk in group) for group in groups]
     assert list(zip(texts.chunks.tolist(), texts.indices.tolist(), strict=True)) == list(chain.from_iterable(expected))
 
 
-def test_zero_is_one_number() -> None:
+def test_negative_zero_is_zero() -> None:
     """A negative zero, which JSON can express, is the number zero, not an unknown one."""
     random = Random(3)
     rows = [

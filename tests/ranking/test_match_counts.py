@@ -35,7 +35,7 @@ def _random_bitmap(index: CatalogIndex, share: float) -> Words:
 def test_values_are_counted_as_in_each_column_alone(
     index: CatalogIndex, share: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Few, many and most of the records: the counts of every code are those of the records at the positions."""
+    """The counts of all codes are those of the matching records, if these are few, many or most of the records."""
     monkeypatch.setattr(match_counts, "_MIN_LEAVES_PER_CHUNK", 1)
     bitmap = _random_bitmap(index, share)
     positions = list_bits(bitmap)
@@ -47,8 +47,8 @@ def test_values_are_counted_as_in_each_column_alone(
         assert counts[name].tolist() == np.bincount(codes[positions], minlength=code_count).tolist(), name
 
     keys = [*index.columns.planes.rows]
-    in_planes = {key: np.intersect1d(positions, list_bits(index.plane(key))).size for key in keys}
-    assert matches.count_in_planes(keys) == in_planes
+    expected_counts = {key: np.intersect1d(positions, list_bits(index.plane(key))).size for key in keys}
+    assert matches.count_in_planes(keys) == expected_counts
 
 
 def test_leaves_are_divided_without_gaps() -> None:
@@ -61,9 +61,9 @@ def test_leaves_are_divided_without_gaps() -> None:
 
 def test_columns_are_joined_only_as_long_as_their_codes_are_few() -> None:
     """A column with many codes stays alone and keeps its own codes; the others share two bytes."""
-    many = CodedValues("many", np.arange(BITS_PER_WORD, dtype=np.uint32), MAX_JOINT_CODES)
-    few = [CodedValues(name, np.arange(BITS_PER_WORD, dtype=np.uint8) % 250, 250) for name in ("a", "b", "c")]
-    joined = join([*few, many])
-    assert [column.names for column in joined] == [("many",), ("a", "b"), ("c",)]
-    assert joined[0].codes is many.codes
-    assert joined[1].codes.dtype == np.uint16
+    large_column = CodedValues("many", np.arange(BITS_PER_WORD, dtype=np.uint32), MAX_JOINT_CODES)
+    small_columns = [CodedValues(name, np.arange(BITS_PER_WORD, dtype=np.uint8) % 250, 250) for name in ("a", "b", "c")]
+    joint_columns = join([*small_columns, large_column])
+    assert [column.names for column in joint_columns] == [("many",), ("a", "b"), ("c",)]
+    assert joint_columns[0].codes is large_column.codes
+    assert joint_columns[1].codes.dtype == np.uint16

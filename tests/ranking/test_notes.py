@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.ranking.test_ranking_view import made
+from tests.ranking.test_ranking_view import catalog_row
 from touchstone.ranking.catalog.catalog import Catalog
 from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.ranking.reasons.notes import NoteCode, NoteCollector, RankingNote
@@ -20,7 +20,7 @@ def notes_on(*records: CatalogRow, pieces: int = 1) -> list[RankingNote]:
 
 def test_a_criterion_that_is_equal_for_all_is_noted_with_its_value() -> None:
     """Only weighted criteria are noted, in the order of the criteria."""
-    records = [made(id_, year=2012, transparency=True, citations=id_) for id_ in (1, 5, 20)]
+    records = [catalog_row(id_, year=2012, transparency=True, citations=id_) for id_ in (1, 5, 20)]
     expected = [
         RankingNote(NoteCode.CRITERION_EQUAL, "transparency", 1.0),
         RankingNote(NoteCode.CRITERION_EQUAL, "year", 0.5),
@@ -29,22 +29,22 @@ def test_a_criterion_that_is_equal_for_all_is_noted_with_its_value() -> None:
 
 
 def test_a_criterion_that_is_unknown_for_all_is_noted_as_such() -> None:
-    """A single record of which it is known makes the criterion equal instead of unknown, even if its value is 0."""
-    unknown = [made(1, year=2001, transparency=True), made(2, year=2002)]
-    assert notes_on(*unknown) == [RankingNote(NoteCode.CRITERION_UNKNOWN, "citations", None)]
+    """If it is known for a single record, the criterion is equal instead of unknown, even if its value is 0."""
+    uncited_records = [catalog_row(1, year=2001, transparency=True), catalog_row(2, year=2002)]
+    assert notes_on(*uncited_records) == [RankingNote(NoteCode.CRITERION_UNKNOWN, "citations", None)]
 
-    known = [*unknown, made(3, year=2003, citations=0)]
-    assert notes_on(*known, pieces=2) == [RankingNote(NoteCode.CRITERION_EQUAL, "citations", 0.0)]
+    records = [*uncited_records, catalog_row(3, year=2003, citations=0)]
+    assert notes_on(*records, pieces=2) == [RankingNote(NoteCode.CRITERION_EQUAL, "citations", 0.0)]
 
 
 def test_fewer_than_two_records_have_no_notes() -> None:
     """There is nothing to distinguish."""
-    assert notes_on() == notes_on(made(1)) == []
+    assert notes_on() == notes_on(catalog_row(1)) == []
 
 
 def test_a_collector_is_complete_when_every_criterion_distinguishes_some_records() -> None:
-    """More records could not change the notes then."""
-    view = Catalog.build([made(1, year=2001), made(2, year=2002)]).view
+    """From then on, more records could not change the notes."""
+    view = Catalog.build([catalog_row(1, year=2001), catalog_row(2, year=2002)]).view
     collector = NoteCollector(view, {"year": 1.0})
     collector.add(np.array([0]))
     completeness = [collector.is_complete]

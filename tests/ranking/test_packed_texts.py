@@ -21,17 +21,17 @@ def test_texts_are_unpacked_as_they_were(tmp_path: Path, count: int, in_files: b
     """Pieces of bytes may end anywhere, texts may be empty, and the last block may be short."""
     folder = tmp_path if in_files else None
     texts = ["", *(f"Étude n° {number} " * (number % 7) for number in range(count))]
-    packed = _pack(texts, piece_bytes=1000, folder=folder)
+    packed_texts = _pack(texts, piece_bytes=1000, folder=folder)
 
-    assert len(packed) == len(texts)
-    assert [packed[index] for index in range(len(texts))] == texts
-    assert list(packed.unpack(folder)) == texts
+    assert len(packed_texts) == len(texts)
+    assert [packed_texts[index] for index in range(len(texts))] == texts
+    assert list(packed_texts.unpack(folder)) == texts
 
 
 def test_texts_that_resemble_each_other_take_fewer_bytes() -> None:
     """Neighbours are compressed together."""
     texts = [f"A collection of images of leaves, part {number} of 1000." for number in range(1000)]
-    packed = _pack(texts, piece_bytes=100_000, folder=None)
-    assert len(packed.data) < sum(map(len, texts)) / 4
-    assert packed.block_offsets[-1] == len(packed.data)
-    assert np.all(np.diff(packed.block_offsets) > 0)
+    packed_texts = _pack(texts, piece_bytes=100_000, folder=None)
+    assert len(packed_texts.data) < sum(map(len, texts)) / 4
+    assert packed_texts.block_offsets[-1] == len(packed_texts.data)
+    assert np.all(np.diff(packed_texts.block_offsets) > 0)

@@ -40,8 +40,8 @@ QUERIES: tuple[Query, ...] = (
 )
 
 
-def _plain_copy(module: ModuleType, plain: dict[str, Callable[..., Any]]) -> ModuleType:
-    """Return a module loaded once more that calls plain functions, whatever was compiled before."""
+def _plain_copy(module: ModuleType, plain_kernels: dict[str, Callable[..., Any]]) -> ModuleType:
+    """Load a module once more, and return the copy, which calls plain functions even if others were compiled."""
     assert module.__spec__ is not None
     assert module.__spec__.origin is not None
     spec = importlib.util.spec_from_file_location(module.__name__, module.__spec__.origin)
@@ -49,13 +49,13 @@ def _plain_copy(module: ModuleType, plain: dict[str, Callable[..., Any]]) -> Mod
     assert spec.loader is not None
     copy = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(copy)
-    for name in set(plain) & set(vars(copy)):
-        setattr(copy, name, plain[name])
+    for name in set(plain_kernels) & set(vars(copy)):
+        setattr(copy, name, plain_kernels[name])
     return copy
 
 
 @pytest.fixture(scope="module")
-def plain() -> SimpleNamespace:
+def plain_kernels() -> SimpleNamespace:
     """Return all kernels by name, not compiled."""
     kernels: dict[str, Callable[..., Any]] = {}
     for module in KERNEL_MODULES:
@@ -65,10 +65,15 @@ def plain() -> SimpleNamespace:
 
 
 @pytest.fixture(scope="module")
-def native(index: CatalogIndex, plain: SimpleNamespace) -> SimpleNamespace:
+def native_kernels(index: CatalogIndex, plain_kernels: SimpleNamespace) -> SimpleNamespace:
     """Return all kernels by name, as compiled for the index."""
     return SimpleNamespace(
-        **{name: getattr(module, name) for module in KERNEL_MODULES for name in vars(plain) if hasattr(module, name)}
+        **{
+            name: getattr(module, name)
+            for module in KERNEL_MODULES
+            for name in vars(plain_kernels)
+            if hasattr(module, name)
+        }
     )
 
 
@@ -83,12 +88,12 @@ def index() -> CatalogIndex:
 
 def _translate(index: CatalogIndex, query: Query) -> KernelQuery:
     alive = pack_bits(np.ones(SIZE, np.bool_), index.columns.word_count)
-    translated = index.translator.translate(query, alive, count_bits_by_leaf(alive, LEAF_WORDS))
-    assert translated is not None
-    return translated.kernel_query
+    translated_query = index.translator.translate(query, alive, count_bits_by_leaf(alive, LEAF_WORDS))
+    assert translated_query is not None
+    return translated_query.kernel_query
 
 
-def _select(kernels: SimpleNamespace, index: CatalogIndex, query: Query) -> tuple[int, list[int]]:
+def _select_and_count(kernels: SimpleNamespace, index: CatalogIndex, query: Query) -> tuple[int, list[int]]:
     words = np.zeros(index.columns.word_count, np.uint64)
     return _select_all(kernels, index, query, words), words.tolist()
 
@@ -99,19 +104,19 @@ def _select_all(kernels: SimpleNamespace, index: CatalogIndex, query: Query, wor
     return int(kernels.select_records(index.kernel_columns, _translate(index, query), leaves, leaf_mask, words))
 
 
-def test_kernels_are_compiled(native: SimpleNamespace, plain: SimpleNamespace) -> None:
+def test_kernels_are_compiled(native_kernels: SimpleNamespace, plain_kernels: SimpleNamespace) -> None:
     """The other tests really compare two different forms of the same functions."""
-    assert vars(native).keys() == vars(plain).keys()
-    assert all(hasattr(kernel, "py_func") for kernel in vars(native).values())
-    assert not any(hasattr(kernel, "py_func") for kernel in vars(plain).values())
+    assert vars(native_kernels).keys() == vars(plain_kernels).keys()
+    assert all(hasattr(kernel, "py_func") for kernel in vars(native_kernels).values())
+    assert not any(hasattr(kernel, "py_func") for kernel in vars(plain_kernels).values())
 
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_plain_and_native_kernels_match_the_same_records(
-    plain: SimpleNamespace, native: SimpleNamespace, index: CatalogIndex, query: Query
+    plain_kernels: SimpleNamespace, native_kernels: SimpleNamespace, index: CatalogIndex, query: Query
 ) -> None:
     """Filters give the same bitmap and the same count."""
-    assert _select(plain, index, query) == _select(native, index, query)
+    assert _select_and_count(plain_kernels, index, query) == _select_and_count(native_kernels, index, query)
 
 
 def _find_top(kernels: SimpleNamespace, index: CatalogIndex, query: Query) -> list[tuple[int, float]]:
@@ -135,13 +140,13 @@ def _find_top(kernels: SimpleNamespace, index: CatalogIndex, query: Query) -> li
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_plain_and_native_kernels_find_the_same_best(
-    plain: SimpleNamespace, native: SimpleNamespace, index: CatalogIndex, query: Query
+    plain_kernels: SimpleNamespace, native_kernels: SimpleNamespace, index: CatalogIndex, query: Query
 ) -> None:
     """Both find the same nine best records, with scores that agree to the last bit."""
-    assert _find_top(plain, index, query) == _find_top(native, index, query)
+    assert _find_top(plain_kernels, index, query) == _find_top(native_kernels, index, query)
 
 
-def _in_order(kernels: SimpleNamespace, index: CatalogIndex) -> list[list[object]]:
+def _order_and_count(kernels: SimpleNamespace, index: CatalogIndex) -> list[list[object]]:
     columns = index.columns
     words = np.zeros(columns.word_count, np.uint64)
     _select_all(kernels, index, QUERIES[3], words)
@@ -159,11 +164,11 @@ def _in_order(kernels: SimpleNamespace, index: CatalogIndex) -> list[list[object
 
     size = len(keys) + 2
     scratch = RunScratch(np.empty(size, np.int64), np.empty(size, np.uint32), np.empty(size))
-    unsorted = kernels.sort_runs(target.keys, target.positions, scores, scratch)
-    taken = np.empty(len(by_name))
-    kernels.take(score_keys.scores, by_name, taken)
-    walked = np.empty(5, np.int64)
-    kernels.fill_window(words, columns.names.permutation, 3, walked)
+    unsorted_run_count = kernels.sort_runs(target.keys, target.positions, scores, scratch)
+    taken_scores = np.empty(len(by_name))
+    kernels.take(score_keys.scores, by_name, taken_scores)
+    window_positions = np.empty(5, np.int64)
+    kernels.fill_window(words, columns.names.permutation, 3, window_positions)
 
     year = columns.numbers["year"]
     counts = np.zeros(len(year.values), np.int64)
@@ -184,9 +189,9 @@ def _in_order(kernels: SimpleNamespace, index: CatalogIndex) -> list[list[object
         score_keys.scores,
         score_keys.keys,
         target.positions,
-        scratch.unsorted_runs[: 2 * unsorted],
-        taken,
-        walked,
+        scratch.unsorted_runs[: 2 * unsorted_run_count],
+        taken_scores,
+        window_positions,
         counts,
         extremes,
         plane_counts,
@@ -198,10 +203,10 @@ def _in_order(kernels: SimpleNamespace, index: CatalogIndex) -> list[list[object
 
 
 def test_plain_and_native_kernels_order_and_count_the_same(
-    plain: SimpleNamespace, native: SimpleNamespace, index: CatalogIndex
+    plain_kernels: SimpleNamespace, native_kernels: SimpleNamespace, index: CatalogIndex
 ) -> None:
     """Permutations, radix passes, sorted runs, tallies and extremes agree."""
-    assert _in_order(plain, index) == _in_order(native, index)
+    assert _order_and_count(plain_kernels, index) == _order_and_count(native_kernels, index)
 
 
 @pytest.mark.parametrize("spread", [1, 50, 2**31])
@@ -217,21 +222,21 @@ def test_long_keys_are_sorted_in_halves_and_stay_in_order(index: CatalogIndex, s
     assert (take_values(keys, result.positions) == keys[result.positions]).all()
 
 
-def test_no_estimate_and_no_bound_is_below_a_score(plain: SimpleNamespace, index: CatalogIndex) -> None:
-    """Pruning is exact only because what is compared of leaves, blocks and records is never too low."""
+def test_no_estimate_and_no_bound_is_below_a_score(plain_kernels: SimpleNamespace, index: CatalogIndex) -> None:
+    """Pruning is exact only because the bounds of leaves and blocks and the estimates of records are never too low."""
     rows = {id_: row(Random(id_), id_) for id_ in range(1, SIZE + 1)}
     weights, ids = kernel_weights(WEIGHTS), index.integers("id", slice(None))
     columns = index.kernel_columns
     leaf_bounds = np.empty(index.columns.leaf_count)
-    plain.fill_leaf_bounds(columns, weights, leaf_bounds)
+    plain_kernels.fill_leaf_bounds(columns, weights, leaf_bounds)
     block_bounds = np.empty(index.columns.word_count, np.float32)
     block_criteria = GradedCriteria(columns.block_grades, columns.block_flag_bytes)
-    plain.fill_score_estimates(block_criteria, weights, 0, block_bounds)
+    plain_kernels.fill_score_estimates(block_criteria, weights, 0, block_bounds)
     estimates = np.empty(SIZE, np.float32)
-    plain.fill_score_estimates(GradedCriteria(columns.grades, columns.flag_bytes), weights, 0, estimates)
+    plain_kernels.fill_score_estimates(GradedCriteria(columns.grades, columns.flag_bytes), weights, 0, estimates)
 
     for position, id_ in enumerate(ids.tolist()):
-        exact = score(rows[id_], WEIGHTS)
-        assert estimates[position] + FLOAT32_TOLERANCE >= exact
+        exact_score = score(rows[id_], WEIGHTS)
+        assert estimates[position] + FLOAT32_TOLERANCE >= exact_score
         assert block_bounds[position // 64] >= estimates[position]
-        assert leaf_bounds[position // (64 * LEAF_WORDS)] >= exact
+        assert leaf_bounds[position // (64 * LEAF_WORDS)] >= exact_score

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 from tests.ranking import by_hand
-from tests.ranking.catalogs import known_at, query, row, weights
-from tests.ranking.test_ranking_view import made
+from tests.ranking.catalogs import known_at, row
+from tests.ranking.catalogs import query as random_query
+from tests.ranking.catalogs import weights as random_weights
+from tests.ranking.test_ranking_view import catalog_row
 from touchstone.core.attributes import ETHICAL, FLAGS
 from touchstone.core.evidence import Assurance
 from touchstone.core.text import fold
@@ -27,7 +29,7 @@ from touchstone.ranking.reasons.rank_lookup import RankLookup, find_unknown_rank
 Weights = Mapping[str, float]
 
 
-def _catalogs(rows: list[CatalogRow]) -> Iterator[View]:
+def views_of(rows: list[CatalogRow]) -> Iterator[View]:
     """Yield views of the same records: without an index, behind one, and half behind one and half in the tail."""
     yield Catalog.build(rows).view
     yield Catalog.build(rows, Layout(index_from=1, leaf_words=1)).view
@@ -42,62 +44,63 @@ def _position(view: View, id_: int) -> int:
     return position
 
 
-def _changed(record: CatalogRow, **values: Any) -> CatalogRow:
+def _with_values(record: CatalogRow, **values: Any) -> CatalogRow:
+    """Return a copy of a record with some other values."""
     return msgspec.structs.replace(record, **values)
 
 
-def _rank_by_hand(rows: list[CatalogRow], predicates: Any, weighting: Weights, id_: int) -> int:
+def _rank_by_hand(rows: list[CatalogRow], query: Any, weights: Weights, id_: int) -> int:
     """Return the rank of a record among those that match a query and itself."""
-    matches = [record for record in by_hand.matching(rows, predicates) if record.id != id_]
+    matches = [record for record in by_hand.matching(rows, query) if record.id != id_]
     [subject] = [record for record in rows if record.id == id_]
-    return [ranked_id for ranked_id, _ in by_hand.rank([*matches, subject], (), weighting)].index(id_) + 1
+    return [ranked_id for ranked_id, _ in by_hand.rank([*matches, subject], (), weights)].index(id_) + 1
 
 
 # Comparisons
 
 
-def _is_still_above(view: View, pair: PairComparison, weighting: Weights) -> bool:
+def _is_still_above(view: View, pair: PairComparison, weights: Weights) -> bool:
     """Return whether the upper record of a pair is above the lower one when the whole catalog is ranked."""
-    ranked_positions = view.rank((), weighting, skip=0, limit=None).positions.tolist()
-    return bool(ranked_positions.index(pair.above) < ranked_positions.index(pair.below))
+    positions = view.rank((), weights, skip=0, limit=None).positions.tolist()
+    return bool(positions.index(pair.above) < positions.index(pair.below))
 
 
-def _moved(weighting: Weights, criterion: str, weight: float) -> dict[str, float]:
-    return {**weighting, criterion: weight}
+def _with_weight(weights: Weights, criterion: str, weight: float) -> dict[str, float]:
+    return {**weights, criterion: weight}
 
 
-def _confirm_reversing_weight(view: View, pair: PairComparison, weighting: Weights, criterion: str) -> None:
+def _confirm_reversing_weight(view: View, pair: PairComparison, weights: Weights, criterion: str) -> None:
     """Rank the whole catalog just below and just above the weight at which two records change places."""
     [difference] = [difference for difference in pair.differences if difference.criterion == criterion]
     assert difference.reversing_weight is not None
     direction = 1.0 if difference.above < difference.below else -1.0
-    step = 1e-7 * max(sum(weighting.values()), difference.reversing_weight)
+    step = 1e-7 * max(sum(weights.values()), difference.reversing_weight)
 
-    beyond = max(0.0, difference.reversing_weight + direction * step)
-    assert not _is_still_above(view, pair, _moved(weighting, criterion, beyond))
-    before = difference.reversing_weight - direction * step
-    if (before - difference.weight) * direction > 0:
-        assert _is_still_above(view, pair, _moved(weighting, criterion, before))
+    weight_beyond = max(0.0, difference.reversing_weight + direction * step)
+    assert not _is_still_above(view, pair, _with_weight(weights, criterion, weight_beyond))
+    weight_before = difference.reversing_weight - direction * step
+    if (weight_before - difference.weight) * direction > 0:
+        assert _is_still_above(view, pair, _with_weight(weights, criterion, weight_before))
 
 
 def test_two_thousand_pairs_are_reversed_just_beyond_their_weight_and_not_just_before_it() -> None:
-    """Each weight that is said to reverse a pair is confirmed by two rankings of a whole catalog of sixty records.
+    """Each reported reversing weight is confirmed by two rankings of a whole catalog of sixty records.
 
-    The change that is said to be the smallest is the smallest of all.
+    The change that is reported as the smallest is the smallest of all.
     """
     random = Random(12)
     rows = [row(random, id_) for id_ in range(1, 61)]
-    view = next(_catalogs(rows))
+    view = next(views_of(rows))
     reversal_count = 0
     for _ in range(2000):
-        weighting = weights(random)
+        weights = random_weights(random)
         positions = np.array([_position(view, id_) for id_ in random.sample(range(1, 61), 2)])
-        [pair] = compare_records(view, order_records(view, positions, weighting), weighting)
+        [pair] = compare_records(view, order_records(view, positions, weights), weights)
 
         changes = {}
         for difference in pair.differences:
             if difference.reversing_weight is not None:
-                _confirm_reversing_weight(view, pair, weighting, difference.criterion)
+                _confirm_reversing_weight(view, pair, weights, difference.criterion)
                 changes[difference.criterion] = abs(difference.reversing_weight - difference.weight)
 
         assert (pair.reversal is None) == (not changes)
@@ -107,23 +110,23 @@ def test_two_thousand_pairs_are_reversed_just_beyond_their_weight_and_not_just_b
     assert reversal_count > 1900
 
 
-def test_no_weight_reverses_a_pair_if_none_is_said_to() -> None:
+def test_no_weight_reverses_a_pair_if_none_is_reported() -> None:
     """A grid of weights for each criterion, from zero on, does not reverse the pair either."""
     random = Random(5)
     rows = [row(random, id_) for id_ in range(1, 61)]
-    view = next(_catalogs(rows))
+    view = next(views_of(rows))
     checked_count = 0
     for _ in range(150):
-        weighting = weights(random)
+        weights = random_weights(random)
         positions = np.array([_position(view, id_) for id_ in random.sample(range(1, 61), 2)])
-        [pair] = compare_records(view, order_records(view, positions, weighting), weighting)
+        [pair] = compare_records(view, order_records(view, positions, weights), weights)
         for difference in pair.differences:
             if difference.reversing_weight is None:
                 for factor in (0.0, 0.5, 0.9, 1.1, 2.0, 100.0):
-                    moved = _moved(weighting, difference.criterion, factor * (difference.weight or 1.0))
-                    if any(moved.values()):
+                    changed_weights = _with_weight(weights, difference.criterion, factor * (difference.weight or 1.0))
+                    if any(changed_weights.values()):
                         checked_count += 1
-                        assert _is_still_above(view, pair, moved)
+                        assert _is_still_above(view, pair, changed_weights)
     assert checked_count > 1000
 
 
@@ -131,15 +134,15 @@ def test_pairs_are_compared_in_the_order_of_the_ranking_and_their_points_add_up(
     """Five records give ten pairs; the difference of each pair in points adds up to the difference of its scores."""
     random = Random(8)
     rows = [row(random, id_) for id_ in range(1, 101)]
-    for view in _catalogs(rows):
+    for view in views_of(rows):
         for _ in range(8):
-            weighting = weights(random)
+            weights = random_weights(random)
             ids = random.sample(range(1, 101), 5)
-            order = order_records(view, np.array([_position(view, id_) for id_ in ids]), weighting)
-            ranked_ids = [id_ for id_, _ in by_hand.rank(rows, (), weighting) if id_ in ids]
+            order = order_records(view, np.array([_position(view, id_) for id_ in ids]), weights)
+            ranked_ids = [id_ for id_, _ in by_hand.rank(rows, (), weights) if id_ in ids]
             assert view.ids(order).tolist() == ranked_ids
 
-            pairs = compare_records(view, order, weighting)
+            pairs = compare_records(view, order, weights)
             assert len(pairs) == 10
             for pair in pairs:
                 assert [difference.criterion for difference in pair.differences] == list(CRITERION_NAMES)
@@ -149,49 +152,56 @@ def test_pairs_are_compared_in_the_order_of_the_ranking_and_their_points_add_up(
 
 
 def test_the_points_of_every_record_add_up_to_its_score() -> None:
-    """Over a whole catalog, to 1e-12, for weights of any size."""
+    """The sums are exact to 1e-12 in a whole catalog, for weights of any size."""
     random = Random(2)
     view = Catalog.build(row(random, id_) for id_ in range(1, 1001)).view
-    for weighting in (weights(random), weights(random), {"ethical_score": 1.7e308, "year": 1.7e308}, {"year": 5e-324}):
-        ranking = view.rank((), weighting, skip=0, limit=None)
-        points = points_by_criterion(view.criterion_scores(ranking.positions), weighting)
+    for weights in (
+        random_weights(random),
+        random_weights(random),
+        {"ethical_score": 1.7e308, "year": 1.7e308},
+        {"year": 5e-324},
+    ):
+        window = view.rank((), weights, skip=0, limit=None)
+        points = points_by_criterion(view.criterion_scores(window.positions), weights)
         sums = [math.fsum(record_points.values()) for record_points in points]
-        assert sums == pytest.approx(ranking.scores.tolist(), abs=1e-12)
+        assert sums == pytest.approx(window.scores.tolist(), abs=1e-12)
 
 
 def test_equal_scores_are_reversed_by_the_smallest_step() -> None:
     """Where only the name decides, a change of 0 is named, and any step in its direction reverses the pair."""
-    view = Catalog.build([made(1, dataset_name="A", transparency=True), made(2, dataset_name="B", citations=1000)]).view
-    weighting = {"transparency": 0.5, "citations": 0.5}
-    [pair] = compare_records(view, order_records(view, np.array([0, 1]), weighting), weighting)
+    view = Catalog.build(
+        [catalog_row(1, dataset_name="A", transparency=True), catalog_row(2, dataset_name="B", citations=1000)]
+    ).view
+    weights = {"transparency": 0.5, "citations": 0.5}
+    [pair] = compare_records(view, order_records(view, np.array([0, 1]), weights), weights)
     assert pair.lead == 0.0
     assert pair.reversal is not None
     assert pair.reversal.change == 0.0
-    _confirm_reversing_weight(view, pair, weighting, pair.reversal.criterion)
+    _confirm_reversing_weight(view, pair, weights, pair.reversal.criterion)
 
 
 def test_records_with_equal_criteria_cannot_be_reversed() -> None:
     """No weight distinguishes them."""
-    view = Catalog.build([made(1, year=2010), made(2, year=2010)]).view
+    view = Catalog.build([catalog_row(1, year=2010), catalog_row(2, year=2010)]).view
     [pair] = compare_records(view, order_records(view, np.array([0, 1]), {"year": 1.0}), {"year": 1.0})
     assert pair.reversal is None
 
 
 def test_a_weight_that_would_have_to_be_negative_reverses_nothing() -> None:
     """The upper record is better in the only criterion that has a weight, and no worse in any other."""
-    view = Catalog.build([made(1, transparency=True), made(2)]).view
+    view = Catalog.build([catalog_row(1, transparency=True), catalog_row(2)]).view
     [pair] = compare_records(view, order_records(view, np.array([0, 1]), {"year": 1.0}), {"transparency": 1.0})
     assert pair.reversal is None
 
 
 def test_huge_weights_are_compared_without_overflow() -> None:
     """The sum of the weights exceeds the largest float, and the reversing weight is still exact."""
-    view = Catalog.build([made(1, transparency=True, citations=10), made(2, citations=1000)]).view
-    small = {"transparency": 1.0, "citations": 1.0}
-    huge = {name: weight * 2.0**1023 for name, weight in small.items()}
+    view = Catalog.build([catalog_row(1, transparency=True, citations=10), catalog_row(2, citations=1000)]).view
+    small_weights = {"transparency": 1.0, "citations": 1.0}
+    huge_weights = {name: weight * 2.0**1023 for name, weight in small_weights.items()}
     reversals = []
-    for weighting in (small, huge):
-        [pair] = compare_records(view, order_records(view, np.array([0, 1]), weighting), weighting)
+    for weights in (small_weights, huge_weights):
+        [pair] = compare_records(view, order_records(view, np.array([0, 1]), weights), weights)
         assert pair.reversal is not None
         reversals.append(pair.reversal)
     assert reversals[1].criterion == reversals[0].criterion
@@ -203,18 +213,18 @@ def test_huge_weights_are_compared_without_overflow() -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_a_rank_is_looked_up_for_any_score(seed: int) -> None:
-    """The rank is that in the ranking of the records that match and the record itself, with and without an index."""
+    """The rank is that among the matching records and the record itself, with and without an index."""
     random = Random(seed)
     rows = [row(random, id_) for id_ in range(1, 81)]
-    for view in _catalogs(rows):
-        weighting, predicates = weights(random), query(random)
-        lookup = RankLookup.of_query(view, predicates, weighting)
-        assert len(lookup) == len(by_hand.matching(rows, predicates))
+    for view in views_of(rows):
+        weights, query = random_weights(random), random_query(random)
+        lookup = RankLookup.of_query(view, query, weights)
+        assert len(lookup) == len(by_hand.matching(rows, query))
         for record in random.sample(rows, 12):
             position = _position(view, record.id)
-            rank = lookup.rank_of(position, by_hand.score(record, weighting))
-            assert rank == _rank_by_hand(rows, predicates, weighting, record.id)
-            assert lookup.contains(position) == bool(by_hand.matching([record], predicates))
+            rank = lookup.rank_of(position, by_hand.score(record, weights))
+            assert rank == _rank_by_hand(rows, query, weights, record.id)
+            assert lookup.contains(position) == bool(by_hand.matching([record], query))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -222,62 +232,63 @@ def test_unknown_ethical_attributes_allow_a_range_of_ranks(seed: int) -> None:
     """The ends of the range are the ranks in catalogs whose unknown attributes were filled in accordingly."""
     random = Random(seed)
     rows = [row(random, id_) for id_ in range(1, 61)]
-    for view in _catalogs(rows):
-        weighting, predicates = weights(random), query(random)
+    for view in views_of(rows):
+        weights, query = random_weights(random), random_query(random)
         subjects = random.sample(rows, 8)
         positions = np.array([_position(view, record.id) for record in subjects])
-        ranges = find_unknown_ranks(view, predicates, weighting, positions)
+        ranges = find_unknown_ranks(view, query, weights, positions)
 
         for subject, rank_range in zip(subjects, ranges, strict=True):
-            matches = [record for record in by_hand.matching(rows, predicates) if record.id != subject.id]
+            matches = [record for record in by_hand.matching(rows, query) if record.id != subject.id]
             best_case = [*matches, _with_unknowns_true(subject)]
             worst_case = [*map(_with_unknowns_true, matches), subject]
-            assert _rank_by_hand(best_case, (), weighting, subject.id) == rank_range.best
-            assert _rank_by_hand(worst_case, (), weighting, subject.id) == rank_range.worst
+            assert _rank_by_hand(best_case, (), weights, subject.id) == rank_range.best
+            assert _rank_by_hand(worst_case, (), weights, subject.id) == rank_range.worst
             assert rank_range.best <= rank_range.worst
 
 
 def _with_unknowns_true(record: CatalogRow) -> CatalogRow:
-    return _changed(record, **{name: True for name in ETHICAL if getattr(record, name) is None})
+    return _with_values(record, **{name: True for name in ETHICAL if getattr(record, name) is None})
 
 
 # Lifts
 
 
-def _best(flag: str) -> bool:
+def _best_value(flag: str) -> bool:
+    """Return the value of a flag that raises scores."""
     return flag != "has_missing_values"
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_lift_is_what_ranking_the_changed_record_gives(seed: int) -> None:
-    """Every flag without its best value is listed, with the score and rank of a catalog in which it has it."""
+    """Every flag without its best value is listed, with the score and rank that this value would give the record."""
     random = Random(seed)
     rows = [row(random, id_) for id_ in range(1, 61)]
-    for view in _catalogs(rows):
-        weighting, predicates = weights(random), query(random)
+    for view in views_of(rows):
+        weights, query = random_weights(random), random_query(random)
         [subject] = random.sample(rows, 1)
-        report = find_lifts(view, predicates, weighting, _position(view, subject.id))
+        report = find_lifts(view, query, weights, _position(view, subject.id))
 
-        assert report.rank == _rank_by_hand(rows, predicates, weighting, subject.id)
-        assert report.matches == bool(by_hand.matching([subject], predicates))
-        matches = [record for record in by_hand.matching(rows, predicates) if record.id != subject.id]
+        assert report.rank == _rank_by_hand(rows, query, weights, subject.id)
+        assert report.matches == bool(by_hand.matching([subject], query))
+        matches = [record for record in by_hand.matching(rows, query) if record.id != subject.id]
         assert report.total_count == len(matches) + report.matches
         assert {lift.attribute for lift in report.lifts} == {
-            flag for flag in FLAGS if getattr(subject, flag) is not _best(flag)
+            flag for flag in FLAGS if getattr(subject, flag) is not _best_value(flag)
         }
         assert [lift.gain for lift in report.lifts] == sorted((lift.gain for lift in report.lifts), reverse=True)
 
         for lift in report.lifts:
-            changed = _changed(subject, **{lift.attribute: lift.value})
-            assert lift.value is _best(lift.attribute)
+            changed_record = _with_values(subject, **{lift.attribute: lift.value})
+            assert lift.value is _best_value(lift.attribute)
             assert lift.current is getattr(subject, lift.attribute)
-            assert lift.score == by_hand.score(changed, weighting)
+            assert lift.score == by_hand.score(changed_record, weights)
             assert lift.gain == lift.score - report.score
-            assert lift.rank == _rank_by_hand([*matches, changed], (), weighting, subject.id)
+            assert lift.rank == _rank_by_hand([*matches, changed_record], (), weights, subject.id)
             assert lift.criteria == tuple(
                 name
                 for name in CRITERION_NAMES
-                if weighting.get(name) and by_hand.CRITERIA[name](changed) > by_hand.CRITERIA[name](subject)
+                if weights.get(name) and by_hand.CRITERIA[name](changed_record) > by_hand.CRITERIA[name](subject)
             )
 
 
@@ -286,26 +297,28 @@ def test_the_smallest_set_reaches_the_rank_and_no_smaller_one_does(seed: int) ->
     """All sets of flags are tried one by one."""
     random = Random(seed)
     rows = [row(random, id_) for id_ in range(1, 41)]
-    view = next(_catalogs(rows))
-    weighting = weights(random)
-    ranked_ids = [id_ for id_, _ in by_hand.rank(rows, (), weighting)]
+    view = next(views_of(rows))
+    weights = random_weights(random)
+    ranked_ids = [id_ for id_, _ in by_hand.rank(rows, (), weights)]
     subject_id = ranked_ids[20]
     [subject] = [record for record in rows if record.id == subject_id]
-    others = [record for record in rows if record.id != subject_id]
-    flags = [flag for flag in FLAGS if getattr(subject, flag) is not _best(flag)]
+    other_records = [record for record in rows if record.id != subject_id]
+    flags = [flag for flag in FLAGS if getattr(subject, flag) is not _best_value(flag)]
 
     ranks_by_size: dict[int, int] = {}
     for number in range(2 ** len(flags)):
-        chosen = [flag for bit, flag in enumerate(flags) if number >> bit & 1]
-        changed = _changed(subject, **{flag: _best(flag) for flag in chosen})
-        key = (-by_hand.score(changed, weighting), fold(changed.dataset_name), changed.id)
+        chosen_flags = [flag for bit, flag in enumerate(flags) if number >> bit & 1]
+        changed_record = _with_values(subject, **{flag: _best_value(flag) for flag in chosen_flags})
+        key = (-by_hand.score(changed_record, weights), fold(changed_record.dataset_name), changed_record.id)
         if number == 0:
-            other_keys = [(-by_hand.score(other, weighting), fold(other.dataset_name), other.id) for other in others]
+            other_keys = [
+                (-by_hand.score(record, weights), fold(record.dataset_name), record.id) for record in other_records
+            ]
         rank = 1 + sum(other_key < key for other_key in other_keys)
-        ranks_by_size[len(chosen)] = min(rank, ranks_by_size.get(len(chosen), 100))
+        ranks_by_size[len(chosen_flags)] = min(rank, ranks_by_size.get(len(chosen_flags), 100))
 
     for target_rank in (1, 3, 10, 21, 40):
-        report = find_lifts(view, (), weighting, _position(view, subject_id), target_rank)
+        report = find_lifts(view, (), weights, _position(view, subject_id), target_rank)
         sizes = [size for size, rank in ranks_by_size.items() if rank <= target_rank]
         if not sizes:
             assert report.smallest_set is None
@@ -322,10 +335,10 @@ def test_a_lift_is_about_what_is_known_at_the_assurance() -> None:
     rows = [row(random, id_) for id_ in range(1, 16)]
     view = Catalog.build(rows).view.at(Assurance.DOCUMENTED)
     documented_rows = [known_at(record, Assurance.DOCUMENTED) for record in rows]
-    weighting = {"ethical_score": 1.0, "transparency": 0.5}
-    for record, documented in zip(rows, documented_rows, strict=True):
-        report = find_lifts(view, (), weighting, _position(view, record.id))
-        assert report.score == by_hand.score(documented, weighting)
+    weights = {"ethical_score": 1.0, "transparency": 0.5}
+    for record, documented_row in zip(rows, documented_rows, strict=True):
+        report = find_lifts(view, (), weights, _position(view, record.id))
+        assert report.score == by_hand.score(documented_row, weights)
         for lift in report.lifts:
-            assert lift.current is getattr(documented, lift.attribute)
+            assert lift.current is getattr(documented_row, lift.attribute)
             assert lift.declared is getattr(record, lift.attribute)

@@ -1,4 +1,4 @@
-"""Search by words: exactly the records that a plain reading of the rule finds, and their order by BM25."""
+"""A search by words finds exactly the records that the rule names, and orders them by BM25."""
 
 from collections.abc import Sequence
 from random import Random
@@ -47,11 +47,11 @@ def matching(rows: Sequence[CatalogRow], text: str, viewer: UUID | None) -> list
 
 
 def catalog_in_two_parts(rows: Sequence[CatalogRow], *, indexed: bool) -> Catalog:
-    """Return a catalog with most records in an index, if asked for, some beside it, and some of both deleted again."""
+    """Return a catalog whose records are mostly in an index, if `indexed`; some of both parts are deleted again."""
     layout = Layout(index_from=10 if indexed else 10**9, leaf_words=1, compiled=False)
-    split = len(rows) * 3 // 4
-    catalog = Catalog.build([*rows[:split], *extra_rows(900, 910)], layout)
-    catalog.apply(upserts=[*rows[split:], *extra_rows(910, 915)], deleted=[])
+    indexed_count = len(rows) * 3 // 4
+    catalog = Catalog.build([*rows[:indexed_count], *extra_rows(900, 910)], layout)
+    catalog.apply(upserts=[*rows[indexed_count:], *extra_rows(910, 915)], deleted=[])
     catalog.apply(upserts=[], deleted=range(900, 915))
     assert catalog.view.is_indexed is indexed
     return catalog
@@ -77,15 +77,15 @@ def test_a_search_finds_exactly_the_matching_records_with_every_filter_and_in_th
         assert view.count(query) == len(expected)
         assert view.facets(query).total_count == len(expected)
 
-        ranked = view.rank(query, {"technical_score": 1.0}, skip=0, limit=None)
-        assert sorted(view.ids(ranked.positions).tolist()) == [row.id for row in expected]
+        ranked_window = view.rank(query, {"technical_score": 1.0}, skip=0, limit=None)
+        assert sorted(view.ids(ranked_window.positions).tolist()) == [row.id for row in expected]
 
         window = view.sort((*query, Range("year", low=2010)), "id", descending=False, skip=0, limit=None)
         assert view.ids(window.positions).tolist() == [row.id for row in expected if row.year == 2020]
 
         by_relevance = view.sort(query, "relevance", descending=True, skip=1, limit=10)
-        order = sorted(expected, key=lambda row: (-round(by_hand.relevance(rows, row, text), 9), row.id))
-        assert view.ids(by_relevance.positions).tolist() == [row.id for row in order[1:11]]
+        expected_order = sorted(expected, key=lambda row: (-round(by_hand.relevance(rows, row, text), 9), row.id))
+        assert view.ids(by_relevance.positions).tolist() == [row.id for row in expected_order[1:11]]
         assert by_relevance.total_count == len(expected)
 
 
@@ -108,21 +108,21 @@ def test_private_records_change_neither_the_results_of_others_nor_their_order_no
         for number in range(20)
     ]
     layout = Layout(index_from=10 if indexed else 10**9, leaf_words=1, compiled=False)
-    without = Catalog.build(public_rows, layout).view
-    with_private = Catalog.build([*public_rows, *private_rows], layout).view
+    public_view = Catalog.build(public_rows, layout).view
+    complete_view = Catalog.build([*public_rows, *private_rows], layout).view
 
     for text in (*QUERIES, "secretword", "hospital lyon"):
         query: Query = (Visible(None), FullText(text))
-        expected = without.sort(query, "relevance", descending=True, skip=0, limit=None)
-        actual = with_private.sort(query, "relevance", descending=True, skip=0, limit=None)
-        assert with_private.ids(actual.positions).tolist() == without.ids(expected.positions).tolist()
-        assert with_private.suggest(text, None, 10) == without.suggest(text, None, 10)
+        expected = public_view.sort(query, "relevance", descending=True, skip=0, limit=None)
+        actual = complete_view.sort(query, "relevance", descending=True, skip=0, limit=None)
+        assert complete_view.ids(actual.positions).tolist() == public_view.ids(expected.positions).tolist()
+        assert complete_view.suggest(text, None, 10) == public_view.suggest(text, None, 10)
 
-    assert with_private.suggest("secr", None, 10) == []
-    assert with_private.count((Visible(UUID(int=9)), FullText("secretword"))) == 0
-    assert with_private.count((Visible(OWNER), FullText("secretword"))) == 20
-    suggestions = with_private.suggest("secr", OWNER, 10)
-    assert [(one.kind, one.text, one.count) for one in suggestions] == [
+    assert complete_view.suggest("secr", None, 10) == []
+    assert complete_view.count((Visible(UUID(int=9)), FullText("secretword"))) == 0
+    assert complete_view.count((Visible(OWNER), FullText("secretword"))) == 20
+    suggestions = complete_view.suggest("secr", OWNER, 10)
+    assert [(suggestion.kind, suggestion.text, suggestion.count) for suggestion in suggestions] == [
         ("domain", "secretdomain", 20),
         ("name", "hospital secretword", 20),
     ]
@@ -139,23 +139,23 @@ def test_names_domains_and_tasks_are_suggested_by_the_beginnings_of_their_words(
     ]
     view = Catalog.build(rows, Layout(index_from=1 if indexed else 10**9, leaf_words=1, compiled=False)).view
 
-    def texts(text: str, limit: int = 10) -> list[tuple[str, str, int]]:
-        return [(one.kind, one.text, one.count) for one in view.suggest(text, None, limit)]
+    def suggest(text: str, limit: int = 10) -> list[tuple[str, str, int]]:
+        return [(suggestion.kind, suggestion.text, suggestion.count) for suggestion in view.suggest(text, None, limit)]
 
-    assert texts("hea") == [
+    assert suggest("hea") == [
         ("domain", "heart surgery", 6),
         ("name", "heart disease", 2),
         ("name", "Creditors of Heaven", 1),
     ]
-    assert texts("HEA dis") == [("name", "heart disease", 2)]
-    assert [text for _, text, _ in texts("cred")] == [
+    assert suggest("HEA dis") == [("name", "heart disease", 2)]
+    assert [text for _, text, _ in suggest("cred")] == [
         "Creditors of Heaven",
         "Credit cards",
         "GermanCredit",
         "German Credit",
     ]
-    assert texts("") == texts("zz") == []
-    assert len(texts("cred", 2)) == 2
+    assert suggest("") == suggest("zz") == []
+    assert len(suggest("cred", 2)) == 2
 
 
 def sorted_ids(catalog: Catalog, column: str) -> list[int]:
@@ -183,11 +183,11 @@ def test_the_texts_of_a_large_catalog_may_be_indexed_after_the_rest_and_survive_
     catalog.adopt_text_index(indexing)
     assert catalog.view.is_indexed
 
-    remaining = [row for row in rows if row.id != 3]
-    by_description = sorted(remaining, key=lambda row: (fold(row.description or ""), row.id))
+    remaining_rows = [row for row in rows if row.id != 3]
+    by_description = sorted(remaining_rows, key=lambda row: (fold(row.description or ""), row.id))
     for _ in range(2):
         assert sorted_ids(catalog, "description") == [row.id for row in by_description]
         for text in QUERIES:
-            expected = matching(remaining, text, OWNER)
+            expected = matching(remaining_rows, text, OWNER)
             assert catalog.view.count((Visible(OWNER), FullText(text))) == len(expected)
         catalog.rebuild_index()

@@ -37,14 +37,14 @@ def test_a_name_without_spaces_is_also_found_by_the_words_in_it() -> None:
         ("mesuree", "mesures", Likeness.INFLECTED),
         ("predicted", "predicting", Likeness.INFLECTED),
         ("hopital", "hospital", Likeness.MISSPELLED),  # a letter is missing
-        ("hosspital", "hospital", Likeness.MISSPELLED),  # one too many
-        ("hospitel", "hospital", Likeness.MISSPELLED),  # a wrong one
+        ("hosspital", "hospital", Likeness.MISSPELLED),  # an additional letter
+        ("hospitel", "hospital", Likeness.MISSPELLED),  # a wrong letter
         ("hopsital", "hospital", Likeness.MISSPELLED),  # two neighbours exchanged
         ("ospital", "hospital", Likeness.MISSPELLED),
         ("hosptials", "hospital", Likeness.MISSPELLED),  # an error in an inflected word
         ("hspitel", "hospital", Likeness.NONE),  # two errors
-        ("wien", "wine", Likeness.NONE),  # four letters have to be right
-        ("10000", "10001", Likeness.NONE),  # and numbers always
+        ("wien", "wine", Likeness.NONE),  # words of four letters have to be right
+        ("10000", "10001", Likeness.NONE),  # numbers always have to be right
         ("covid", "covid19", Likeness.NONE),
         ("hospital", "hospita1", Likeness.NONE),
         ("cat", "cats", Likeness.INFLECTED),

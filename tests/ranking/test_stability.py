@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 from tests.ranking import by_hand
-from tests.ranking.catalogs import query, row, weights
-from tests.ranking.test_ranking_view import made
-from tests.ranking.test_reasons import _catalogs
+from tests.ranking.catalogs import query as random_query
+from tests.ranking.catalogs import row
+from tests.ranking.catalogs import weights as random_weights
+from tests.ranking.test_ranking_view import catalog_row
+from tests.ranking.test_reasons import views_of
 from touchstone.core.evidence import Assurance
 from touchstone.ranking.catalog.catalog import Catalog, Layout
 from touchstone.ranking.catalog.indexed_part import PlanThresholds
@@ -29,75 +31,75 @@ from touchstone.ranking.weighted_mean import WeightSets
 Weights = Mapping[str, float]
 
 
-def _draw_by_hand(weighting: Weights, options: StabilityOptions) -> list[dict[str, float]]:
+def _draw_by_hand(weights: Weights, options: StabilityOptions) -> list[dict[str, float]]:
     """Draw the samples one number after the other."""
     generator = np.random.default_rng(options.seed)
-    names = [name for name in CRITERION_NAMES if weighting.get(name, 0.0) > 0.0]
+    names = [name for name in CRITERION_NAMES if weights.get(name, 0.0) > 0.0]
     return [
-        {name: weighting[name] * (1 + generator.uniform(-options.spread, options.spread)) for name in names}
+        {name: weights[name] * (1 + generator.uniform(-options.spread, options.spread)) for name in names}
         for _ in range(options.samples)
     ]
 
 
-def _place_by_hand(scored: list[tuple[int, float]], id_: int) -> int:
-    """Return 1 + the number of records with a higher score than the one with an id."""
-    score = dict(scored)[id_]
-    return 1 + sum(other > score for _, other in scored)
+def _place_by_hand(ranking: list[tuple[int, float]], id_: int) -> int:
+    """Return 1 + the number of records with a higher score than the record with an id."""
+    score = dict(ranking)[id_]
+    return 1 + sum(other_score > score for _, other_score in ranking)
 
 
 def _check_by_hand(
-    rows: list[CatalogRow], predicates: Query, weighting: Weights, options: StabilityOptions, view: View
+    rows: list[CatalogRow], query: Query, weights: Weights, options: StabilityOptions, view: View
 ) -> list[RecordStability]:
     """Compare the stability of a ranking with rankings by every sample, and return it."""
-    stabilities = measure_stability(view, predicates, weighting, options)
-    scored = by_hand.rank(rows, predicates, weighting)
-    ranking = [id_ for id_, _ in scored]
-    scored_samples = [by_hand.rank(rows, predicates, sample) for sample in _draw_by_hand(weighting, options)]
-    samples = [[id_ for id_, _ in sample] for sample in scored_samples]
-    assert len(stabilities) == min(options.k, len(ranking))
+    stabilities = measure_stability(view, query, weights, options)
+    ranking = by_hand.rank(rows, query, weights)
+    ranked_ids = [id_ for id_, _ in ranking]
+    sample_rankings = [by_hand.rank(rows, query, sample) for sample in _draw_by_hand(weights, options)]
+    sample_ids = [[id_ for id_, _ in sample] for sample in sample_rankings]
+    assert len(stabilities) == min(options.k, len(ranked_ids))
 
     for index, stability in enumerate(stabilities):
         [id_] = view.ids(np.array([stability.position])).tolist()
-        ranks = [sample.index(id_) + 1 for sample in samples]
+        ranks = [sample.index(id_) + 1 for sample in sample_ids]
         depth = 10 * options.k
-        assert id_ == ranking[index]
+        assert id_ == ranked_ids[index]
         assert stability.rank == index + 1
         assert stability.share == np.mean([rank <= options.k for rank in ranks])
         assert stability.best_rank == (min(ranks) if min(ranks) <= depth else None)
         assert stability.worst_rank == (max(ranks) if max(ranks) <= depth else None)
         assert stability.verdict is (Verdict.ROBUST if stability.share >= 0.9 else Verdict.FRAGILE)
 
-        places = [_place_by_hand(sample, id_) for sample in scored_samples]
-        assert stability.place == _place_by_hand(scored, id_)
-        assert stability.tied_with == sum(score == dict(scored)[id_] for _, score in scored) - 1
+        places = [_place_by_hand(sample, id_) for sample in sample_rankings]
+        assert stability.place == _place_by_hand(ranking, id_)
+        assert stability.tied_with == sum(score == dict(ranking)[id_] for _, score in ranking) - 1
         assert stability.best_place == (min(places) if min(ranks) <= depth else None)
         assert stability.worst_place == (max(places) if max(ranks) <= depth else None)
 
         overtaker = stability.overtaken_by
-        nearest = None
-        for later_id in ranking[index + 1 : depth]:
-            share = float(np.mean([sample.index(later_id) < sample.index(id_) for sample in samples]))
+        expected_overtaker = None
+        for later_id in ranked_ids[index + 1 : depth]:
+            share = float(np.mean([sample.index(later_id) < sample.index(id_) for sample in sample_ids]))
             if share:
-                nearest = (later_id, ranking.index(later_id) + 1, share)
+                expected_overtaker = (later_id, ranked_ids.index(later_id) + 1, share)
                 break
         if overtaker is None:
-            assert nearest is None
+            assert expected_overtaker is None
         else:
             [overtaker_id] = view.ids(np.array([overtaker.position])).tolist()
-            assert (overtaker_id, overtaker.rank, overtaker.share) == nearest
+            assert (overtaker_id, overtaker.rank, overtaker.share) == expected_overtaker
     return stabilities
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_stability_equals_ranking_by_every_sample(seed: int) -> None:
-    """Without an index, behind one, and with some records beside it, for any filters and weights."""
+    """The results agree without an index, in one, and with some records beside one, for any filters and weights."""
     random = Random(seed)
     rows = [row(random, id_) for id_ in range(1, 121)]
-    for view in _catalogs(rows):
+    for view in views_of(rows):
         options = StabilityOptions(
             k=random.choice((1, 2, 5, 10)), samples=12, spread=random.choice((0.0, 0.2, 1.0)), seed=random.randrange(99)
         )
-        _check_by_hand(rows, query(random), weights(random), options, view)
+        _check_by_hand(rows, random_query(random), random_weights(random), options, view)
 
 
 @pytest.mark.parametrize("assurance", Assurance)
@@ -109,31 +111,37 @@ def test_rankings_by_many_sets_of_weights_equal_single_rankings(assurance: Assur
     catalog.apply(upserts=[row(random, id_) for id_ in range(1490, 1530)], deleted=[3, 5, 8])
     view = catalog.view.at(assurance)
     for _ in range(25):
-        predicates, weighting = query(random), weights(random)
-        sets = sample_weights(weighting, StabilityOptions(samples=7, spread=random.choice((0.1, 0.5))))
+        query, weights = random_query(random), random_weights(random)
+        sets = sample_weights(weights, StabilityOptions(samples=7, spread=random.choice((0.1, 0.5))))
         limit = random.choice((1, 10, 40))
-        for index, positions in enumerate(view.rank_by_sets(predicates, sets, limit=limit)):
-            expected = view.rank(predicates, sets.at(index), skip=0, limit=limit).positions
+        for index, positions in enumerate(view.rank_by_sets(query, sets, limit=limit)):
+            expected = view.rank(query, sets.at(index), skip=0, limit=limit).positions
             assert positions.tolist() == expected.tolist()
 
 
 def test_a_place_that_a_small_change_of_weights_takes_away_is_fragile() -> None:
     """Two records whose strengths differ nearly cancel out; a third is far behind."""
-    rows = [made(1, transparency=True), made(2, citations=1000), made(3, citations=10)]
+    rows = [catalog_row(1, transparency=True), catalog_row(2, citations=1000), catalog_row(3, citations=10)]
     view = Catalog.build(rows).view
-    weighting = {"transparency": 0.5, "citations": 0.49}
-    first, second, third = _check_by_hand(rows, (), weighting, StabilityOptions(k=3), view)
+    weights = {"transparency": 0.5, "citations": 0.49}
+    first, second, third = _check_by_hand(rows, (), weights, StabilityOptions(k=3), view)
     assert third.share == 1.0
     assert first.verdict is second.verdict is Verdict.ROBUST  # all three are always among the first three
-    [only] = _check_by_hand(rows, (), weighting, StabilityOptions(k=1), view)
-    assert only.verdict is Verdict.FRAGILE
-    assert only.overtaken_by is not None
-    assert only.overtaken_by.share == pytest.approx(1 - only.share)
+    [stability] = _check_by_hand(rows, (), weights, StabilityOptions(k=1), view)
+    assert stability.verdict is Verdict.FRAGILE
+    assert stability.overtaken_by is not None
+    assert stability.overtaken_by.share == pytest.approx(1 - stability.share)
 
 
 def test_records_with_one_score_share_their_places_in_every_sample() -> None:
     """Three equal records have three ranks, in alphabetical order, and one place."""
-    rows = [made(1, year=2020), made(2, year=2010), made(3, year=2010), made(4, year=2010), made(5, year=2001)]
+    rows = [
+        catalog_row(1, year=2020),
+        catalog_row(2, year=2010),
+        catalog_row(3, year=2010),
+        catalog_row(4, year=2010),
+        catalog_row(5, year=2001),
+    ]
     view = Catalog.build(rows).view
     stabilities = _check_by_hand(rows, (), {"year": 1.0, "citations": 0.5}, StabilityOptions(k=5), view)
     assert [stability.rank for stability in stabilities] == [1, 2, 3, 4, 5]
@@ -158,10 +166,10 @@ def test_huge_and_tiny_weights_are_sampled_without_overflow(scale: float) -> Non
     """Weights at the ends of the range of floats give the same answer as ordinary ones in the same proportions."""
     random = Random(1)
     view = Catalog.build(row(random, id_) for id_ in range(1, 101)).view
-    small = {"ethical_score": 1.0, "year": 0.5}
-    scaled = {name: weight * scale for name, weight in small.items()}
+    small_weights = {"ethical_score": 1.0, "year": 0.5}
+    scaled_weights = {name: weight * scale for name, weight in small_weights.items()}
     options = StabilityOptions(k=5)
-    assert measure_stability(view, (), scaled, options) == measure_stability(view, (), small, options)
+    assert measure_stability(view, (), scaled_weights, options) == measure_stability(view, (), small_weights, options)
 
 
 def test_sets_of_weights_score_like_each_of_them() -> None:
@@ -172,5 +180,5 @@ def test_sets_of_weights_score_like_each_of_them() -> None:
     sets = WeightSets.from_matrix(("ethical_score", "year"), np.array([[0.1, 0.7, 1e308], [0.3, 0.2, 1.7e308]]))
     scores = sets.score({name: view.criterion(name, positions) for name in sets.names})
     for index in range(sets.count):
-        ranking = view.rank((), sets.at(index), skip=0, limit=None)
-        assert scores[index][ranking.positions].tolist() == ranking.scores.tolist()
+        window = view.rank((), sets.at(index), skip=0, limit=None)
+        assert scores[index][window.positions].tolist() == window.scores.tolist()

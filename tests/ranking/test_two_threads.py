@@ -1,4 +1,4 @@
-"""Work that is divided between two threads: all of it is done, once, also if the second thread is busy."""
+"""Work that is divided between two threads is done completely, and once, even if the second thread is busy."""
 
 from threading import Event
 
@@ -14,13 +14,13 @@ def test_every_item_is_processed_once(boundary: int | None, is_busy: bool, monke
     """A busy second thread is not waited for: the first one does its half, too."""
     monkeypatch.setattr(two_threads, "MIN_ITEMS_FOR_TWO_THREADS", 1)
     items: list[int] = []
-    is_released = Event()
+    release = Event()
     if is_busy:
-        other_work = two_threads._second_thread.submit(is_released.wait, 60)
+        blocking_task = two_threads._second_thread.submit(release.wait, 60)
 
     run_in_halves(10, lambda start, end: items.extend(range(start, end)), boundary)
     assert sorted(items) == list(range(10))
 
-    is_released.set()
+    release.set()
     if is_busy:
-        assert other_work.result()
+        assert blocking_task.result()

@@ -12,10 +12,10 @@ def test_criteria_without_a_known_fact_are_unknown() -> None:
     facts = {name: np.full(2, np.nan) for name in NUMBERS} | {name: np.full(2, -1, np.int8) for name in FLAGS}
     facts["citations"][1] = 0.0
     facts["transparency"][1] = 0
-    nothing, something = unknown_criteria(facts)
-    assert nothing == list(CRITERION_NAMES)
-    gone = {"citations", "popularity_score", "transparency", "ethical_score"}
-    assert something == [name for name in CRITERION_NAMES if name not in gone]
+    unknown_in_first, unknown_in_second = unknown_criteria(facts)
+    assert unknown_in_first == list(CRITERION_NAMES)
+    known_criteria = {"citations", "popularity_score", "transparency", "ethical_score"}
+    assert unknown_in_second == [name for name in CRITERION_NAMES if name not in known_criteria]
 
 
 def test_every_criterion_says_what_it_is_computed_from() -> None:

@@ -1,4 +1,4 @@
-"""The word index: packed postings say exactly what was put in, for any distances and weights."""
+"""The packed postings of a word index contain exactly what was stored, for any distances and weights."""
 
 from random import Random
 
@@ -16,13 +16,13 @@ WEIGHTS = (1, 1, 1, 2, 3 | IN_NAME, MAX_WEIGHT, MAX_WEIGHT | IN_NAME)
 
 
 def random_words(random: Random) -> dict[str, dict[int, int]]:
-    """Return the weight of some words in their records: one in some records, one in very many, one in a single one."""
+    """Return the weights of three words in their records: in a few records, in very many, and in a single one."""
     dense_records = random.sample(range(200), 150)
     records_by_word = {"sparse": LONG_GAPS, "dense": sorted(dense_records), "single": [random.randrange(RECORD_COUNT)]}
     return {word: {record: random.choice(WEIGHTS) for record in records} for word, records in records_by_word.items()}
 
 
-def decoded(weights_by_word: dict[str, dict[int, int]]) -> DecodedWords:
+def decode_words(weights_by_word: dict[str, dict[int, int]]) -> DecodedWords:
     """Return the same words record by record."""
     words = list(weights_by_word)
     entries = sorted(
@@ -53,7 +53,7 @@ def query_word(text: str) -> QueryWord:
 @pytest.mark.parametrize("seed", range(5))
 def test_packed_postings_keep_every_record_and_every_weight(seed: int) -> None:
     weights_by_word = random_words(Random(seed))
-    words = decoded(weights_by_word)
+    words = decode_words(weights_by_word)
     index = WordIndex.build(words, np.arange(RECORD_COUNT))
 
     for word, weights in weights_by_word.items():
@@ -67,17 +67,19 @@ def test_packed_postings_keep_every_record_and_every_weight(seed: int) -> None:
         in_name = [record for record in records if weights[record] >= IN_NAME]
         assert set_bits(index.contain_in_name(word, RECORD_COUNT // 64)) == in_name
 
-    unpacked = index.decode(np.arange(RECORD_COUNT))
-    records = np.repeat(np.arange(RECORD_COUNT), unpacked.counts).tolist()
-    weights_unpacked: dict[str, dict[int, int]] = {word: {} for word in weights_by_word}
-    for record, number, weight in zip(records, unpacked.numbers.tolist(), unpacked.weights.tolist(), strict=True):
-        weights_unpacked[unpacked.words[number]][record] = weight
-    assert weights_unpacked == weights_by_word
+    decoded_words = index.decode(np.arange(RECORD_COUNT))
+    records = np.repeat(np.arange(RECORD_COUNT), decoded_words.counts).tolist()
+    decoded_weights: dict[str, dict[int, int]] = {word: {} for word in weights_by_word}
+    for record, number, weight in zip(
+        records, decoded_words.numbers.tolist(), decoded_words.weights.tolist(), strict=True
+    ):
+        decoded_weights[decoded_words.words[number]][record] = weight
+    assert decoded_weights == weights_by_word
 
 
 def test_the_lengths_of_records_are_the_sums_of_their_weights() -> None:
     weights_by_word = random_words(Random(7))
-    index = WordIndex.build(decoded(weights_by_word), np.arange(RECORD_COUNT))
+    index = WordIndex.build(decode_words(weights_by_word), np.arange(RECORD_COUNT))
     for record in range(0, RECORD_COUNT, 13):
         expected = sum(weights.get(record, 0) & MAX_WEIGHT for weights in weights_by_word.values())
         assert index.lengths[record] == expected

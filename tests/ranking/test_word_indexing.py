@@ -19,13 +19,13 @@ TAGS = ("health", "Health", "rare disease", "l'eau", "a,b", "covid19")
 TERMS = ("NLP", "question-answering", "Santé", "x")
 
 
-def random_text(random: Random, longest: int) -> str | None:
+def random_text(random: Random, max_words: int) -> str | None:
     """Return a text of random words and characters, or None."""
     if random.random() < 0.2:
         return None
     words = [
         random.choice(WORDS) if random.random() < 0.7 else "".join(random.choices(ALPHABET, k=random.randrange(9)))
-        for _ in range(random.randrange(longest))
+        for _ in range(random.randrange(max_words))
     ]
     return random.choice((" ", "-", "_", "")).join(words)
 
@@ -56,8 +56,8 @@ def words_by_record(index: WordIndex, record_count: int) -> list[dict[str, int]]
     words: list[dict[str, int]] = [{} for _ in range(record_count)]
     postings = index._unpack()
     for number, word in enumerate(index.words):
-        for place in range(int(postings.starts[number]), int(postings.starts[number + 1])):
-            words[postings.positions[place]][word] = int(postings.weights[place])
+        for posting in range(int(postings.starts[number]), int(postings.starts[number + 1])):
+            words[postings.positions[posting]][word] = int(postings.weights[posting])
     return words
 
 

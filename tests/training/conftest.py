@@ -21,11 +21,11 @@ from touchstone.jobs.job_runtime import JobRuntime
 from touchstone.services.explanation.app import Explanation
 from touchstone.services.training.app import Training
 
-TINY = (sys.executable, str(Path(__file__).parents[1] / "jobs" / "tiny_worker.py"))
+TINY_WORKER_COMMAND = (sys.executable, str(Path(__file__).parents[1] / "jobs" / "tiny_worker.py"))
 
 
 class Selection:
-    """A selection backend with a state: dataset 1 is public, and projects belong to their owners."""
+    """A stateful fake of the selection backend: it has a few public datasets, and projects belong to their owners."""
 
     def __init__(self) -> None:
         self.paths = {1: "table.csv", 2: "/etc/passwd", 3: "bomb.csv", 4: "crash.csv", 5: "gone.csv"}
@@ -43,12 +43,12 @@ class Selection:
         return None
 
     def _answer(self, path: str, caller: UUID) -> tuple[int, Any]:
-        _, kind, key, *rest = path.split("/")
+        _, kind, key, *subpath = path.split("/")
         if kind == "projects":
             if self.projects.get(key) != caller:
                 return 404, {}
             project = {"id": key, "name": "A project", "description": "Find what differs."}
-            return 200, {"datasets": self._ranked()} if rest == ["recommendations"] else project
+            return 200, {"datasets": self._ranked()} if subpath == ["recommendations"] else project
         if not key.isdigit() or int(key) not in self.paths:
             return 404, {}
         dataset_id = int(key)
@@ -89,14 +89,14 @@ class Backends:
         self.explanation = Explanation(jobs, internal_client, None, owns_runtime=False)
         self.user = uuid4()
 
-    def client(self, user: UUID | None = None, *, of: str = "training", **headers: str) -> httpx2.AsyncClient:
-        transport = httpx2.ASGITransport(getattr(self, of).app)
+    def client(self, user: UUID | None = None, *, service: str = "training", **headers: str) -> httpx2.AsyncClient:
+        transport = httpx2.ASGITransport(getattr(self, service).app)
         headers |= {"X-User-ID": str(user or self.user)}
         return httpx2.AsyncClient(transport=transport, base_url="http://backend", headers=headers, timeout=60)
 
-    async def ended(self, job_id: str, user: UUID | None = None, *, of: str = "training") -> dict[str, Any]:
-        """Return a job after it has ended, which its event stream tells."""
-        async with self.client(user, of=of) as client:
+    async def wait_for_job(self, job_id: str, user: UUID | None = None, *, service: str = "training") -> dict[str, Any]:
+        """Wait until a job has ended, when its event stream also ends, and return the job."""
+        async with self.client(user, service=service) as client:
             await client.get(f"/jobs/{job_id}/events")
             job: dict[str, Any] = (await client.get(f"/jobs/{job_id}")).json()
         assert job["done"], job
@@ -108,7 +108,7 @@ def data_root(tmp_path: Path) -> Path:
     folder = tmp_path / "tables"
     folder.mkdir()
     rows = "\n".join(f"{n % 2},{n},{n % 3},x,{n % 5}" for n in range(40))
-    # The tiny training takes the name of the last column for the accuracy.
+    # The tiny worker reports the name of the last column as the accuracy.
     for name, accuracy in (("table", 0.3), ("similar", 0.28), ("strong", 0.9)):
         (folder / f"{name}.csv").write_text(f"0,a,30,same,{accuracy}\n{rows}\n")
     for name in ("bomb", "crash"):
@@ -118,10 +118,14 @@ def data_root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def backends(database: Database, settings: Settings, data_root: Path) -> AsyncIterator[Backends]:
-    quick = {"data_roots": (data_root,), "job_memory_bytes": 512 * MIB, "job_workers": 2, "job_seconds": 60}
-    executor = ProcessExecutor(TINY)
+    overrides = {"data_roots": (data_root,), "job_memory_bytes": 512 * MIB, "job_workers": 2, "job_seconds": 60}
+    executor = ProcessExecutor(TINY_WORKER_COMMAND)
     jobs = JobRuntime(
-        settings.model_copy(update=quick), database, JOB_KIND_NAMES, executor=executor, synchronous_executor=executor
+        settings.model_copy(update=overrides),
+        database,
+        JOB_KIND_NAMES,
+        executor=executor,
+        synchronous_executor=executor,
     )
     jobs.start()
     try:

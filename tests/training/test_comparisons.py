@@ -1,4 +1,4 @@
-"""Comparisons as their callers see them, on both databases, with trainings that take no time."""
+"""Comparisons as their callers see them, on both databases, with trainings that do almost nothing."""
 
 import asyncio
 import itertools
@@ -12,7 +12,7 @@ import pytest
 from tests.training.conftest import Backends
 
 pytestmark = pytest.mark.anyio
-NAMED: dict[str, Any] = {"dataset_ids": [1, 6], "target": "0"}
+COMPARISON_REQUEST: dict[str, Any] = {"dataset_ids": [1, 6], "target": "0"}
 
 
 def english_client(backends: Backends) -> httpx2.AsyncClient:
@@ -22,55 +22,59 @@ def english_client(backends: Backends) -> httpx2.AsyncClient:
     return client
 
 
-async def ended(backends: Backends, comparison: dict[str, Any]) -> dict[str, Any]:
+async def wait_for_comparison(backends: Backends, comparison: dict[str, Any]) -> dict[str, Any]:
     """Return a comparison after all of its trainings have ended."""
     for dataset in comparison["datasets"]:
-        await backends.ended(dataset["job_id"])
+        await backends.wait_for_job(dataset["job_id"])
     async with english_client(backends) as client:
-        done: dict[str, Any] = (await client.get(f"/compare/{comparison['id']}")).json()
-    assert done["done"], done
-    return done
+        final_comparison: dict[str, Any] = (await client.get(f"/compare/{comparison['id']}")).json()
+    assert final_comparison["done"], final_comparison
+    return final_comparison
 
 
 def new_project(backends: Backends, *ranking: int) -> str:
     """Create a project whose ranking consists of these datasets, and return its id."""
-    project = str(uuid4())
-    backends.selection.projects[project] = backends.user
+    project_id = str(uuid4())
+    backends.selection.projects[project_id] = backends.user
     backends.selection.ranking = list(ranking)
-    return project
+    return project_id
 
 
 async def test_named_datasets_are_compared(backends: Backends) -> None:
     """Each dataset gets a training of its own, and the response says which of them trains best."""
     async with backends.client() as client:
-        answer = await client.post("/compare", json=NAMED | {"name": "Loans", "metric": "accuracy", "seed": 7})
+        answer = await client.post(
+            "/compare", json=COMPARISON_REQUEST | {"name": "Loans", "metric": "accuracy", "seed": 7}
+        )
         comparison = answer.json()
         assert answer.status_code == 202, answer.text
         assert answer.headers["location"] == f"/api/v1/ml/compare/{comparison['id']}"
         assert (comparison["done"], comparison["best_dataset_id"]) == (False, None)
 
-        done = await ended(backends, comparison)
-        table, strong = done["datasets"]
-        assert (done["status"], done["best_dataset_id"]) == ("succeeded", 6)
+        final_comparison = await wait_for_comparison(backends, comparison)
+        table, strong = final_comparison["datasets"]
+        assert (final_comparison["status"], final_comparison["best_dataset_id"]) == ("succeeded", 6)
         assert (table["place"], strong["place"], table["overlaps_best"]) == (2, 1, False)
         assert strong["score"]["value"] == 0.9
         assert (strong["score"]["beats_baseline"], table["score"]["beats_baseline"]) == (True, False)
         assert strong["warnings"] == [{"code": "few_rows", "text": "Few rows."}]
-        assert "“Dataset 6” gives the best model: Accuracy 0.9" in done["summary"]
-        assert "1 warning" in done["summary"]
+        assert "“Dataset 6” gives the best model: Accuracy 0.9" in final_comparison["summary"]
+        assert "1 warning" in final_comparison["summary"]
 
         job = (await client.get(f"/jobs/{strong['job_id']}")).json()
         assert (job["name"], job["request"]["seed"], job["request"]["target"]) == ("Loans: Dataset 6", 7, "0")
-        listed = await client.get("/compare", params={"page": 1})
-        assert [item["id"] for item in listed.json()["comparisons"]] == [comparison["id"]]
+        listing = await client.get("/compare", params={"page": 1})
+        assert [item["id"] for item in listing.json()["comparisons"]] == [comparison["id"]]
 
 
 async def test_each_dataset_may_have_options_of_its_own(backends: Backends) -> None:
     """Options that name columns replace those for all datasets, whether the dataset is named by number or by UUID."""
     options_by_dataset = {"6": {"features": {"include": ["a"]}, "group_column": "30", "positive_class": 1}}
-    shared = {"features": {"exclude": ["a"]}, "split": {"test_size": 0.3}}
+    shared_options = {"features": {"exclude": ["a"]}, "split": {"test_size": 0.3}}
     async with backends.client() as client:
-        answer = await client.post("/compare", json=NAMED | shared | {"by_dataset": options_by_dataset})
+        answer = await client.post(
+            "/compare", json=COMPARISON_REQUEST | shared_options | {"by_dataset": options_by_dataset}
+        )
         assert answer.status_code == 202, answer.text
         jobs = [(await client.get(f"/jobs/{item['job_id']}")).json() for item in answer.json()["datasets"]]
         requests = [job["request"] for job in jobs]
@@ -85,57 +89,57 @@ async def test_each_dataset_may_have_options_of_its_own(backends: Backends) -> N
 
 
 async def test_a_comparison_is_followed_until_it_has_ended(backends: Backends) -> None:
-    """The stream sends each state once; who has received the last one is told that nothing more will come."""
+    """The stream sends each state once; a client that has received the last one learns that nothing more will come."""
     async with english_client(backends) as client:
-        comparison = (await client.post("/compare", json=NAMED)).json()
+        comparison = (await client.post("/compare", json=COMPARISON_REQUEST)).json()
         address = f"/compare/{comparison['id']}/events"
         stream = await client.get(address)
         assert stream.headers["content-type"].startswith("text/event-stream")
 
         events = [part.splitlines() for part in stream.text.split("\n\n") if part.startswith("id: ")]
         states = [msgspec.json.decode(data.removeprefix("data: ")) for _id, _name, data in events]
-        assert all(before != after for before, after in itertools.pairwise(states))
+        assert all(state != next_state for state, next_state in itertools.pairwise(states))
         assert states[-1] == (await client.get(f"/compare/{comparison['id']}")).json()
         assert [state["done"] for state in states].index(True) == len(states) - 1
 
-        last_id = {"Last-Event-ID": events[-1][0].removeprefix("id: ")}
-        assert (await client.get(address, headers=last_id)).status_code == 204
+        last_event_header = {"Last-Event-ID": events[-1][0].removeprefix("id: ")}
+        assert (await client.get(address, headers=last_event_header)).status_code == 204
         assert (await client.get("/compare/unknown/events")).status_code == 404
 
 
-async def test_scores_that_may_differ_by_chance_are_called_so(backends: Backends) -> None:
+async def test_scores_that_may_differ_by_chance_are_reported_as_such(backends: Backends) -> None:
     """Where the intervals overlap, the order of the scores may be chance, and the summary says so."""
     async with backends.client() as client:
         targets = {"1": "0", "7": "0"}
         comparison = (await client.post("/compare", json={"dataset_ids": [1, 7], "target": targets})).json()
-    done = await ended(backends, comparison)
-    assert [dataset["overlaps_best"] for dataset in done["datasets"]] == [False, True]
-    assert "“Dataset 7” may be chance" in done["summary"]
-    assert "not clearly better than a naive baseline" in done["summary"]
+    final_comparison = await wait_for_comparison(backends, comparison)
+    assert [dataset["overlaps_best"] for dataset in final_comparison["datasets"]] == [False, True]
+    assert "“Dataset 7” may be chance" in final_comparison["summary"]
+    assert "not clearly better than a naive baseline" in final_comparison["summary"]
 
 
 async def test_the_first_tables_of_a_ranking_are_compared(backends: Backends) -> None:
-    """Datasets without a table are passed over; tables that cannot be trained on are listed with the reason."""
-    project = new_project(backends, 8, 7, 1, 6, 3)
+    """Datasets without a table are skipped; tables that cannot be trained on are listed with the reason."""
+    project_id = new_project(backends, 8, 7, 1, 6, 3)
     backends.selection.suggestions = {
         7: {"target": "price"},
         1: {"target": "0", "exclude_columns": ["a"], "measured": {"column_profiles": [{"name": "0"}, {"name": "a"}]}},
         6: {"target": "0"},
     }
     async with english_client(backends) as client:
-        answer = await client.post("/compare", json={"project_id": project, "limit": 2})
+        answer = await client.post("/compare", json={"project_id": project_id, "limit": 2})
         assert answer.status_code == 202, answer.text
         comparison = answer.json()
         assert [(item["dataset_id"], item["rank"]) for item in comparison["datasets"]] == [(1, 3), (6, 4)]
-        [left_out] = comparison["left_out"]
-        assert (left_out["dataset_id"], left_out["rank"], left_out["code"]) == (7, 2, "target_not_found")
-        assert "“price” is not in the file" in left_out["message"]
+        [exclusion] = comparison["left_out"]
+        assert (exclusion["dataset_id"], exclusion["rank"], exclusion["code"]) == (7, 2, "target_not_found")
+        assert "“price” is not in the file" in exclusion["message"]
 
-        done = await ended(backends, comparison)
-        job = (await client.get(f"/jobs/{done['datasets'][0]['job_id']}")).json()
-        assert (job["project_id"], job["request"]["features"]["exclude"]) == (project, ["a"])
-        listed = (await client.get("/compare", params={"project_id": project})).json()
-        assert [item["id"] for item in listed] == [comparison["id"]]
+        final_comparison = await wait_for_comparison(backends, comparison)
+        job = (await client.get(f"/jobs/{final_comparison['datasets'][0]['job_id']}")).json()
+        assert (job["project_id"], job["request"]["features"]["exclude"]) == (project_id, ["a"])
+        comparisons = (await client.get("/compare", params={"project_id": project_id})).json()
+        assert [item["id"] for item in comparisons] == [comparison["id"]]
         assert (await client.get("/compare", params={"project_id": str(uuid4())})).json() == []
 
 
@@ -145,25 +149,25 @@ async def test_the_first_tables_of_a_ranking_are_compared(backends: Backends) ->
         ({"target": "0"}, 422, "comparison_subject_missing", ["dataset_ids"]),
         ({"dataset_ids": [1], "target": "0"}, 422, "too_few_datasets", ["dataset_ids"]),
         ({"dataset_ids": [1, 1], "target": "0"}, 422, "duplicate_value", ["dataset_ids", 1]),
-        (NAMED | {"dataset_ids": [1, 99]}, 404, "dataset_not_found", None),
-        (NAMED | {"dataset_ids": [1, 8]}, 422, "no_table", ["dataset_ids", 1]),
-        (NAMED | {"dataset_ids": [1, 5]}, 422, "file_unreadable", ["dataset_ids", 1]),
-        (NAMED | {"target": "price"}, 422, "target_not_found", ["dataset_ids", 0]),
-        (NAMED | {"target": None}, 422, "target_not_suggested", ["dataset_ids", 0]),
-        (NAMED | {"target": {"7": "0"}}, 422, "target_without_dataset", ["target", 7]),
-        (NAMED | {"by_dataset": {"7": {}}}, 422, "target_without_dataset", ["by_dataset", 7]),
-        (NAMED | {"by_dataset": {"6": {"group": "a"}}}, 422, "unknown_name", ["by_dataset", "6"]),
+        (COMPARISON_REQUEST | {"dataset_ids": [1, 99]}, 404, "dataset_not_found", None),
+        (COMPARISON_REQUEST | {"dataset_ids": [1, 8]}, 422, "no_table", ["dataset_ids", 1]),
+        (COMPARISON_REQUEST | {"dataset_ids": [1, 5]}, 422, "file_unreadable", ["dataset_ids", 1]),
+        (COMPARISON_REQUEST | {"target": "price"}, 422, "target_not_found", ["dataset_ids", 0]),
+        (COMPARISON_REQUEST | {"target": None}, 422, "target_not_suggested", ["dataset_ids", 0]),
+        (COMPARISON_REQUEST | {"target": {"7": "0"}}, 422, "target_without_dataset", ["target", 7]),
+        (COMPARISON_REQUEST | {"by_dataset": {"7": {}}}, 422, "target_without_dataset", ["by_dataset", 7]),
+        (COMPARISON_REQUEST | {"by_dataset": {"6": {"group": "a"}}}, 422, "unknown_name", ["by_dataset", "6"]),
         (
-            NAMED | {"by_dataset": {"6": {"group_column": "a", "time_column": "b"}}},
+            COMPARISON_REQUEST | {"by_dataset": {"6": {"group_column": "a", "time_column": "b"}}},
             422,
             "split_by_two_columns",
             ["dataset_ids", 1],
         ),
-        (NAMED | {"limit": 2}, 422, "option_without_effect", ["limit"]),
-        (NAMED | {"limit": 1}, 422, "greater_than_equal", ["limit"]),
-        (NAMED | {"metric": "r2", "task": "classification"}, 422, "metric_task_mismatch", ["metric"]),
-        (NAMED | {"project_id": str(uuid4())}, 404, "project_not_found", None),
-        (NAMED | {"targets": "0"}, 422, "unknown_name", []),
+        (COMPARISON_REQUEST | {"limit": 2}, 422, "option_without_effect", ["limit"]),
+        (COMPARISON_REQUEST | {"limit": 1}, 422, "greater_than_equal", ["limit"]),
+        (COMPARISON_REQUEST | {"metric": "r2", "task": "classification"}, 422, "metric_task_mismatch", ["metric"]),
+        (COMPARISON_REQUEST | {"project_id": str(uuid4())}, 404, "project_not_found", None),
+        (COMPARISON_REQUEST | {"targets": "0"}, 422, "unknown_name", []),
     ],
 )
 async def test_what_cannot_work_is_refused_before_any_training(
@@ -195,19 +199,19 @@ async def test_same_key_starts_one_comparison(backends: Backends) -> None:
     """Concurrent requests with one key start one comparison, and the key is refused for another request."""
     async with backends.client() as client:
         client.headers["Idempotency-Key"] = "once"
-        answers = await asyncio.gather(*(client.post("/compare", json=NAMED) for _ in range(10)))
+        answers = await asyncio.gather(*(client.post("/compare", json=COMPARISON_REQUEST) for _ in range(10)))
         assert {answer.status_code for answer in answers} == {202}
         assert len({answer.json()["id"] for answer in answers}) == 1
         assert len((await client.get("/jobs")).json()) == 2
-        other = await client.post("/compare", json=NAMED | {"seed": 1})
-        assert (other.status_code, other.json()["code"]) == (409, "idempotency_conflict")
+        conflict = await client.post("/compare", json=COMPARISON_REQUEST | {"seed": 1})
+        assert (conflict.status_code, conflict.json()["code"]) == (409, "idempotency_conflict")
 
 
 async def test_trainings_of_a_comparison_count_as_waiting_jobs(backends: Backends) -> None:
     """A comparison that would exceed the number of waiting jobs starts none of them."""
     backends.jobs.settings = backends.jobs.settings.model_copy(update={"jobs_waiting_per_user": 1})
     async with backends.client() as client:
-        answer = await client.post("/compare", json=NAMED)
+        answer = await client.post("/compare", json=COMPARISON_REQUEST)
         assert (answer.status_code, answer.json()["code"]) == (429, "too_many_jobs")
         assert (await client.get("/jobs")).json() == []
 
@@ -215,14 +219,14 @@ async def test_trainings_of_a_comparison_count_as_waiting_jobs(backends: Backend
 async def test_cancel_and_delete(backends: Backends) -> None:
     """Cancelling a comparison ends its trainings; deleting it leaves them, and a deleted training leaves a gap."""
     async with backends.client() as client:
-        comparison = (await client.post("/compare", json=NAMED | {"target": "30"})).json()
+        comparison = (await client.post("/compare", json=COMPARISON_REQUEST | {"target": "30"})).json()
         address = f"/compare/{comparison['id']}"
         assert (await client.delete(address)).json()["code"] == "job_not_final"
         assert (await client.post(f"{address}/cancel")).status_code == 200
-        done = await ended(backends, comparison)
-        assert done["status"] == "cancelled"
+        final_comparison = await wait_for_comparison(backends, comparison)
+        assert final_comparison["status"] == "cancelled"
 
-        job_ids = [dataset["job_id"] for dataset in done["datasets"]]
+        job_ids = [dataset["job_id"] for dataset in final_comparison["datasets"]]
         assert (await client.delete(f"/jobs/{job_ids[0]}")).status_code == 204
         remaining = (await client.get(address)).json()
         assert [item["status"] for item in remaining["datasets"]] == [None, "cancelled"]
@@ -232,14 +236,14 @@ async def test_cancel_and_delete(backends: Backends) -> None:
         assert (await client.get(f"/jobs/{job_ids[1]}")).status_code == 200
 
 
-async def test_foreign_comparisons_are_as_missing_ones(backends: Backends) -> None:
+async def test_foreign_comparisons_are_answered_like_missing_ones(backends: Backends) -> None:
     """On every route, foreign, malformed and missing ids get the same response, byte for byte."""
     async with backends.client() as client:
-        comparison = (await client.post("/compare", json=NAMED)).json()["id"]
+        existing_id = (await client.post("/compare", json=COMPARISON_REQUEST)).json()["id"]
     async with backends.client(uuid4()) as client:
         assert (await client.get("/compare")).json() == []
         responses: list[httpx2.Response] = []
-        for comparison_id in (comparison, str(uuid4()), "x"):
+        for comparison_id in (existing_id, str(uuid4()), "x"):
             responses.append(await client.get(f"/compare/{comparison_id}"))
             responses.append(await client.delete(f"/compare/{comparison_id}"))
             responses.append(await client.post(f"/compare/{comparison_id}/cancel"))

@@ -1,4 +1,4 @@
-"""Both job backends as their callers see them, on both databases, with tasks that take no time."""
+"""Both job backends as their callers see them, on both databases, with tasks that do almost nothing."""
 
 import asyncio
 import json
@@ -11,71 +11,73 @@ import pytest
 from tests.training.conftest import Backends
 
 pytestmark = pytest.mark.anyio
-ORDER: dict[str, Any] = {"dataset_id": 1, "target": "0"}
+TRAINING_REQUEST: dict[str, Any] = {"dataset_id": 1, "target": "0"}
 
 
 async def test_training_from_start_to_artifacts(backends: Backends) -> None:
     """The response to a start is 202 with the address of a job, which produces a result, artifacts and charts."""
     async with backends.client() as client:
-        answer = await client.post("/train", json=ORDER | {"name": " mine "})
+        answer = await client.post("/train", json=TRAINING_REQUEST | {"name": " mine "})
         job = answer.json()
         assert answer.status_code == 202
         assert answer.headers["location"] == f"/api/v1/ml/jobs/{job['id']}"
         assert answer.headers["retry-after"] == "1"
         assert (job["job_id"], job["done"], job["name"]) == (job["id"], False, "mine")
         assert job["status"] in ("queued", "running")  # a worker may have claimed the job already
-        done = await backends.ended(job["id"])
-        assert (done["status"], done["error"], done["progress"]["percent"]) == ("succeeded", None, 100)
-        assert done["inputs"]["rows"] == 40
-        assert done["inputs"]["columns"] == 5
-        assert done["result"]["data"].startswith("0,a")
-        (model,) = done["artifacts"]
+        final_job = await backends.wait_for_job(job["id"])
+        assert (final_job["status"], final_job["error"], final_job["progress"]["percent"]) == ("succeeded", None, 100)
+        assert final_job["inputs"]["rows"] == 40
+        assert final_job["inputs"]["columns"] == 5
+        assert final_job["result"]["data"].startswith("0,a")
+        (model,) = final_job["artifacts"]
         file = await client.get(f"/jobs/{job['id']}/artifacts/model.skops")
         assert (file.content, file.headers["etag"]) == (b"a model", f'"{model["sha256"]}"')
-        picture = await client.get(f"/jobs/{job['id']}/artifacts/confusion.svg", headers={"Accept-Language": "en"})
-        assert (picture.content, picture.headers["content-type"]) == (b"svg Matrix", "image/svg+xml")
+        chart = await client.get(f"/jobs/{job['id']}/artifacts/confusion.svg", headers={"Accept-Language": "en"})
+        assert (chart.content, chart.headers["content-type"]) == (b"svg Matrix", "image/svg+xml")
         for name in ("other", "confusion.gif", "confusion", "other.png", "%2e%2e", "model.skops.svg"):
             assert (await client.get(f"/jobs/{job['id']}/artifacts/{name}")).status_code in (404, 405), name
 
 
 async def test_explanation_of_a_training(backends: Backends) -> None:
     """An explanation uses the table and the model of the training, and belongs to the same project."""
-    project = str(uuid4())
-    backends.selection.projects[project] = backends.user
+    project_id = str(uuid4())
+    backends.selection.projects[project_id] = backends.user
     async with backends.client() as client:
-        trained = (await client.post("/train", json=ORDER | {"project_id": project})).json()
-        await backends.ended(trained["id"])
-        async with backends.client(of="explanation") as explaining:
-            answer = await explaining.post("/explain", json={"job_id": trained["id"]})
+        training = (await client.post("/train", json=TRAINING_REQUEST | {"project_id": project_id})).json()
+        await backends.wait_for_job(training["id"])
+        async with backends.client(service="explanation") as explanation_client:
+            answer = await explanation_client.post("/explain", json={"job_id": training["id"]})
             assert answer.status_code == 202, answer.text
             assert answer.headers["location"] == f"/api/v1/xai/jobs/{answer.json()['id']}"
-        done = await backends.ended(answer.json()["id"], of="explanation")
-        assert done["parent_job_id"] == trained["id"]
-        assert done["project_id"] == project
-        assert done["result"]["files"]["model"] == "a model"
-        listed = (await client.get(f"/projects/{project}/jobs")).json()
-        assert [job["kind"] for job in listed] == ["explain", "train"]
-        assert (await client.get("/jobs", params={"project_id": project})).json()[0]["id"] == trained["id"]
-        predicted = await client.post(f"/jobs/{trained['id']}/predict", json={"rows": [{"a": 1}, {"a": None}]})
-        assert [row["prediction"] for row in predicted.json()["predictions"]] == ["a model"] * 2
+        explanation = await backends.wait_for_job(answer.json()["id"], service="explanation")
+        assert explanation["parent_job_id"] == training["id"]
+        assert explanation["project_id"] == project_id
+        assert explanation["result"]["files"]["model"] == "a model"
+        project_jobs = (await client.get(f"/projects/{project_id}/jobs")).json()
+        assert [job["kind"] for job in project_jobs] == ["explain", "train"]
+        assert (await client.get("/jobs", params={"project_id": project_id})).json()[0]["id"] == training["id"]
+        prediction_answer = await client.post(f"/jobs/{training['id']}/predict", json={"rows": [{"a": 1}, {"a": None}]})
+        assert [row["prediction"] for row in prediction_answer.json()["predictions"]] == ["a model"] * 2
 
 
 async def test_a_model_that_is_gone(backends: Backends) -> None:
-    """If the training is deleted meanwhile, the explanation says so, and so does a prediction."""
-    async with backends.client() as client, backends.client(of="explanation") as explaining:
-        trained = (await client.post("/train", json=ORDER)).json()["id"]
-        await backends.ended(trained)
-        busy = [(await client.post("/train", json=ORDER | {"target": "30"})).json()["id"] for _ in range(2)]
-        waiting = (await explaining.post("/explain", json={"job_id": trained})).json()["id"]
-        await backends.jobs.artifact_store.delete_job(UUID(trained))
-        answer = await client.post(f"/jobs/{trained}/predict", json={"rows": []})
+    """If the model of a training is deleted meanwhile, explanations and predictions fail with this reason."""
+    async with backends.client() as client, backends.client(service="explanation") as explanation_client:
+        training_id = (await client.post("/train", json=TRAINING_REQUEST)).json()["id"]
+        await backends.wait_for_job(training_id)
+        running_ids = [
+            (await client.post("/train", json=TRAINING_REQUEST | {"target": "30"})).json()["id"] for _ in range(2)
+        ]
+        explanation_id = (await explanation_client.post("/explain", json={"job_id": training_id})).json()["id"]
+        await backends.jobs.artifact_store.delete_job(UUID(training_id))
+        answer = await client.post(f"/jobs/{training_id}/predict", json={"rows": []})
         assert (answer.status_code, answer.json()["code"]) == (404, "model_gone")
-        assert (await client.delete(f"/jobs/{trained}")).status_code == 204
-        for job in busy:
-            await client.post(f"/jobs/{job}/cancel")
-        explaining.headers["Accept-Language"] = "en"
-        await backends.ended(waiting, of="explanation")
-        error = (await explaining.get(f"/jobs/{waiting}")).json()["error"]
+        assert (await client.delete(f"/jobs/{training_id}")).status_code == 204
+        for running_id in running_ids:
+            await client.post(f"/jobs/{running_id}/cancel")
+        explanation_client.headers["Accept-Language"] = "en"
+        await backends.wait_for_job(explanation_id, service="explanation")
+        error = (await explanation_client.get(f"/jobs/{explanation_id}")).json()["error"]
     assert error == {
         "code": "model_gone",
         "message": "The model no longer exists: its training job was deleted",
@@ -85,11 +87,11 @@ async def test_a_model_that_is_gone(backends: Backends) -> None:
 
 async def test_explanation_of_a_dataset(backends: Backends) -> None:
     """A `dataset_id` is enough for an explanation without a model."""
-    async with backends.client(of="explanation") as client:
+    async with backends.client(service="explanation") as client:
         answer = await client.post("/explain", json={"dataset_id": 1, "target": "0"})
         assert answer.status_code == 202, answer.text
-        done = await backends.ended(answer.json()["id"], of="explanation")
-    assert set(done["result"]["files"]) == {"data"}
+        explanation = await backends.wait_for_job(answer.json()["id"], service="explanation")
+    assert set(explanation["result"]["files"]) == {"data"}
 
 
 @pytest.mark.parametrize(
@@ -123,9 +125,9 @@ async def test_explanation_of_a_dataset(backends: Backends) -> None:
 async def test_what_cannot_work_is_refused_beforehand(
     backends: Backends, change: dict[str, Any], status: int, code: str, reason: str | None
 ) -> None:
-    """Whatever can be known in advance is rejected before a job exists, with the field and the reason."""
+    """Requests that are known to fail are rejected before a job exists, with the field and the reason."""
     async with backends.client() as client:
-        answer = await client.post("/train", json=ORDER | change)
+        answer = await client.post("/train", json=TRAINING_REQUEST | change)
         assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
         if reason:
             assert answer.json()["errors"][0]["type"] == reason
@@ -135,30 +137,32 @@ async def test_what_cannot_work_is_refused_beforehand(
 async def test_refusals_speak_the_callers_language(backends: Backends) -> None:
     """Error messages are in French by default and in English on request, and suggest the most similar column."""
     async with backends.client() as client:
-        for language, said in (("", "n’est pas dans le fichier"), ("en", "is not in the file")):
-            answer = await client.post("/train", json=ORDER | {"target": "sam"}, headers={"Accept-Language": language})
-            assert said in answer.json()["detail"]
+        for language, phrase in (("", "n’est pas dans le fichier"), ("en", "is not in the file")):
+            answer = await client.post(
+                "/train", json=TRAINING_REQUEST | {"target": "sam"}, headers={"Accept-Language": language}
+            )
+            assert phrase in answer.json()["detail"]
             assert "same" in answer.json()["detail"]
             assert answer.json()["errors"][0]["loc"] == ["body", "target"]
 
 
-async def test_only_what_succeeded_is_explained_and_predicts(backends: Backends) -> None:
+async def test_only_a_training_that_succeeded_is_explained_and_predicts(backends: Backends) -> None:
     """A training that has not succeeded has no model."""
-    async with backends.client() as client, backends.client(of="explanation") as explaining:
-        running = (await client.post("/train", json=ORDER | {"target": "30"})).json()["id"]
+    async with backends.client() as client, backends.client(service="explanation") as explanation_client:
+        running_id = (await client.post("/train", json=TRAINING_REQUEST | {"target": "30"})).json()["id"]
         for answer in (
-            await explaining.post("/explain", json={"job_id": running}),
-            await client.post(f"/jobs/{running}/predict", json={"rows": []}),
+            await explanation_client.post("/explain", json={"job_id": running_id}),
+            await client.post(f"/jobs/{running_id}/predict", json={"rows": []}),
         ):
             assert (answer.status_code, answer.json()["code"]) == (409, "job_not_succeeded")
 
 
 async def _start_when_possible(client: httpx2.AsyncClient) -> httpx2.Response:
-    """Start a training, and do so again as long as a busy machine keeps the service from answering in time."""
-    answer = await client.post("/train", json=ORDER)
+    """Start a training, and try again as long as a busy machine keeps the service from answering in time."""
+    answer = await client.post("/train", json=TRAINING_REQUEST)
     while answer.status_code == 503:
         await asyncio.sleep(int(answer.headers["Retry-After"]))
-        answer = await client.post("/train", json=ORDER)
+        answer = await client.post("/train", json=TRAINING_REQUEST)
     return answer
 
 
@@ -169,34 +173,34 @@ async def test_same_key_starts_one_job(backends: Backends) -> None:
         answers = await asyncio.gather(*(_start_when_possible(client) for _ in range(50)))
         assert {answer.status_code for answer in answers} == {202}
         assert len({answer.json()["id"] for answer in answers}) == 1
-        other = await client.post("/train", json=ORDER | {"seed": 1})
-        assert (other.status_code, other.json()["code"]) == (409, "idempotency_conflict")
+        conflict = await client.post("/train", json=TRAINING_REQUEST | {"seed": 1})
+        assert (conflict.status_code, conflict.json()["code"]) == (409, "idempotency_conflict")
     for key in ("", "x" * 256, "é"):
         async with backends.client() as client:
             headers = [(b"Idempotency-Key", key.encode("latin-1"))]
-            assert (await client.post("/train", json=ORDER, headers=headers)).status_code == 422, key
+            assert (await client.post("/train", json=TRAINING_REQUEST, headers=headers)).status_code == 422, key
 
 
 async def test_cancel_and_delete(backends: Backends) -> None:
     """A job is cancelled, cancelled again without effect, and deleted once it has ended."""
     async with backends.client() as client:
-        job = f"/jobs/{(await client.post('/train', json=ORDER | {'target': '30'})).json()['id']}"
-        assert (await client.delete(job)).json()["code"] == "job_not_final"
-        assert (await client.post(f"{job}/cancel")).status_code == 200
-        done = await backends.ended(job.removeprefix("/jobs/"))
-        assert (done["status"], done["result"]) == ("cancelled", None)
-        assert (await client.post(f"{job}/cancel")).json()["status"] == "cancelled"
-        assert (await client.delete(job)).status_code == 204
-        assert (await client.get(job)).status_code == 404
-        assert (await client.delete(job)).status_code == 404
+        address = f"/jobs/{(await client.post('/train', json=TRAINING_REQUEST | {'target': '30'})).json()['id']}"
+        assert (await client.delete(address)).json()["code"] == "job_not_final"
+        assert (await client.post(f"{address}/cancel")).status_code == 200
+        final_job = await backends.wait_for_job(address.removeprefix("/jobs/"))
+        assert (final_job["status"], final_job["result"]) == ("cancelled", None)
+        assert (await client.post(f"{address}/cancel")).json()["status"] == "cancelled"
+        assert (await client.delete(address)).status_code == 204
+        assert (await client.get(address)).status_code == 404
+        assert (await client.delete(address)).status_code == 404
 
 
-async def test_foreign_jobs_are_as_missing_ones(backends: Backends) -> None:
+async def test_foreign_jobs_are_answered_like_missing_ones(backends: Backends) -> None:
     """On every route, foreign, malformed and missing ids get the same response, byte for byte."""
     async with backends.client() as client:
-        own = (await client.post("/train", json=ORDER)).json()["id"]
-    await backends.ended(own)
-    async with backends.client(uuid4()) as client, backends.client(of="explanation") as explaining:
+        existing_id = (await client.post("/train", json=TRAINING_REQUEST)).json()["id"]
+    await backends.wait_for_job(existing_id)
+    async with backends.client(uuid4()) as client, backends.client(service="explanation") as explanation_client:
         for method, path in (
             ("GET", ""),
             ("DELETE", ""),
@@ -206,19 +210,26 @@ async def test_foreign_jobs_are_as_missing_ones(backends: Backends) -> None:
             ("POST", "/predict"),
         ):
             body: dict[str, Any] | None = {"rows": []} if path == "/predict" else None
-            found = [
-                await client.request(method, f"/jobs/{job}{path}", json=body)
-                for job in (own, str(uuid4()), own.replace("-", ""), "x", "{" + own + "}", own + "%0a")
+            responses = [
+                await client.request(method, f"/jobs/{job_id}{path}", json=body)
+                for job_id in (
+                    existing_id,
+                    str(uuid4()),
+                    existing_id.replace("-", ""),
+                    "x",
+                    "{" + existing_id + "}",
+                    existing_id + "%0a",
+                )
             ]
             if path != "/predict":
-                found.append(await explaining.request(method, f"/jobs/{own}{path}"))
-            assert {(answer.status_code, answer.content) for answer in found} == {
+                responses.append(await explanation_client.request(method, f"/jobs/{existing_id}{path}"))
+            assert {(response.status_code, response.content) for response in responses} == {
                 (404, '{"detail":"Traitement non trouvé","code":"job_not_found","errors":[]}'.encode())
             }, (method, path)
 
 
 @pytest.mark.parametrize(
-    ("order", "status", "code"),
+    ("body", "status", "code"),
     [
         ({"job_id": ""}, 422, "validation_error"),
         ({"job_id": "mine"}, 404, "job_not_found"),
@@ -229,20 +240,20 @@ async def test_foreign_jobs_are_as_missing_ones(backends: Backends) -> None:
     ids=("empty", "malformed", "two subjects", "no subject", "unknown"),
 )
 async def test_an_explanation_of_nothing_is_refused(
-    backends: Backends, order: dict[str, Any], status: int, code: str
+    backends: Backends, body: dict[str, Any], status: int, code: str
 ) -> None:
     """There must be exactly one subject, and it must exist."""
-    async with backends.client(of="explanation") as client:
-        answer = await client.post("/explain", json=order)
+    async with backends.client(service="explanation") as client:
+        answer = await client.post("/explain", json=body)
     assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
 
 
-async def test_nobody_is_refused(backends: Backends) -> None:
+async def test_callers_without_an_identity_are_refused(backends: Backends) -> None:
     """Without a valid identity, every route returns 401 with the fixed sentence."""
-    for wrong in (None, "x", str(uuid4()).replace("-", "")):
+    for invalid_id in (None, "x", str(uuid4()).replace("-", "")):
         async with backends.client() as client:
             del client.headers["X-User-ID"]
-            headers = {"X-User-ID": wrong} if wrong else {}
+            headers = {"X-User-ID": invalid_id} if invalid_id else {}
             for method, path in (("GET", "/jobs"), ("POST", "/train"), ("GET", f"/jobs/{uuid4()}")):
                 answer = await client.request(method, path, headers=headers, json={} if method == "POST" else None)
                 assert (answer.status_code, answer.json()["detail"]) == (401, "ID utilisateur invalide")
@@ -251,112 +262,124 @@ async def test_nobody_is_refused(backends: Backends) -> None:
 async def test_lists(backends: Backends) -> None:
     """Lists contain the user's own jobs, newest first, as an array or in pages; unknown parameters are refused."""
     async with backends.client() as client:
-        made = []
+        job_ids = []
         for _ in range(3):
-            made.append((await client.post("/train", json=ORDER)).json()["id"])
-            await backends.ended(made[-1])
-        bare = await client.get("/jobs", params={"skip": 1, "limit": 1})
-        assert ([job["id"] for job in bare.json()], bare.headers["x-total-count"]) == ([made[1]], "3")
-        assert "result" not in bare.json()[0]
+            job_ids.append((await client.post("/train", json=TRAINING_REQUEST)).json()["id"])
+            await backends.wait_for_job(job_ids[-1])
+        array_answer = await client.get("/jobs", params={"skip": 1, "limit": 1})
+        assert ([job["id"] for job in array_answer.json()], array_answer.headers["x-total-count"]) == (
+            [job_ids[1]],
+            "3",
+        )
+        assert "result" not in array_answer.json()[0]
         page = (await client.get("/jobs", params={"page": 2, "page_size": 2, "status": "succeeded"})).json()
-        assert [job["id"] for job in page.pop("jobs")] == [made[0]]
+        assert [job["id"] for job in page.pop("jobs")] == [job_ids[0]]
         assert page == {"total_count": 3, "page": 2, "page_size": 2, "total_pages": 2}
         assert (await client.get("/jobs", params={"status": "failed"})).json() == []
-        for wrong in ({"status": "done"}, {"page": 0}, {"limit": 1001}, {"project_id": "x"}, {"statut": "failed"}):
-            assert (await client.get("/jobs", params=wrong)).status_code == 422, wrong
+        for invalid_parameters in (
+            {"status": "done"},
+            {"page": 0},
+            {"limit": 1001},
+            {"project_id": "x"},
+            {"statut": "failed"},
+        ):
+            assert (await client.get("/jobs", params=invalid_parameters)).status_code == 422, invalid_parameters
     async with backends.client(uuid4()) as client:
         assert (await client.get("/jobs")).json() == []
 
 
-async def test_lists_follow_the_rules_of_lists(backends: Backends) -> None:
+async def test_lists_check_their_parameters(backends: Backends) -> None:
     """An empty parameter is ignored; a repeated one, or two aliases that differ, are refused."""
-    mine, other = str(uuid4()), str(uuid4())
-    backends.selection.projects[mine] = backends.user
+    project_id, other_project_id = str(uuid4()), str(uuid4())
+    backends.selection.projects[project_id] = backends.user
     async with backends.client() as client:
-        job = (await client.post("/train", json=ORDER | {"project_id": mine})).json()["id"]
-        await backends.ended(job)
-        empty = "status=&project=&project_id=&limit=&skip=&page=&page_size="
+        job_id = (await client.post("/train", json=TRAINING_REQUEST | {"project_id": project_id})).json()["id"]
+        await backends.wait_for_job(job_id)
+        empty_parameters = "status=&project=&project_id=&limit=&skip=&page=&page_size="
         for path in (
             "/jobs",
-            f"/jobs?{empty}",
-            f"/jobs?project={mine}&project_id={mine.upper()}",
-            f"/jobs?project={mine}",
+            f"/jobs?{empty_parameters}",
+            f"/jobs?project={project_id}&project_id={project_id.upper()}",
+            f"/jobs?project={project_id}",
         ):
-            assert [one["id"] for one in (await client.get(path)).json()] == [job], path
-        listed = await client.get(f"/projects/{mine}/jobs?status=&page=")
-        assert [one["id"] for one in listed.json()] == [job]
-        for wrong, code in (
+            assert [job["id"] for job in (await client.get(path)).json()] == [job_id], path
+        project_jobs = await client.get(f"/projects/{project_id}/jobs?status=&page=")
+        assert [job["id"] for job in project_jobs.json()] == [job_id]
+        for invalid_path, code in (
             ("/jobs?status=failed&status=succeeded", "invalid_value"),
             ("/jobs?limit=1&limit=1", "invalid_value"),
-            (f"/projects/{mine}/jobs?skip=0&skip=0", "invalid_value"),
-            (f"/jobs?project={mine}&project_id={other}", "conflicting_values"),
+            (f"/projects/{project_id}/jobs?skip=0&skip=0", "invalid_value"),
+            (f"/jobs?project={project_id}&project_id={other_project_id}", "conflicting_values"),
             ("/jobs?statut=", "unknown_name"),
         ):
-            answer = await client.get(wrong)
-            assert (answer.status_code, answer.json()["code"]) == (422, code), wrong
+            answer = await client.get(invalid_path)
+            assert (answer.status_code, answer.json()["code"]) == (422, code), invalid_path
 
 
 async def test_events_in_order_and_from_any_point(backends: Backends) -> None:
     """The event stream reports all changes in order, continues after `Last-Event-ID`, and ends with the job."""
     async with backends.client() as client:
-        job = (await client.post("/train", json=ORDER | {"target": "0.3"})).json()["id"]
-        whole = _events((await client.get(f"/jobs/{job}/events")).text)
-        names = [name for _, name, _ in whole]
+        job_id = (await client.post("/train", json=TRAINING_REQUEST | {"target": "0.3"})).json()["id"]
+        events = _events((await client.get(f"/jobs/{job_id}/events")).text)
+        names = [name for _, name, _ in events]
         assert (names[0], names[1], names[-1]) == ("queued", "running", "succeeded")
-        assert [number for number, *_ in whole] == sorted({number for number, *_ in whole})
-        assert [data["done"] for *_, data in whole] == [False] * (len(whole) - 1) + [True]
-        rest = await client.get(f"/jobs/{job}/events", headers={"Last-Event-ID": str(whole[1][0])})
-        assert _events(rest.text) == whole[2:]
-        over = await client.get(f"/jobs/{job}/events", headers={"Last-Event-ID": str(whole[-1][0])})
-        assert (over.status_code, over.content) == (204, b"")
-        again = await client.get(f"/jobs/{job}/events", headers={"Last-Event-ID": "nonsense"})
-        assert _events(again.text) == whole
+        assert [number for number, *_ in events] == sorted({number for number, *_ in events})
+        assert [data["done"] for *_, data in events] == [False] * (len(events) - 1) + [True]
+        remaining_stream = await client.get(f"/jobs/{job_id}/events", headers={"Last-Event-ID": str(events[1][0])})
+        assert _events(remaining_stream.text) == events[2:]
+        finished_stream = await client.get(f"/jobs/{job_id}/events", headers={"Last-Event-ID": str(events[-1][0])})
+        assert (finished_stream.status_code, finished_stream.content) == (204, b"")
+        repeated_stream = await client.get(f"/jobs/{job_id}/events", headers={"Last-Event-ID": "nonsense"})
+        assert _events(repeated_stream.text) == events
 
 
 async def test_the_waiting_jobs_of_a_user_have_a_limit(backends: Backends) -> None:
     """A job beyond the limit is refused with 429 and leaves nothing behind; cancelling a job makes room."""
     backends.jobs.settings = backends.jobs.settings.model_copy(update={"jobs_waiting_per_user": 2})
     await backends.jobs._dispatcher.close()  # so that every job waits
-    async with backends.client() as client, backends.client(uuid4()) as other:
-        started = [await client.post("/train", json=ORDER) for _ in range(3)]
-        assert [answer.status_code for answer in started] == [202, 202, 429]
-        assert started[2].json()["code"] == "too_many_jobs"
-        assert int(started[2].headers["Retry-After"]) > 0
+    async with backends.client() as client, backends.client(uuid4()) as other_client:
+        answers = [await client.post("/train", json=TRAINING_REQUEST) for _ in range(3)]
+        assert [answer.status_code for answer in answers] == [202, 202, 429]
+        assert answers[2].json()["code"] == "too_many_jobs"
+        assert int(answers[2].headers["Retry-After"]) > 0
         assert len((await client.get("/jobs")).json()) == 2
-        assert (await other.post("/train", json=ORDER)).status_code == 202
-        await client.post(f"/jobs/{started[0].json()['id']}/cancel")
-        assert (await client.post("/train", json=ORDER)).status_code == 202
-        async with backends.client(of="explanation") as explaining:
-            assert (await explaining.post("/explain", json={"dataset_id": 1})).status_code == 429
+        assert (await other_client.post("/train", json=TRAINING_REQUEST)).status_code == 202
+        await client.post(f"/jobs/{answers[0].json()['id']}/cancel")
+        assert (await client.post("/train", json=TRAINING_REQUEST)).status_code == 202
+        async with backends.client(service="explanation") as explanation_client:
+            assert (await explanation_client.post("/explain", json={"dataset_id": 1})).status_code == 429
 
 
 async def test_events_are_numbered_within_their_job(backends: Backends) -> None:
     """The ids of a job's events are 1, 2, 3 and so on, and do not depend on other jobs."""
-    async with backends.client() as client, backends.client(uuid4()) as other:
-        started = [(await who.post("/train", json=ORDER | {"target": "0.3"})).json()["id"] for who in (client, other)]
-        for who, job in zip((client, other), started, strict=True):
-            numbers = [number for number, *_ in _events((await who.get(f"/jobs/{job}/events")).text)]
+    async with backends.client() as client, backends.client(uuid4()) as other_client:
+        job_ids = [
+            (await owner.post("/train", json=TRAINING_REQUEST | {"target": "0.3"})).json()["id"]
+            for owner in (client, other_client)
+        ]
+        for owner, job_id in zip((client, other_client), job_ids, strict=True):
+            numbers = [number for number, *_ in _events((await owner.get(f"/jobs/{job_id}/events")).text)]
             assert numbers == list(range(1, len(numbers) + 1))
-            rest = await who.get(f"/jobs/{job}/events", headers={"Last-Event-ID": "2"})
-            assert [number for number, *_ in _events(rest.text)] == numbers[2:]
+            remaining_stream = await owner.get(f"/jobs/{job_id}/events", headers={"Last-Event-ID": "2"})
+            assert [number for number, *_ in _events(remaining_stream.text)] == numbers[2:]
 
 
 async def test_an_event_stream_from_beyond_the_last_event_ends_with_the_job(backends: Backends) -> None:
     """A stream that starts after a non-existent event ends once the job has ended."""
     async with backends.client() as client:
-        job = (await client.post("/train", json=ORDER | {"target": "0.3"})).json()["id"]
-        beyond = {"Last-Event-ID": "999999999999999"}
-        stream = await asyncio.wait_for(client.get(f"/jobs/{job}/events", headers=beyond), 30)
+        job_id = (await client.post("/train", json=TRAINING_REQUEST | {"target": "0.3"})).json()["id"]
+        headers = {"Last-Event-ID": "999999999999999"}
+        stream = await asyncio.wait_for(client.get(f"/jobs/{job_id}/events", headers=headers), 30)
         assert (stream.status_code, _events(stream.text)) == (200, [])
-        assert (await client.get(f"/jobs/{job}")).json()["done"]
-        assert (await client.get(f"/jobs/{job}/events", headers=beyond)).status_code == 204
+        assert (await client.get(f"/jobs/{job_id}")).json()["done"]
+        assert (await client.get(f"/jobs/{job_id}/events", headers=headers)).status_code == 204
 
 
 def _events(text: str) -> list[tuple[int, str, Any]]:
     """Return the id, the name and the data of each message of an event stream."""
-    found = []
+    events = []
     for block in text.split("\n\n"):
         lines = dict(line.split(": ", 1) for line in block.splitlines() if not line.startswith((":", "retry")))
         if lines:
-            found.append((int(lines["id"]), lines["event"], json.loads(lines["data"])))
-    return found
+            events.append((int(lines["id"]), lines["event"], json.loads(lines["data"])))
+    return events

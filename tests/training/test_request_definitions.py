@@ -40,7 +40,7 @@ def field_types(definition: type[Struct]) -> dict[tuple[str, ...], Any]:
     for field in msgspec.structs.fields(definition):
         annotation = bare_type(field.type)
         if is_struct(annotation):
-            types |= {(field.name, *path): inner for path, inner in field_types(annotation).items()}
+            types |= {(field.name, *path): inner_type for path, inner_type in field_types(annotation).items()}
         else:
             types[field.name,] = annotation
     return types
@@ -66,8 +66,8 @@ def test_client_takes_the_defined_fields(options: type, definition: type[Struct]
         elif origin is Sequence:
             assert get_origin(annotation) is tuple, name
         elif hint in (int, str):
-            accepted = get_args(annotation) or annotation.__mro__
-            assert hint in accepted, name
+            accepted_types = get_args(annotation) or annotation.__mro__
+            assert hint in accepted_types, name
 
 
 @pytest.mark.parametrize(
@@ -82,11 +82,11 @@ def test_command_line_options_fill_defined_fields(
     for option in group.options:
         annotation = types[paths.get(option.name, (option.name,))]
         assert option.is_repeatable == (get_origin(annotation) is tuple), option.name
-        accepted = bare_type(get_args(annotation)[0]) if option.is_repeatable else annotation
-        if isinstance(accepted, type) and issubclass(accepted, StrEnum):
-            accepted = str
-        is_json_text = get_origin(accepted) is dict and option.value_type is str
-        assert is_json_text or option.value_type in (get_args(accepted) or (accepted,)), option.name
+        accepted_type = bare_type(get_args(annotation)[0]) if option.is_repeatable else annotation
+        if isinstance(accepted_type, type) and issubclass(accepted_type, StrEnum):
+            accepted_type = str
+        is_json_text = get_origin(accepted_type) is dict and option.value_type is str
+        assert is_json_text or option.value_type in (get_args(accepted_type) or (accepted_type,)), option.name
 
 
 @pytest.mark.parametrize("definition", DEFINITIONS)
@@ -96,17 +96,17 @@ def test_http_schema_has_the_defined_bounds_and_defaults(definition: type[Struct
     nested_schemas = [schema, *schema.get("$defs", {}).values()]
     structs = [definition, *(bare_type(field.type) for field in msgspec.structs.fields(definition))]
     for struct in filter(is_struct, structs):
-        derived = next(candidate for candidate in nested_schemas if candidate["title"] == struct.__name__)
-        assert set(derived["properties"]) == set(struct.__struct_fields__)
+        struct_schema = next(candidate for candidate in nested_schemas if candidate["title"] == struct.__name__)
+        assert set(struct_schema["properties"]) == set(struct.__struct_fields__)
         for field in msgspec.structs.fields(struct):
-            member = derived["properties"][field.name]
-            assert (field.name in derived.get("required", ())) == field.required, field.name
+            field_schema = struct_schema["properties"][field.name]
+            assert (field.name in struct_schema.get("required", ())) == field.required, field.name
             if isinstance(field.default, int | float | str | StrEnum):
-                assert member["default"] == field.default, field.name
+                assert field_schema["default"] == field.default, field.name
             if get_origin(field.type) is Annotated:
                 (meta,) = field.type.__metadata__
                 bounds = {"minimum": meta.ge, "maximum": meta.le}
-                assert {name: member.get(name) for name in bounds} == bounds, field.name
+                assert {name: field_schema.get(name) for name in bounds} == bounds, field.name
 
 
 def test_start_form_has_a_field_for_every_option() -> None:
