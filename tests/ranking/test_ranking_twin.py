@@ -5,7 +5,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from random import Random
 
 import numpy as np
@@ -25,6 +25,7 @@ from touchstone.ranking.catalog.indexed_part import PlanThresholds
 from touchstone.ranking.catalog.result_merging import ListWindow
 from touchstone.ranking.catalog.results import RankedWindow
 from touchstone.ranking.catalog.view import View
+from touchstone.ranking.columns.row_batches import to_record_batch
 from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.ranking.kernels import two_threads
 from touchstone.ranking.query.predicates import Query
@@ -129,6 +130,13 @@ def check_records(catalog: Catalog, rows: dict[int, CatalogRow], random: Random)
     assert position_of(view, 10**9) is None
 
 
+def apply_as_batch(catalog: Catalog, changed_rows: Sequence[CatalogRow], deleted: Sequence[int]) -> None:
+    """Do the same as `Catalog.apply`, with the changed rows as columns."""
+    rows_by_id = {row.id: row for row in changed_rows if row.id not in deleted}
+    catalog.apply(upserts=(), deleted=deleted)
+    catalog.replace(to_record_batch(list(rows_by_id.values())))
+
+
 @random_cases
 @given(seed=st.integers(0, 2**32), size=SIZES, steps=st.integers(0, 3), layout=st.sampled_from(sorted(LAYOUTS)))
 def test_every_result_equals_the_row_by_row_reference(seed: int, size: int, steps: int, layout: str) -> None:
@@ -145,8 +153,12 @@ def test_every_result_equals_the_row_by_row_reference(seed: int, size: int, step
             rows.pop(id_, None)
         rebuild = catalog.begin_rebuild() if rows and random.random() < 0.3 else None
         compaction = catalog.begin_compaction() if rebuild is None and random.random() < 0.3 else None
+        is_batch = random.random() < 0.5
         for _ in range(random.randrange(1, 3)):  # the same record may change several times meanwhile
-            catalog.apply(upserts=changed_rows, deleted=deleted)
+            if is_batch:
+                apply_as_batch(catalog, changed_rows, deleted)
+            else:
+                catalog.apply(upserts=changed_rows, deleted=deleted)
         if rebuild and layout != "flat":
             check_answers(catalog, rows, random)
             rebuild.run()
