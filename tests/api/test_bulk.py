@@ -40,15 +40,15 @@ async def test_a_body_of_any_length_is_imported(service: Any) -> None:
         page = await client.get("/api/v1/datasets/", params={"page": 1, "page_size": 1})
         assert page.json()["total_count"] == 2500
 
-        again = await client.post("/api/v1/datasets/bulk", content=content, headers=LINES)
-        assert json.loads(again.text.splitlines()[-1])["unchanged"] == 2500
+        second_answer = await client.post("/api/v1/datasets/bulk", content=content, headers=LINES)
+        assert json.loads(second_answer.text.splitlines()[-1])["unchanged"] == 2500
 
     async with service.client() as guest:
         assert (await guest.post("/api/v1/datasets/bulk", content=content[:100], headers=LINES)).status_code == 401
 
 
 async def test_a_parquet_file_is_imported(service: Any) -> None:
-    """The file passes through the gateway, may be larger than other bodies, and is refused if it is none."""
+    """A file passes through the gateway, may be larger than other bodies, and is refused if it is not Parquet."""
     records = [json.loads(record_line(number)) for number in range(2500)]
     buffer = io.BytesIO()
     pq.write_table(pa.Table.from_pylist(records), buffer, compression="none", use_dictionary=False)
@@ -62,5 +62,5 @@ async def test_a_parquet_file_is_imported(service: Any) -> None:
         totals = json.loads(answer.text.splitlines()[-1])
         assert (totals["done"], totals["made"], totals["refused"]) == (True, 2500, 0)
 
-        broken = await client.post("/api/v1/datasets/bulk", content=content[:-1], headers=parquet)
-        assert (broken.status_code, broken.json()["code"]) == (422, "invalid_value")
+        refusal = await client.post("/api/v1/datasets/bulk", content=content[:-1], headers=parquet)
+        assert (refusal.status_code, refusal.json()["code"]) == (422, "invalid_value")

@@ -36,7 +36,7 @@ EXAMPLE = {
     ],
 }
 # Uses the generated client only: every name in it comes from the document.
-USE = """
+CLIENT_SCRIPT = """
 import json, sys
 from generated_client import AuthenticatedClient
 from generated_client.api.datasets import get_datasets, post_datasets_score
@@ -99,20 +99,20 @@ def test_algorithms_and_metrics_are_enumerated(document: dict[str, Any]) -> None
 @pytest.mark.skipif(not is_installed() and not os.environ.get("CI"), reason="run `make .venv/.clients` first")
 async def test_a_generated_python_client_works(document: dict[str, Any], tmp_path: Path) -> None:
     """openapi-python-client generates all routes without warnings; its client ranks datasets and sets a picture."""
-    source = tmp_path / "openapi.json"
-    source.write_text(json.dumps(document))
-    await asyncio.to_thread(generate_python, source, tmp_path)
-    picture = tmp_path / "picture.png"
-    Image.new("RGB", (64, 32), "teal").save(picture)
+    document_path = tmp_path / "openapi.json"
+    document_path.write_text(json.dumps(document))
+    await asyncio.to_thread(generate_python, document_path, tmp_path)
+    picture_path = tmp_path / "picture.png"
+    Image.new("RGB", (64, 32), "teal").save(picture_path)
 
     settings = Settings.load({"TOUCHSTONE_DATA_DIR": str(tmp_path / "data"), "TOUCHSTONE_DEMO": "false"})
     async with running(settings, "embedded") as service, listening(service.app) as address:
         client = await service.register("generated@example.org")
         token = client.headers["Authorization"].removeprefix("Bearer ")
         await client.aclose()
-        arguments = [address, token, str(picture), json.dumps(EXAMPLE)]
-        using = await asyncio.create_subprocess_exec(
-            str(ENVIRONMENT / "python"), "-c", USE, *arguments, cwd=tmp_path, stderr=asyncio.subprocess.PIPE
+        arguments = [address, token, str(picture_path), json.dumps(EXAMPLE)]
+        process = await asyncio.create_subprocess_exec(
+            str(ENVIRONMENT / "python"), "-c", CLIENT_SCRIPT, *arguments, cwd=tmp_path, stderr=asyncio.subprocess.PIPE
         )
-        _, errors = await using.communicate()
-    assert using.returncode == 0, errors.decode()[-4000:]
+        _, errors = await process.communicate()
+    assert process.returncode == 0, errors.decode()[-4000:]

@@ -11,8 +11,8 @@ from touchstone.core.settings import Settings
 from touchstone.services.gateway.public_routes import BACKENDS, PUBLIC_ROUTES
 from touchstone.startup.separate_services import open_backend
 
-# What differs between two answers to one question.
-CHANGING = {"date", "x-request-id", "server-timing"}
+# The headers that differ between two answers to the same request.
+VARYING_HEADERS = {"date", "x-request-id", "server-timing"}
 PUBLIC_PATHS = sorted(
     {address for route in PUBLIC_ROUTES if route.method == "GET" for address in route.addresses if "{" not in address}
     - {"/openapi.json", "/docs/static", "/users/me/picture", "/api/v1/users/me/picture"}
@@ -20,12 +20,14 @@ PUBLIC_PATHS = sorted(
 PAGES = ("/app/sign-in", "/app/", "/favicon.ico", "/app/static/mark.svg", "/openapi.json", "/nowhere")
 
 
-async def assert_alike(client: httpx2.AsyncClient, path: str) -> None:
+async def check_head(client: httpx2.AsyncClient, path: str) -> None:
     """Check that GET and HEAD of a path have the same status and headers."""
     get, head = await client.get(path), await client.head(path)
     assert (head.status_code, head.content) == (get.status_code, b""), path
-    kept = {name: value for name, value in get.headers.items() if name not in CHANGING | {"transfer-encoding"}}
-    assert {name: value for name, value in head.headers.items() if name not in CHANGING} == kept, path
+    expected = {
+        name: value for name, value in get.headers.items() if name not in VARYING_HEADERS | {"transfer-encoding"}
+    }
+    assert {name: value for name, value in head.headers.items() if name not in VARYING_HEADERS} == expected, path
 
 
 async def test_head_of_every_public_get(service: Service) -> None:
@@ -35,7 +37,7 @@ async def test_head_of_every_public_get(service: Service) -> None:
         headers = {"Authorization": user.headers["Authorization"]}
         async with httpx2.AsyncClient(base_url=address, headers=headers, timeout=60) as client:
             for path in (*PUBLIC_PATHS, *PAGES):
-                await assert_alike(client, path)
+                await check_head(client, path)
     await user.aclose()
 
 
@@ -56,4 +58,4 @@ async def test_head_of_a_backend_called_directly(settings: Settings, name: str) 
     ):
         paths = ["/health/live", "/health/ready", "/docs", "/openapi.json"]
         paths += ["/datasets/", "/datasets/facets"] if name == "selection" else []
-        await asyncio.gather(*(assert_alike(client, path) for path in paths))
+        await asyncio.gather(*(check_head(client, path) for path in paths))

@@ -24,5 +24,5 @@ async def test_documents_are_imported_through_the_gateway(service: Any) -> None:
         [result] = report.results
         assert (result.status, result.standard) == (ImportStatus.CREATED, "croissant")
         assert {claim.attribute for claim in result.evidence} >= {"year"}
-        again = await client.import_documents([("signs.json", as_bytes(CROISSANT))], source_name="Signs")
-        assert [result.status for result in again.results] == [ImportStatus.UNCHANGED]
+        second_report = await client.import_documents([("signs.json", as_bytes(CROISSANT))], source_name="Signs")
+        assert [result.status for result in second_report.results] == [ImportStatus.UNCHANGED]

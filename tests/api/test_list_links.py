@@ -15,15 +15,15 @@ async def test_the_links_of_a_list_lead_through_the_gateway(service: Service, pa
     bodies = [{"name": f"n{number}", "year": 2000 + number, **fields} for number in range(5)]
     ids = {(await user.post("/api/v1/datasets/", json=body)).json()["id"] for body in bodies}
 
-    found: list[int] = []
+    listed_ids: list[int] = []
     while True:
         answer = await user.get(path)
         body = answer.json()
-        found += [record["id"] for record in (body if isinstance(body, list) else body["datasets"])]
+        listed_ids += [record["id"] for record in (body if isinstance(body, list) else body["datasets"])]
         if "next" not in answer.links:
             break
         path = "/api/v1/datasets/" + answer.links["next"]["url"]
 
-    assert len(found) == len(set(found))
-    assert ids <= set(found)
+    assert len(listed_ids) == len(set(listed_ids))
+    assert ids <= set(listed_ids)
     await user.aclose()

@@ -27,11 +27,11 @@ async def test_what_cannot_be_opened_is_named_in_one_line(tmp_path: Path, variab
     """For an unusable folder or database, the line names the variable, and there is no traceback."""
     (tmp_path / "file").touch()
     settings = Settings.load({name: value.format(folder=tmp_path) for name, value in variables.items()})
-    with pytest.raises(SettingsError) as refused:
+    with pytest.raises(SettingsError) as error:
         async with open_backend("selection", settings):
             pass
-    assert str(refused.value).startswith(line.format(folder=tmp_path))
-    assert "\n" not in str(refused.value)
+    assert str(error.value).startswith(line.format(folder=tmp_path))
+    assert "\n" not in str(error.value)
 
 
 def test_the_command_line_that_a_start_names_can_be_typed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,7 +55,7 @@ KEY, OTHER_KEY = "k" * 40, "o" * 40
 
 
 @pytest.mark.parametrize(
-    ("of_selection", "of_training", "line"),
+    ("selection_variables", "training_variables", "line"),
     [
         ({"KEY": KEY, "DIR": "a"}, {"KEY": OTHER_KEY, "DIR": "a"}, "TOUCHSTONE_INTERNAL_KEY: selection at .* another"),
         ({"KEY": KEY, "DIR": "a"}, {"DIR": "a"}, "TOUCHSTONE_INTERNAL_KEY: selection at .* has another key"),
@@ -64,20 +64,22 @@ KEY, OTHER_KEY = "k" * 40, "o" * 40
     ],
 )
 async def test_parts_that_do_not_belong_together_do_not_start(
-    of_selection: dict[str, str], of_training: dict[str, str], line: str, tmp_path: Path
+    selection_variables: dict[str, str], training_variables: dict[str, str], line: str, tmp_path: Path
 ) -> None:
     """A service compares its key and data folder with those of the service that it depends on."""
 
-    def settings(chosen: dict[str, str], **more: str) -> Settings:
+    def settings(values: dict[str, str], **other_variables: str) -> Settings:
         names = {"KEY": "TOUCHSTONE_INTERNAL_KEY", "DIR": "TOUCHSTONE_DATA_DIR"}
-        values = {names[name]: str(tmp_path / value) if name == "DIR" else value for name, value in chosen.items()}
-        return Settings.load({**values, "TOUCHSTONE_DEMO": "false", "TOUCHSTONE_JOB_WORKERS": "0", **more})
+        variables = {names[name]: str(tmp_path / value) if name == "DIR" else value for name, value in values.items()}
+        return Settings.load(
+            {**variables, "TOUCHSTONE_DEMO": "false", "TOUCHSTONE_JOB_WORKERS": "0", **other_variables}
+        )
 
-    async with open_backend("selection", settings(of_selection)) as app, listening(app) as address:
+    async with open_backend("selection", settings(selection_variables)) as app, listening(app) as address:
         with pytest.raises(SettingsError, match=f"^{line}"):
-            async with open_backend("training", settings(of_training, TOUCHSTONE_SELECTION_URL=address)):
+            async with open_backend("training", settings(training_variables, TOUCHSTONE_SELECTION_URL=address)):
                 pass
-        swapped = {"TOUCHSTONE_SELECTION_URL": address, "TOUCHSTONE_TRAINING_URL": address}
+        swapped_addresses = {"TOUCHSTONE_SELECTION_URL": address, "TOUCHSTONE_TRAINING_URL": address}
         with pytest.raises(SettingsError, match=r"^TOUCHSTONE_TRAINING_URL: .* is the selection part, not training"):
-            async with open_gateway(settings(of_selection, **swapped)):
+            async with open_gateway(settings(selection_variables, **swapped_addresses)):
                 pass

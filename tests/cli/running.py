@@ -1,4 +1,4 @@
-"""Running one command of the command line in this process."""
+"""Functions that run one command of the command line in this process."""
 
 import json
 from typing import Any
@@ -15,8 +15,8 @@ def run(*arguments: str, text: str | None = None) -> Result:
     return CliRunner().invoke(build_application(arguments), list(arguments), prog_name="touchstone", input=text)
 
 
-def answer(*arguments: str, text: str | None = None) -> Any:
-    """Return what a successful command prints for a program."""
+def run_json(*arguments: str, text: str | None = None) -> Any:
+    """Run one command that succeeds, and return the JSON value that it prints, or None if it prints nothing."""
     result = run(*arguments, text=text)
     assert result.exit_code == 0, result.output
     return json.loads(result.stdout) if result.stdout else None

@@ -11,16 +11,16 @@ from touchstone.core.environment_variable_names import PREFIX
 
 @contextmanager
 def served(folder: Path, *, demo: bool = False) -> Iterator[str]:
-    """`touchstone serve` in a process of its own, on a free loopback port; its address.
+    """Run `touchstone serve` in a process of its own, on a free loopback port, and return its address.
 
     While it runs, the environment names the same database, as for someone who works on the server's machine, and a
-    configuration folder of its own.
+    separate configuration folder.
     """
-    mine = {
+    variables = {
         f"{PREFIX}DATA_DIR": str(folder / "data"),
         "XDG_CONFIG_HOME": str(folder / "config"),
     }
-    with environment(mine):
+    with environment(variables):
         serving = ServingProcess(folder / "data", **{f"{PREFIX}DEMO": str(demo).lower()}).start()
         try:
             yield serving.address
@@ -31,12 +31,12 @@ def served(folder: Path, *, demo: bool = False) -> Iterator[str]:
 @contextmanager
 def environment(variables: Mapping[str, str]) -> Iterator[None]:
     """Set these environment variables until the end of the block."""
-    before = {name: os.environ.get(name) for name in variables}
+    previous_values = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:
         yield
     finally:
-        for name, value in before.items():
+        for name, value in previous_values.items():
             os.environ.pop(name, None)
             if value is not None:
                 os.environ[name] = value

@@ -11,16 +11,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.cli.running import PASSWORD, answer, run
+from tests.cli.running import PASSWORD, run, run_json
 from tests.cli.served import served
 
 
 @pytest.fixture(scope="module", autouse=True)
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a served product at which a user is signed in."""
+    """Serve the product, sign a user in at it, and return its address."""
     with served(tmp_path_factory.mktemp("served")) as address:
         run("user", "create", "me@example.org", "--password", PASSWORD)
-        answer("login", "--url", address, "--email", "me@example.org", "--password", PASSWORD)
+        run_json("login", "--url", address, "--email", "me@example.org", "--password", PASSWORD)
         yield address
 
 
@@ -43,22 +43,26 @@ def counts_of(report: dict[str, Any]) -> tuple[int, int, int, int]:
 def test_an_import_can_be_repeated(tmp_path: Path) -> None:
     """Records with a key are created once, then unchanged or updated, from plain and compressed files."""
     records = [record("repeated", key, year=2000 + key, domain=["health", "text"]) for key in range(5)]
-    plain, small, smaller = (tmp_path / name for name in ("a.jsonl", "a.jsonl.gz", "a.jsonl.bz2"))
-    plain.write_bytes(lines_of(records))
-    small.write_bytes(gzip.compress(lines_of(records)))
-    smaller.write_bytes(bz2.compress(lines_of([*records[1:], record("repeated", 0, year=1999)])))
+    plain_file, gzip_file, bzip2_file = (tmp_path / name for name in ("a.jsonl", "a.jsonl.gz", "a.jsonl.bz2"))
+    plain_file.write_bytes(lines_of(records))
+    gzip_file.write_bytes(gzip.compress(lines_of(records)))
+    bzip2_file.write_bytes(bz2.compress(lines_of([*records[1:], record("repeated", 0, year=1999)])))
 
-    assert counts_of(answer("import", "--bulk", str(plain))) == (5, 0, 0, 0)
-    assert counts_of(answer("import", "--bulk", str(small))) == (0, 0, 5, 0)
-    assert counts_of(answer("import", "--bulk", str(smaller))) == (0, 1, 4, 0)
-    assert answer("catalog", "list", "--source", "repeated", "--sort-by", "year")["datasets"][0]["year"] == 1999
+    assert counts_of(run_json("import", "--bulk", str(plain_file))) == (5, 0, 0, 0)
+    assert counts_of(run_json("import", "--bulk", str(gzip_file))) == (0, 0, 5, 0)
+    assert counts_of(run_json("import", "--bulk", str(bzip2_file))) == (0, 1, 4, 0)
+    assert run_json("catalog", "list", "--source", "repeated", "--sort-by", "year")["datasets"][0]["year"] == 1999
 
 
 def test_refused_lines_are_listed_and_the_rest_is_imported(tmp_path: Path) -> None:
     """Each refused line has its number in the file and its reason, and the exit status is 1."""
     file = tmp_path / "faulty.jsonl"
-    valid = [record("faulty", key) for key in range(3)]
-    file.write_bytes(lines_of([valid[0], {"name": "no description"}, valid[1]]) + b"nonsense\n" + lines_of(valid[2:]))
+    valid_records = [record("faulty", key) for key in range(3)]
+    file.write_bytes(
+        lines_of([valid_records[0], {"name": "no description"}, valid_records[1]])
+        + b"nonsense\n"
+        + lines_of(valid_records[2:])
+    )
 
     result = run("import", "--bulk", str(file), "--json")
     report = json.loads(result.stdout)
@@ -91,45 +95,45 @@ def test_a_catalog_moves_as_a_whole(tmp_path: Path, file_format: str) -> None:
     }
     original = tmp_path / "original.jsonl"
     original.write_bytes(lines_of([record(source, key, citations=key, **fields) for key in range(3)]))
-    answer("import", "--bulk", str(original))
-    before = answer("catalog", "list", "--source", source)["datasets"]
+    run_json("import", "--bulk", str(original))
+    datasets_before = run_json("catalog", "list", "--source", source)["datasets"]
 
     file = tmp_path / f"exported.{file_format}"
-    answer("catalog", "export", str(file), "--source", source)
-    assert counts_of(answer("import", "--bulk", str(file))) == (0, 0, 3, 0)
+    run_json("catalog", "export", str(file), "--source", source)
+    assert counts_of(run_json("import", "--bulk", str(file))) == (0, 0, 3, 0)
 
-    for dataset in before:
-        answer("catalog", "delete", str(dataset["id"]))
-    assert counts_of(answer("import", "--bulk", str(file))) == (3, 0, 0, 0)
-    after = answer("catalog", "list", "--source", source)["datasets"]
-    determined = {"id", "dataset_id", "created_at", "updated_at"}
-    for old, new in zip(before, after, strict=True):
-        assert {name: new[name] for name in set(new) - determined} == {
-            name: old[name] for name in set(old) - determined
+    for dataset in datasets_before:
+        run_json("catalog", "delete", str(dataset["id"]))
+    assert counts_of(run_json("import", "--bulk", str(file))) == (3, 0, 0, 0)
+    datasets_after = run_json("catalog", "list", "--source", source)["datasets"]
+    service_fields = {"id", "dataset_id", "created_at", "updated_at"}
+    for old, new in zip(datasets_before, datasets_after, strict=True):
+        assert {name: new[name] for name in set(new) - service_fields} == {
+            name: old[name] for name in set(old) - service_fields
         }
 
 
 def test_exports_may_be_compressed(tmp_path: Path) -> None:
     """The suffix before .gz says which format is compressed, and the standard output takes Parquet as well."""
-    answer("catalog", "add", "Compressed", "--visibility", "private")
-    small = tmp_path / "catalog.jsonl.gz"
-    assert answer("catalog", "export", str(small), "--name", "Compressed")["exported"] == 1
-    assert json.loads(gzip.decompress(small.read_bytes()))["name"] == "Compressed"
+    run_json("catalog", "add", "Compressed", "--visibility", "private")
+    file = tmp_path / "catalog.jsonl.gz"
+    assert run_json("catalog", "export", str(file), "--name", "Compressed")["exported"] == 1
+    assert json.loads(gzip.decompress(file.read_bytes()))["name"] == "Compressed"
 
-    printed = run("catalog", "export", "-", "--format", "parquet", "--name", "Compressed")
-    assert pq.read_table(pa.BufferReader(printed.stdout_bytes))["name"].to_pylist() == ["Compressed"]
+    result = run("catalog", "export", "-", "--format", "parquet", "--name", "Compressed")
+    assert pq.read_table(pa.BufferReader(result.stdout_bytes))["name"].to_pylist() == ["Compressed"]
 
 
 def test_files_that_cannot_be_imported(tmp_path: Path) -> None:
     """A missing file, a file that is not Parquet, an unknown column and an option of documents are wrong usage."""
-    wrong, columns = tmp_path / "wrong.parquet", tmp_path / "columns.parquet"
-    wrong.write_bytes(b"no table")
-    pq.write_table(pa.table({"name": ["A"], "yeer": [2000]}), columns)
+    text_file, misspelled_file = tmp_path / "wrong.parquet", tmp_path / "columns.parquet"
+    text_file.write_bytes(b"no table")
+    pq.write_table(pa.table({"name": ["A"], "yeer": [2000]}), misspelled_file)
     for arguments, message in (
         ([str(tmp_path / "missing.jsonl")], "missing.jsonl"),
-        ([str(wrong)], "wrong.parquet"),
-        ([str(columns)], "did you mean year?"),
-        ([str(columns), "--dry-run"], "--dry-run"),
+        ([str(text_file)], "wrong.parquet"),
+        ([str(misspelled_file)], "did you mean year?"),
+        ([str(misspelled_file), "--dry-run"], "--dry-run"),
     ):
         result = run("import", "--bulk", *arguments)
         assert (result.exit_code, message in result.stderr) == (2, True), result.output

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.running import PASSWORD, answer, run
+from tests.cli.running import PASSWORD, run, run_json
 from tests.cli.served import served
 from touchstone.cli.saved_sign_ins import SavedSignIns
 from touchstone.core.settings import Settings
@@ -16,15 +16,15 @@ from touchstone.core.settings import Settings
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with served(tmp_path_factory.mktemp("served")) as found:
-        yield found
+    with served(tmp_path_factory.mktemp("served")) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
 def me(address: str) -> str:
-    """Register a user who is signed in at the server."""
+    """Register a user, sign the user in at the server, and return the email address."""
     assert run("user", "create", "me@example.org", "--password", PASSWORD, "--pseudo", "Me").exit_code == 0
-    answer("login", "--url", address, "--email", "me@example.org", "--password", PASSWORD)
+    run_json("login", "--url", address, "--email", "me@example.org", "--password", PASSWORD)
     return "me@example.org"
 
 
@@ -32,59 +32,59 @@ def test_signing_in_is_kept_for_its_owner_alone(me: str, address: str) -> None:
     """The tokens are in a file that nobody else can read, and later commands need no address."""
     assert stat.S_IMODE(SavedSignIns.path().stat().st_mode) == 0o600
     assert SavedSignIns.load().url == address
-    assert answer("project", "list")["total_count"] == 0
+    assert run_json("project", "list")["total_count"] == 0
 
 
 def test_every_command_explains_itself(me: str) -> None:
     """Each command of each group has a help text with a sentence for each option."""
-    for first in ("", "rank", "catalog", "project", "jobs", "user", "db", "train", "explain", "serve"):
-        result = run(*filter(None, (first, "--help")))
+    for command in ("", "rank", "catalog", "project", "jobs", "user", "db", "train", "explain", "serve"):
+        result = run(*filter(None, (command, "--help")))
         assert result.exit_code == 0, result.output
         assert "Show this message" in result.output
 
 
 def test_what_is_typed_is_completed(me: str) -> None:
     """Names, domains and tasks that begin with the text are suggested with their counts."""
-    answer("catalog", "add", "Heartbeats of whales")
-    assert {"kind": "name", "text": "Heartbeats of whales", "count": 1} in answer("suggest", "heartb")["suggestions"]
+    run_json("catalog", "add", "Heartbeats of whales")
+    assert {"kind": "name", "text": "Heartbeats of whales", "count": 1} in run_json("suggest", "heartb")["suggestions"]
     assert "Heartbeats of whales" in run("suggest", "whal", "--limit", "1", "--table").stdout
 
 
 def test_a_catalog_survives_export_and_import(me: str, tmp_path: Path) -> None:
     """Records that are exported as CSV or JSON Lines can be imported with the same values."""
     for record in (["A, b", "--description", "=1+1"], ["C"]):
-        answer("catalog", "add", *record, "--visibility", "private")
-    for kind in ("csv", "jsonl"):
-        file = tmp_path / f"catalog.{kind}"
-        assert answer("catalog", "export", str(file), "--visibility", "private")["exported"] >= 2
+        run_json("catalog", "add", *record, "--visibility", "private")
+    for file_format in ("csv", "jsonl"):
+        file = tmp_path / f"catalog.{file_format}"
+        assert run_json("catalog", "export", str(file), "--visibility", "private")["exported"] >= 2
         before = file.read_text()
-        ids = [one["id"] for one in answer("catalog", "list", "--visibility", "private")["datasets"]]
-        for dataset in ids:
-            answer("catalog", "delete", str(dataset))
-        assert answer("catalog", "import", str(file), "--check") == {"records": 2, "results": []}
+        ids = [item["id"] for item in run_json("catalog", "list", "--visibility", "private")["datasets"]]
+        for dataset_id in ids:
+            run_json("catalog", "delete", str(dataset_id))
+        assert run_json("catalog", "import", str(file), "--check") == {"records": 2, "results": []}
         for status in ("created", "unchanged"):
-            imported = answer("catalog", "import", str(file))
-            assert (imported["records"], imported[status]) == (2, 2)
-            assert [one["status"] for one in imported["results"]] == [status, status]
-        assert run("catalog", "export", "-", "--format", kind, "--visibility", "private").stdout == before
+            report = run_json("catalog", "import", str(file))
+            assert (report["records"], report[status]) == (2, 2)
+            assert [item["status"] for item in report["results"]] == [status, status]
+        assert run("catalog", "export", "-", "--format", file_format, "--visibility", "private").stdout == before
 
 
 def test_a_dataset_is_exported_in_a_metadata_standard(me: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The document goes to a file of one's own, to one with the name that the service suggests, or to the output."""
     monkeypatch.chdir(tmp_path)
-    dataset = str(answer("catalog", "add", "Street signs", "--visibility", "private")["id"])
+    dataset_id = str(run_json("catalog", "add", "Street signs", "--visibility", "private")["id"])
 
-    report = answer("export", dataset, "--format", "dcat", "-o", "signs.jsonld")
-    answer("export", dataset)
-    printed = run("export", dataset, "--format", "card", "-o", "-")
+    report = run_json("export", dataset_id, "--format", "dcat", "-o", "signs.jsonld")
+    run_json("export", dataset_id)
+    printed_card = run("export", dataset_id, "--format", "card", "-o", "-")
 
     content = (tmp_path / "signs.jsonld").read_bytes()
     assert report == {"file": "signs.jsonld", "bytes": len(content)}
     assert json.loads(content)["title"] == "Street signs"
     assert json.loads((tmp_path / "street-signs.croissant.json").read_text())["name"] == "Street signs"
-    assert "# Dataset Card for Street signs" in printed.output
-    refused = run("export", dataset, "--format", "xml")
-    assert (refused.exit_code, "xml" in refused.output) == (1, True)
+    assert "# Dataset Card for Street signs" in printed_card.output
+    refusal = run("export", dataset_id, "--format", "xml")
+    assert (refusal.exit_code, "xml" in refusal.output) == (1, True)
 
 
 def test_a_record_that_is_refused_is_named_and_the_rest_is_made(me: str, tmp_path: Path) -> None:
@@ -93,10 +93,10 @@ def test_a_record_that_is_refused_is_named_and_the_rest_is_made(me: str, tmp_pat
     file.write_text('{"name": "good", "objective": "kept"}\n{"name": "bad", "year": -5}\n')
     result = run("catalog", "import", str(file))
     assert result.exit_code == 1
-    rejected = [one for one in json.loads(result.stdout)["results"] if one["status"] == "rejected"]
-    assert [one["name"] for one in rejected] == ["bad"]
-    assert "Year" in rejected[0]["detail"] or "year" in rejected[0]["detail"]
-    assert answer("catalog", "list", "--objective", "kept")["total_count"] == 1
+    rejections = [item for item in json.loads(result.stdout)["results"] if item["status"] == "rejected"]
+    assert [item["name"] for item in rejections] == ["bad"]
+    assert "Year" in rejections[0]["detail"] or "year" in rejections[0]["detail"]
+    assert run_json("catalog", "list", "--objective", "kept")["total_count"] == 1
 
 
 def test_an_import_updates_what_has_changed_and_creates_what_is_new(me: str, tmp_path: Path) -> None:
@@ -108,30 +108,26 @@ def test_an_import_updates_what_has_changed_and_creates_what_is_new(me: str, tmp
         {"name": "keyed", "objective": "again", "metadata": {"source": {"name": "hub", "key": "a"}}},
     ]
 
-    def imported() -> list[str]:
+    def import_statuses() -> list[str]:
         file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        return [one["status"] for one in answer("catalog", "import", str(file))["results"]]
+        return [item["status"] for item in run_json("catalog", "import", str(file))["results"]]
 
-    assert imported() == ["created"] * 3
-    assert imported() == ["unchanged"] * 3
+    assert import_statuses() == ["created"] * 3
+    assert import_statuses() == ["unchanged"] * 3
     rows[1]["year"] = 2003
     rows.append({"name": "keyed", "objective": "again", "metadata": {"source": {"name": "hub", "key": "b"}}})
-    assert imported() == ["unchanged", "updated", "unchanged", "created"]
-    assert imported() == ["unchanged"] * 4
-    assert sorted(one["year"] or 0 for one in answer("catalog", "list", "--objective", "again")["datasets"]) == [
-        0,
-        0,
-        2001,
-        2003,
-    ]
+    assert import_statuses() == ["unchanged", "updated", "unchanged", "created"]
+    assert import_statuses() == ["unchanged"] * 4
+    datasets = run_json("catalog", "list", "--objective", "again")["datasets"]
+    assert sorted(dataset["year"] or 0 for dataset in datasets) == [0, 0, 2001, 2003]
 
 
 def test_help_shows_whole_option_names_in_a_narrow_terminal(me: str) -> None:
     """With 80 columns, no name of an option is cut off."""
     for command in (("rank",), ("catalog", "list"), ("train",)):
-        shown = run(*command, "--help").output
-        assert "…" not in shown.replace("5f0c…", "")
-        assert max(map(len, shown.splitlines())) <= 80
+        help_text = run(*command, "--help").output
+        assert "…" not in help_text.replace("5f0c…", "")
+        assert max(map(len, help_text.splitlines())) <= 80
     assert "--external-documentation-available" in run("rank", "--help").output
 
 
@@ -139,57 +135,55 @@ def test_a_record_is_shown_with_its_licence_and_evidence(me: str) -> None:
     """Like the JSON, the table shows the licence, the source, and the evidence for each attribute."""
     metadata = {"licence": "CC-BY-4.0", "source": {"name": "hub"}, "evidence": {"transparency": "See section 2."}}
     row = json.dumps({"name": "licensed", "transparency": True, "metadata": metadata})
-    made = answer("catalog", "import", "-", "--format", "jsonl", text=row)["results"][0]["dataset_id"]
-    shown = run("catalog", "show", str(made), "--table").stdout
+    dataset_id = run_json("catalog", "import", "-", "--format", "jsonl", text=row)["results"][0]["dataset_id"]
+    table = run("catalog", "show", str(dataset_id), "--table").stdout
     for text in ("Licence", "CC-BY-4.0", "Source", "hub", "Evidence: Transparency", "See section 2."):
-        assert text in shown, shown
+        assert text in table, table
 
 
 def test_training_without_a_table_says_what_to_do(me: str) -> None:
     """The error says what is missing and how to provide it."""
-    dataset = str(answer("catalog", "add", "without a table")["id"])
-    refused = run("train", dataset, "--target", "x")
-    assert refused.exit_code == 1
-    assert "leads to no readable table; upload a CSV or Parquet file" in refused.output
+    dataset_id = str(run_json("catalog", "add", "without a table")["id"])
+    result = run("train", dataset_id, "--target", "x")
+    assert result.exit_code == 1
+    assert "leads to no readable table; upload a CSV or Parquet file" in result.output
 
 
 def test_ranking_takes_filters_and_weights(me: str) -> None:
     """Filters are options, weights are pairs, and the output is the ranking of the service."""
     table = "name,objective,year,is_split,domain\nold,weighed,2000,true,law\nnew,weighed,2024,false,law\n"
-    answer("catalog", "import", "-", "--format", "csv", text=table)
-    found = answer("rank", "--objective", "weighed", "--domain", "law", "--weight", "year=1", "--explain")
-    assert [one["dataset_name"] for one in found["datasets"]] == ["new", "old"]
-    assert found["datasets"][0]["points"] == {"year": 1.0}
-    assert [one["dataset_name"] for one in answer("rank", "--objective", "weighed", "--is-split")["datasets"]] == [
-        "old"
-    ]
-    assert [one["dataset_name"] for one in answer("rank", "--objective", "weighed", "--no-is-split")["datasets"]] == [
-        "new"
-    ]
+    run_json("catalog", "import", "-", "--format", "csv", text=table)
+    ranking = run_json("rank", "--objective", "weighed", "--domain", "law", "--weight", "year=1", "--explain")
+    assert [item["dataset_name"] for item in ranking["datasets"]] == ["new", "old"]
+    assert ranking["datasets"][0]["points"] == {"year": 1.0}
+    split_ranking = run_json("rank", "--objective", "weighed", "--is-split")
+    assert [item["dataset_name"] for item in split_ranking["datasets"]] == ["old"]
+    unsplit_ranking = run_json("rank", "--objective", "weighed", "--no-is-split")
+    assert [item["dataset_name"] for item in unsplit_ranking["datasets"]] == ["new"]
 
 
 def test_tables_show_texts_as_they_are(me: str) -> None:
     """Markup and control characters are shown literally, and unknown values are visible."""
     name = "[red]x[/red] \x1b[31mred"
-    answer("catalog", "add", name, "--description", "shown")
-    shown = run("catalog", "list", "--name", "[red]", "--table").stdout
-    assert "[red]x[/red] \ufffd[31mred" in shown
-    assert "\x1b" not in shown
-    dataset = str(answer("catalog", "list", "--name", "[red]")["datasets"][0]["id"])
-    assert "Transparency" in run("catalog", "show", dataset, "--table").stdout
+    run_json("catalog", "add", name, "--description", "shown")
+    table = run("catalog", "list", "--name", "[red]", "--table").stdout
+    assert "[red]x[/red] \ufffd[31mred" in table
+    assert "\x1b" not in table
+    dataset_id = str(run_json("catalog", "list", "--name", "[red]")["datasets"][0]["id"])
+    assert "Transparency" in run("catalog", "show", dataset_id, "--table").stdout
 
 
 def test_a_project_keeps_the_choice(me: str) -> None:
     """A whole project, from its description to the choice, is carried out on the command line."""
-    dataset = answer("catalog", "add", "chosen", "--description", "d")["id"]
-    made = answer("project", "create", "Need", "--description", "why", "--name", "chosen", "--profile", "ethical")
-    assert made["criteria"] == {"dataset_name": "chosen"}
-    assert {one["criterion_name"]: one["weight"] for one in made["weights"]}["ethical_score"] == 0.7
-    assert [one["id"] for one in answer("project", "recommend", made["id"])["datasets"]] == [dataset]
-    answer("project", "choose", made["id"], str(dataset), "--reason", "documented")
-    assert answer("project", "show", made["id"])["choice_reason"] == "documented"
-    assert "documented" in run("project", "show", made["id"], "--table").stdout
-    assert answer("project", "delete", made["id"]) is None
+    dataset_id = run_json("catalog", "add", "chosen", "--description", "d")["id"]
+    project = run_json("project", "create", "Need", "--description", "why", "--name", "chosen", "--profile", "ethical")
+    assert project["criteria"] == {"dataset_name": "chosen"}
+    assert {weight["criterion_name"]: weight["weight"] for weight in project["weights"]}["ethical_score"] == 0.7
+    assert [item["id"] for item in run_json("project", "recommend", project["id"])["datasets"]] == [dataset_id]
+    run_json("project", "choose", project["id"], str(dataset_id), "--reason", "documented")
+    assert run_json("project", "show", project["id"])["choice_reason"] == "documented"
+    assert "documented" in run("project", "show", project["id"], "--table").stdout
+    assert run_json("project", "delete", project["id"]) is None
 
 
 @pytest.mark.parametrize(
@@ -227,16 +221,16 @@ def test_the_server_may_come_from_the_environment(
     """`TOUCHSTONE_URL` names the server; `--url` takes precedence, and the last server that was used comes after it."""
     monkeypatch.setenv("TOUCHSTONE_URL", "http://127.0.0.1:9")
     assert run("project", "list").exit_code == 4
-    assert answer("project", "list", "--url", address)["total_count"] == 0
+    assert run_json("project", "list", "--url", address)["total_count"] == 0
 
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.setenv("TOUCHSTONE_URL", address + "/")
-    answer("login", "--email", "me@example.org", "--password", PASSWORD)
+    run_json("login", "--email", "me@example.org", "--password", PASSWORD)
     assert SavedSignIns.load().url == address
 
     monkeypatch.setenv("TOUCHSTONE_URL", "127.0.0.1:8000")
-    refused = run("project", "list")
-    assert (refused.exit_code, "TOUCHSTONE_URL: '127.0.0.1:8000' is not an address" in refused.stderr) == (2, True)
+    result = run("project", "list")
+    assert (result.exit_code, "TOUCHSTONE_URL: '127.0.0.1:8000' is not an address" in result.stderr) == (2, True)
 
 
 def test_a_server_takes_no_notice_of_the_clients_variables() -> None:
@@ -254,17 +248,18 @@ def test_a_stranger_is_asked_to_sign_in(address: str, tmp_path: Path, monkeypatc
 
 def test_accounts_are_managed_in_the_database(me: str, address: str) -> None:
     """Accounts are created, listed, deactivated, activated and given a reset token without a server."""
-    made = run("user", "create", "other@example.org", "--admin")
-    assert "Password" in made.stdout
-    accounts = {one["email"]: one for one in answer("user", "list", "--json")}
+    result = run("user", "create", "other@example.org", "--admin")
+    assert "Password" in result.stdout
+    accounts = {account["email"]: account for account in run_json("user", "list", "--json")}
     assert accounts["other@example.org"]["is_superuser"]
     assert run("user", "deactivate", "OTHER@example.org").exit_code == 0
-    assert {one["email"]: one["is_active"] for one in answer("user", "list", "--json")}["other@example.org"] is False
+    accounts = {account["email"]: account for account in run_json("user", "list", "--json")}
+    assert accounts["other@example.org"]["is_active"] is False
     assert run("user", "activate", "other@example.org").exit_code == 0
     run("user", "create", "reader@example.org")
     for options, is_curator in (((), True), (("--remove",), False)):
         assert run("user", "curator", "reader@example.org", *options).exit_code == 0
-        accounts = {one["email"]: one for one in answer("user", "list", "--json")}
+        accounts = {account["email"]: account for account in run_json("user", "list", "--json")}
         assert accounts["reader@example.org"]["is_curator"] is is_curator
     assert "Token" in run("user", "reset", "other@example.org").stdout
 
@@ -293,7 +288,7 @@ def test_the_schema_is_brought_up_once(me: str, tmp_path: Path, monkeypatch: pyt
 
 def test_the_document_is_printed(me: str) -> None:
     """`openapi` prints the public document without a server."""
-    assert "/api/v1/datasets/" in answer("openapi")["paths"]
+    assert "/api/v1/datasets/" in run_json("openapi")["paths"]
 
 
 def test_signing_out_forgets_the_tokens(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -301,12 +296,12 @@ def test_signing_out_forgets_the_tokens(address: str, tmp_path: Path, monkeypatc
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     run("user", "create", "leaving@example.org", "--password", PASSWORD)
     for _ in range(2):
-        answer("login", "--url", address, "--email", "leaving@example.org", "--password", PASSWORD)
-        kept = SavedSignIns.load()
-        assert kept.sign_ins
-        assert answer("logout") is None
+        run_json("login", "--url", address, "--email", "leaving@example.org", "--password", PASSWORD)
+        saved_sign_ins = SavedSignIns.load()
+        assert saved_sign_ins.sign_ins
+        assert run_json("logout") is None
         assert SavedSignIns.load().sign_ins == {}
-        kept.save()
+        saved_sign_ins.save()
         assert run("project", "list").exit_code == 3
         assert run("logout").exit_code == 0
 

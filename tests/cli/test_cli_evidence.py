@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.cli.running import PASSWORD, answer, run
+from tests.cli.running import PASSWORD, run, run_json
 from tests.cli.served import served
 
 QUOTE = "Every patient signed a consent form."
@@ -12,48 +12,48 @@ QUOTE = "Every patient signed a consent form."
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a service with one record of another creator, whose id is 1."""
-    with served(tmp_path_factory.mktemp("evidence")) as started:
-        sign_in(started, "first@example.org")
-        answer("catalog", "add", "Ward census", "--description", "d")
-        yield started
+    """Serve the product with one record of another creator, whose id is 1, and return its address."""
+    with served(tmp_path_factory.mktemp("evidence")) as address:
+        sign_in(address, "first@example.org")
+        run_json("catalog", "add", "Ward census", "--description", "d")
+        yield address
 
 
 def sign_in(address: str, email: str) -> None:
-    """Sign in as a user, whose account is made first if there is none."""
+    """Sign in as a user, whose account is created first if there is none."""
     run("user", "create", email, "--password", PASSWORD, "--pseudo", email.partition("@")[0])
-    answer("login", "--url", address, "--email", email, "--password", PASSWORD)
+    run_json("login", "--url", address, "--email", email, "--password", PASSWORD)
 
 
 def test_a_claim_is_proposed_accepted_confirmed_and_withdrawn(address: str) -> None:
     """A stranger proposes, the creator accepts, a curator confirms, and the stranger withdraws; all of it is listed."""
     sign_in(address, "ada@example.org")
-    dataset = str(answer("catalog", "add", "Ward visits", "--description", "d")["id"])
+    dataset_id = str(run_json("catalog", "add", "Ward visits", "--description", "d")["id"])
 
     sign_in(address, "grace@example.org")
     source = ("--quote", QUOTE, "--place", "section 2", "--source-name", "Protocol")
-    claim = answer("evidence", "add", dataset, "informed_consent", "true", *source)
+    claim = run_json("evidence", "add", dataset_id, "informed_consent", "true", *source)
     assert (claim["status"], claim["source"]["name"]) == ("proposed", "Protocol")
 
     sign_in(address, "ada@example.org")
-    proposals = answer("evidence", "proposals")
+    proposals = run_json("evidence", "proposals")
     assert [proposal["id"] for proposal in proposals["proposals"]] == [claim["id"]]
-    answer("evidence", "review", dataset, claim["id"], "accept", "--note", "known to me")
-    assert answer("catalog", "show", dataset)["informed_consent"] is True
+    run_json("evidence", "review", dataset_id, claim["id"], "accept", "--note", "known to me")
+    assert run_json("catalog", "show", dataset_id)["informed_consent"] is True
 
     sign_in(address, "carla@example.org")
-    assert run("evidence", "review", dataset, claim["id"], "confirm").exit_code == 1
+    assert run("evidence", "review", dataset_id, claim["id"], "confirm").exit_code == 1
     assert run("user", "curator", "carla@example.org").exit_code == 0
     sign_in(address, "carla@example.org")
-    assert answer("evidence", "review", dataset, claim["id"], "confirm")["level"] == "reviewed"
-    ranked = answer("rank", "--assurance", "reviewed", "--name", "Ward visits", "--weight", "informed_consent=1")
-    assert ranked["datasets"][0]["score"] == 1.0
+    assert run_json("evidence", "review", dataset_id, claim["id"], "confirm")["level"] == "reviewed"
+    ranking = run_json("rank", "--assurance", "reviewed", "--name", "Ward visits", "--weight", "informed_consent=1")
+    assert ranking["datasets"][0]["score"] == 1.0
 
     sign_in(address, "grace@example.org")
-    answer("evidence", "withdraw", dataset, claim["id"][:8])
-    listed = run("evidence", "list", dataset, "--table").stdout
-    assert "withdrawn" in listed
-    assert "grace" in listed
+    run_json("evidence", "withdraw", dataset_id, claim["id"][:8])
+    table = run("evidence", "list", dataset_id, "--table").stdout
+    assert "withdrawn" in table
+    assert "grace" in table
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ KINDS = ("sync", "async")
 
 
 class Script:
-    """Responds to each request with the next prepared response."""
+    """A server that responds to each request with the next prepared response."""
 
     def __init__(self, *answers: Answer) -> None:
         self.answers = list(answers)
@@ -28,7 +28,8 @@ class Script:
         return answer(request) if callable(answer) else answer
 
     @property
-    def asked(self) -> list[str]:
+    def request_lines(self) -> list[str]:
+        """The method and the path of each request."""
         return [f"{request.method} {request.url.path}" for request in self.requests]
 
 
@@ -44,17 +45,17 @@ class Caller:
     def __call__(self, name: str, *args: Any, **kwargs: Any) -> Any:
         result = getattr(self.client, name)(*args, **kwargs)
         if inspect.isawaitable(result):
-            return asyncio.run(_awaited(result))
+            return asyncio.run(await_result(result))
         if inspect.isasyncgen(result):
-            return asyncio.run(_collected(result))
+            return asyncio.run(collect_items(result))
         return list(result) if inspect.isgenerator(result) else result
 
 
-async def _awaited(result: Any) -> Any:
+async def await_result(result: Any) -> Any:
     return await result
 
 
-async def _collected(result: Any) -> list[Any]:
+async def collect_items(result: Any) -> list[Any]:
     return [item async for item in result]
 
 

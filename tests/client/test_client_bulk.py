@@ -22,10 +22,10 @@ def bulk_answer(*lines: dict[str, Any]) -> httpx2.Response:
     return httpx2.Response(200, content=b"".join(json.dumps(line).encode() + b"\n" for line in lines))
 
 
-def batch(last_line: int, made: int = 0, *refused: int) -> dict[str, Any]:
+def batch_line(last_line: int, created: int = 0, *refused_lines: int) -> dict[str, Any]:
     """Return a line of a response about one batch."""
-    refusals = [{"line": line, "code": "invalid", "detail": "No."} for line in refused]
-    return {"batch": 1, "last_line": last_line, "made": made, "updated": 0, "unchanged": 0, "refused": refusals}
+    refusals = [{"line": line, "code": "invalid", "detail": "No."} for line in refused_lines]
+    return {"batch": 1, "last_line": last_line, "made": created, "updated": 0, "unchanged": 0, "refused": refusals}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -34,7 +34,7 @@ def test_exported_records_are_read_line_by_line(kind: str) -> None:
     script = Script(httpx2.Response(200, content=LINE * 3))
     records = Caller(kind, script)("export_records", sort_by="year", domain="x")
     assert [record.name for record in records] == [RECORD["name"]] * 3
-    assert script.asked == ["GET /api/v1/datasets/export.jsonl"]
+    assert script.request_lines == ["GET /api/v1/datasets/export.jsonl"]
     assert script.requests[0].url.query == b"sort_by=year&domain=x"
 
 
@@ -69,13 +69,13 @@ def test_an_import_is_divided_into_requests(kind: str, tmp_path: Path) -> None:
     (tmp_path / "small.jsonl.gz").write_bytes(gzip.compress(content))
     for file in tmp_path.iterdir():
         script = Script(
-            bulk_answer(batch(2, 2), {"done": True}),
-            bulk_answer(batch(1, 1), batch(2, 0, 2), {"done": True}),
-            bulk_answer(batch(1, 1), {"done": True}),
+            bulk_answer(batch_line(2, 2), {"done": True}),
+            bulk_answer(batch_line(1, 1), batch_line(2, 0, 2), {"done": True}),
+            bulk_answer(batch_line(1, 1), {"done": True}),
         )
         batches = Caller(kind, script)("import_bulk", file, lines_per_request=2)
 
-        assert [(one.last_line, one.created) for one in batches] == [(2, 2), (3, 1), (4, 0), (5, 1)]
+        assert [(batch.last_line, batch.created) for batch in batches] == [(2, 2), (3, 1), (4, 0), (5, 1)]
         assert batches[2].refused == [RefusedLine(line=4, code="invalid", detail="No.")]
         bodies = [request.content for request in script.requests]
         assert bodies == [b'{"name": "0"}\n{"name": "1"}\n', b'{"name": "2"}\n{"name": "3"}\n', b'{"name": "4"}\n']
@@ -85,7 +85,7 @@ def test_an_import_is_divided_into_requests(kind: str, tmp_path: Path) -> None:
 def test_every_form_of_a_record_is_sent() -> None:
     """Mappings, lines, and the records of another catalog, of which ids, scores and times are left out."""
     exported = Dataset(id=7, dataset_id=UUID(int=7), name="C", dataset_name="C", year=2020, ethical_score=0.5)
-    script = Script(bulk_answer(batch(3, 3), {"done": True}))
+    script = Script(bulk_answer(batch_line(3, 3), {"done": True}))
     Caller("sync", script)("import_bulk", [{"name": "A"}, b'{"name": "B"}', exported])
 
     first, second, third = (json.loads(line) for line in script.requests[0].content.splitlines())
@@ -96,7 +96,7 @@ def test_every_form_of_a_record_is_sent() -> None:
 
 def test_what_was_stored_is_reported_before_the_error() -> None:
     """If the service takes only some of the lines, the batches come first, and no further request is sent."""
-    script = Script(bulk_answer(batch(1, 1), {"done": False, "code": "storage_full", "detail": "No room."}))
+    script = Script(bulk_answer(batch_line(1, 1), {"done": False, "code": "storage_full", "detail": "No room."}))
     batches = Caller("sync", script).client.import_bulk([{"name": "A"}] * 4, lines_per_request=2)
 
     assert next(batches).last_line == 1
@@ -109,7 +109,7 @@ def test_what_was_stored_is_reported_before_the_error() -> None:
 def test_a_busy_service_is_asked_again(kind: str) -> None:
     """A request that was refused as a whole is sent again, but not one whose connection broke."""
     busy = refusal(503, "overloaded", **{"Retry-After": "0"})
-    script = Script(busy, bulk_answer(batch(1, 1), {"done": True}))
+    script = Script(busy, bulk_answer(batch_line(1, 1), {"done": True}))
     assert len(Caller(kind, script)("import_bulk", [{"name": "A"}])) == 1
 
     script = Script(httpx2.ReadError("broken"))
@@ -120,7 +120,7 @@ def test_a_busy_service_is_asked_again(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_service_may_need_longer_to_import_than_to_answer(kind: str) -> None:
     """The service is silent while it stores the lines of a request, and is given minutes for that."""
-    script = Script(bulk_answer(batch(1, 1), {"done": True}), httpx2.Response(200, content=LINE))
+    script = Script(bulk_answer(batch_line(1, 1), {"done": True}), httpx2.Response(200, content=LINE))
     caller = Caller(kind, script)
     caller("import_bulk", [RECORD])
     caller("export_records")
@@ -131,7 +131,7 @@ def test_a_service_may_need_longer_to_import_than_to_answer(kind: str) -> None:
 
 def test_an_answer_without_an_end_is_unreadable() -> None:
     """A response that does not say whether everything was taken is an error."""
-    for answer in (bulk_answer(), bulk_answer(batch(1, 1)), httpx2.Response(200, content=b"<p>")):
+    for answer in (bulk_answer(), bulk_answer(batch_line(1, 1)), httpx2.Response(200, content=b"<p>")):
         with pytest.raises(TouchstoneError) as problem:
             Caller("sync", Script(answer))("import_bulk", [{"name": "A"}])
         assert problem.value.code == "unreadable"

@@ -15,7 +15,7 @@ PASSWORD = "correct horse battery"
 
 @pytest.fixture
 async def client(service: Service) -> AsyncIterator[AsyncTouchstone]:
-    """A client of a user who is signed in."""
+    """Return a client of a user who is signed in."""
     async with AsyncTouchstone("http://touchstone", transport=InProcess(service.app), locale="en") as guest:
         email = f"{uuid4().hex}@example.org"
         await guest.register(email, PASSWORD, pseudo="Ada")
@@ -26,7 +26,7 @@ async def client(service: Service) -> AsyncIterator[AsyncTouchstone]:
 
 @pytest.fixture
 async def project(client: AsyncTouchstone) -> Project:
-    """A project that ranks two datasets of its own."""
+    """Create two datasets, and return a project that ranks only these."""
     objective = uuid4().hex
     await client.create_dataset("Alpha", objective=objective, transparency=True, year=2020)
     await client.create_dataset("Beta", objective=objective, year=2024)
@@ -41,27 +41,27 @@ async def test_every_choice_is_kept_with_its_reason_and_digest(client: AsyncTouc
     await client.update_project(project.id, chosen_dataset_id=beta.id, choice_reason="newer")
     await client.update_project(project.id, chosen_dataset_id=alpha.id, choice_reason="transparent")
 
-    current, first = await client.list_choices(project.id)
-    assert (current.reason, first.reason, current.superseded_at) == ("transparent", "newer", None)
-    assert first.superseded_at == current.at
-    assert current.by is not None
-    assert current.by.pseudo == "Ada"
-    assert current.dataset is not None
-    assert current.dataset.digest is not None
-    assert current.ranking is not None
-    assert (current.ranking.rank, current.ranking.gate_outcomes) == (1, {"year_min": "failed"})
+    current_choice, first_choice = await client.list_choices(project.id)
+    assert (current_choice.reason, first_choice.reason, current_choice.superseded_at) == ("transparent", "newer", None)
+    assert first_choice.superseded_at == current_choice.at
+    assert current_choice.by is not None
+    assert current_choice.by.pseudo == "Ada"
+    assert current_choice.dataset is not None
+    assert current_choice.dataset.digest is not None
+    assert current_choice.ranking is not None
+    assert (current_choice.ranking.rank, current_choice.ranking.gate_outcomes) == (1, {"year_min": "failed"})
     assert (await client.page_choices(project.id, page_size=1)).total_count == 2
 
     await client.update_dataset(alpha.id, year=2023)
-    changed = (await client.get_project(project.id)).chosen_dataset
-    assert changed is not None
-    assert (changed.state, changed.digest) == ("changed", current.dataset.digest)
-    assert ("year", 2020, 2023) in [(change.field, change.before, change.after) for change in changed.changes]
+    chosen_dataset = (await client.get_project(project.id)).chosen_dataset
+    assert chosen_dataset is not None
+    assert (chosen_dataset.state, chosen_dataset.digest) == ("changed", current_choice.dataset.digest)
+    assert ("year", 2020, 2023) in [(change.field, change.before, change.after) for change in chosen_dataset.changes]
 
     await client.delete_dataset(alpha.id)
-    withdrawn = (await client.list_choices(project.id))[0].dataset
-    assert withdrawn is not None
-    assert (withdrawn.withdrawn, withdrawn.name, withdrawn.digest) == (True, "Alpha", current.dataset.digest)
+    dataset = (await client.list_choices(project.id))[0].dataset
+    assert dataset is not None
+    assert (dataset.withdrawn, dataset.name, dataset.digest) == (True, "Alpha", current_choice.dataset.digest)
 
 
 async def test_a_snapshot_is_replayed(client: AsyncTouchstone, project: Project) -> None:

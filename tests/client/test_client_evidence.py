@@ -25,13 +25,13 @@ async def guest(service: Service) -> AsyncIterator[AsyncTouchstone]:
 
 @pytest.fixture
 async def creator(guest: AsyncTouchstone) -> AsyncTouchstone:
-    """A client of somebody who creates records."""
+    """Return a client of a user who creates records."""
     return await sign_up(guest, "Ada")
 
 
 @pytest.fixture
 async def curator(guest: AsyncTouchstone, service: Service) -> AsyncTouchstone:
-    """A client of somebody whom an administrator has appointed as a curator."""
+    """Return a client of a user whom an administrator has appointed as a curator."""
     database = Database(service.settings.effective_database_url)
     email = f"{uuid4().hex}@example.org"
     await create_user(database, email=email, password=PASSWORD, is_superuser=True)
@@ -66,19 +66,19 @@ async def test_a_declaration_becomes_reviewed_and_is_withdrawn(
     assert claim.by is not None
     assert claim.by.pseudo == "Ada"
 
-    waiting = (await curator.page_proposals(awaiting="confirmation", page_size=100)).proposals
-    assert claim.id in [quoted.id for quoted in waiting]
-    confirmed = await curator.review_claim(dataset.id, claim.id, "confirm", note="Read it.")
-    assert confirmed.level is EvidenceLevel.REVIEWED
-    assert confirmed.review is not None
-    assert (confirmed.review.decision, confirmed.review.note) == ("confirm", "Read it.")
+    proposals = (await curator.page_proposals(awaiting="confirmation", page_size=100)).proposals
+    assert claim.id in [proposal.id for proposal in proposals]
+    confirmed_claim = await curator.review_claim(dataset.id, claim.id, "confirm", note="Read it.")
+    assert confirmed_claim.level is EvidenceLevel.REVIEWED
+    assert confirmed_claim.review is not None
+    assert (confirmed_claim.review.decision, confirmed_claim.review.note) == ("confirm", "Read it.")
     state = (await creator.get_evidence(dataset.id)).attributes["informed_consent"]
     assert (state.value, state.level, state.reviewed) == (True, EvidenceLevel.REVIEWED, True)
 
     await creator.withdraw_claim(dataset.id, claim.id)
     evidence = await creator.get_evidence(dataset.id)
     assert evidence.attributes["informed_consent"].value is None
-    assert [kept.status for kept in evidence.claims if kept.id == claim.id] == ["withdrawn"]
+    assert [stored_claim.status for stored_claim in evidence.claims if stored_claim.id == claim.id] == ["withdrawn"]
 
 
 async def test_a_proposal_waits_for_a_decision(creator: AsyncTouchstone, guest: AsyncTouchstone) -> None:
@@ -90,15 +90,15 @@ async def test_a_proposal_waits_for_a_decision(creator: AsyncTouchstone, guest: 
     assert (await creator.get_dataset(dataset.id)).transparency is None
 
     page = await creator.page_proposals()
-    assert [(one.id, one.dataset_name) for one in page.proposals] == [(proposal.id, "Lab values")]
+    assert [(item.id, item.dataset_name) for item in page.proposals] == [(proposal.id, "Lab values")]
     await creator.review_claim(dataset.id, proposal.id, "accept")
     assert (await creator.get_dataset(dataset.id)).transparency is False
     assert (await creator.page_proposals()).total_count == 0
 
-    other = await reader.add_claim(dataset.id, "user_control", None, not_applicable=True)
-    await creator.review_claim(dataset.id, other.id, "reject")
+    second_proposal = await reader.add_claim(dataset.id, "user_control", None, not_applicable=True)
+    await creator.review_claim(dataset.id, second_proposal.id, "reject")
     with pytest.raises(TouchstoneError) as problem:
-        await creator.review_claim(dataset.id, other.id, "accept")
+        await creator.review_claim(dataset.id, second_proposal.id, "accept")
     assert (problem.value.status, problem.value.code) == (409, "claim_closed")
 
 
@@ -108,25 +108,25 @@ async def test_rankings_require_evidence(creator: AsyncTouchstone, curator: Asyn
     dataset = await creator.create_dataset("Declared", objective=marker, informed_consent=True, transparency=True)
     weights = {"ethical_score": 1.0}
 
-    declared = (await creator.score_datasets({"objective": marker}, weights=weights)).datasets[0]
-    assert (declared.score, declared.known, declared.ethical_interval) == (0.2, 2, (0.2, 1.0))
+    declared_item = (await creator.score_datasets({"objective": marker}, weights=weights)).datasets[0]
+    assert (declared_item.score, declared_item.known, declared_item.ethical_interval) == (0.2, 2, (0.2, 1.0))
     assert dataset.declared_by is not None
     assert dataset.declared_by.pseudo == "Ada"
 
     ranking = await creator.score_datasets(
         {"objective": marker}, weights=weights, explain=True, assurance=Assurance.DOCUMENTED
     )
-    documented = ranking.datasets[0]
-    assert (ranking.assurance, documented.score, documented.known) == (Assurance.DOCUMENTED, 0.0, 0)
-    assert documented.declared is not None
-    assert (documented.declared.score, documented.declared.known) == (0.2, 2)
+    documented_item = ranking.datasets[0]
+    assert (ranking.assurance, documented_item.score, documented_item.known) == (Assurance.DOCUMENTED, 0.0, 0)
+    assert documented_item.declared is not None
+    assert (documented_item.declared.score, documented_item.declared.known) == (0.2, 2)
 
     await curator.add_claim(dataset.id, "transparency", True, quote="x")
     claims = (await curator.get_evidence(dataset.id)).claims
     declaration = next(claim for claim in claims if claim.attribute == "transparency" and claim.status == "active")
     await curator.review_claim(dataset.id, declaration.id, "confirm")
-    found = await creator.page_datasets(objective=marker, transparency=True, assurance="reviewed")
-    assert [one.id for one in found.datasets] == [dataset.id]
+    page = await creator.page_datasets(objective=marker, transparency=True, assurance="reviewed")
+    assert [item.id for item in page.datasets] == [dataset.id]
 
     project = await creator.create_project("Need", criteria={"objective": marker}, assurance="documented")
     recommendations = await creator.get_recommendations(project.id)
@@ -136,7 +136,7 @@ async def test_rankings_require_evidence(creator: AsyncTouchstone, curator: Asyn
 async def test_gates_are_kept_apart_from_the_score(creator: AsyncTouchstone) -> None:
     """Rankings say what passes each gate, who is tied and what does not distinguish; projects keep their gates."""
     marker = uuid4().hex
-    licensed = await creator.create_dataset("Licensed", objective=marker, metadata={"licence": "MIT"})
+    licensed_dataset = await creator.create_dataset("Licensed", objective=marker, metadata={"licence": "MIT"})
     await creator.create_dataset("Unlicensed", objective=marker)
     gates: Gates = {"license": ["MIT"], "informed_consent": "declared"}
 
@@ -146,15 +146,15 @@ async def test_gates_are_kept_apart_from_the_score(creator: AsyncTouchstone) -> 
     assert [(note.code, note.criterion_name, note.value) for note in ranking.notes] == [
         ("criterion_unknown", "year", None)
     ]
-    passing = await creator.score_datasets({"objective": marker}, gates={"license": ["MIT"]}, gate="pass")
-    assert [item.id for item in passing.datasets] == [licensed.id]
+    passing_ranking = await creator.score_datasets({"objective": marker}, gates={"license": ["MIT"]}, gate="pass")
+    assert [item.id for item in passing_ranking.datasets] == [licensed_dataset.id]
 
     project = await creator.create_project("Need", criteria={"objective": marker}, gates=gates)
     assert project.gates == gates
     assert (await creator.get_recommendations(project.id, gate="pass")).datasets == []
     project = await creator.update_project(project.id, gates={"license": ["MIT"]})
     recommendations = await creator.get_recommendations(project.id, gate="pass")
-    assert [item.id for item in recommendations.datasets] == [licensed.id]
+    assert [item.id for item in recommendations.datasets] == [licensed_dataset.id]
 
 
 async def test_a_hidden_record_is_seen_by_its_creator_alone(
@@ -170,9 +170,9 @@ async def test_a_hidden_record_is_seen_by_its_creator_alone(
     reader = await sign_up(guest, "Grace")
     dataset = await creator.create_dataset("Spam")
 
-    hidden = await administrator.hide_dataset(dataset.id, hidden=True, reason="Spam.")
-    assert (hidden.hidden, hidden.hidden_reason) == (True, "Spam.")
-    assert dataset.id in [one.id for one in (await administrator.page_hidden_datasets(page_size=100)).datasets]
+    hidden_dataset = await administrator.hide_dataset(dataset.id, hidden=True, reason="Spam.")
+    assert (hidden_dataset.hidden, hidden_dataset.hidden_reason) == (True, "Spam.")
+    assert dataset.id in [item.id for item in (await administrator.page_hidden_datasets(page_size=100)).datasets]
     with pytest.raises(TouchstoneError, match="404"):
         await reader.get_dataset(dataset.id)
     assert (await creator.get_dataset(dataset.id)).hidden

@@ -12,18 +12,18 @@ pytestmark = pytest.mark.anyio
 
 
 async def read_all(receive: Any) -> bytes:
-    body, more = b"", True
-    while more:
+    body, more_body = b"", True
+    while more_body:
         message = await receive()
-        body, more = body + message["body"], message["more_body"]
+        body, more_body = body + message["body"], message["more_body"]
     return body
 
 
 async def echo(scope: Any, receive: Any, send: Any) -> None:
     body = await read_all(receive)
-    who = scope["client"][0].encode()
+    client_address = scope["client"][0].encode()
     await send({"type": "http.response.start", "status": 200, "headers": [(b"x-path", scope["raw_path"])]})
-    await send({"type": "http.response.body", "body": who + b" " + body, "more_body": False})
+    await send({"type": "http.response.body", "body": client_address + b" " + body, "more_body": False})
 
 
 async def test_requests_reach_the_app_as_from_a_server() -> None:
@@ -36,17 +36,17 @@ async def test_requests_reach_the_app_as_from_a_server() -> None:
 
 async def test_answers_are_read_while_they_arrive() -> None:
     """The first event is read before the application sends the second, and it notices when the reader leaves."""
-    go_on, left = asyncio.Event(), asyncio.Event()
+    may_continue, reader_left = asyncio.Event(), asyncio.Event()
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b"one", "more_body": True})
-        await go_on.wait()
+        await may_continue.wait()
         try:
             await send({"type": "http.response.body", "body": b"two", "more_body": True})
             await asyncio.Event().wait()
         finally:
-            left.set()
+            reader_left.set()
 
     async with (
         httpx2.AsyncClient(transport=InProcess(app), base_url="http://t") as http,
@@ -54,9 +54,9 @@ async def test_answers_are_read_while_they_arrive() -> None:
     ):
         chunks = answer.aiter_bytes()
         assert await anext(chunks) == b"one"
-        go_on.set()
+        may_continue.set()
         assert await anext(chunks) == b"two"
-    assert left.is_set()
+    assert reader_left.is_set()
 
 
 async def test_an_app_that_raises_is_heard() -> None:
@@ -75,15 +75,15 @@ async def test_an_app_that_raises_is_heard() -> None:
 
 async def test_a_caller_that_gives_up_ends_the_app() -> None:
     """Cancelling the call cancels the work of the application."""
-    ended = asyncio.Event()
+    app_ended = asyncio.Event()
 
     async def slow(scope: Any, receive: Any, send: Any) -> None:
         try:
             await asyncio.Event().wait()
         finally:
-            ended.set()
+            app_ended.set()
 
     async with AsyncTouchstone("http://t", transport=InProcess(slow)) as client:
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(client.get_health(), 0.05)
-    assert ended.is_set()
+    assert app_ended.is_set()

@@ -19,7 +19,7 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
     max_leaves=8,
 )
-by_kind = {
+values_by_kind = {
     Kind.TEXT: texts,
     Kind.WORDS: st.lists(texts, max_size=4),
     Kind.INTEGER: st.integers(0, 2**53 - 1),
@@ -27,7 +27,11 @@ by_kind = {
     Kind.FLAG: st.booleans(),
 }
 fields = {
-    **{one.name: st.none() | by_kind[one.kind] for one in ATTRIBUTES if one.name != "dataset_name"},
+    **{
+        attribute.name: st.none() | values_by_kind[attribute.kind]
+        for attribute in ATTRIBUTES
+        if attribute.name != "dataset_name"
+    },
     "metadata": st.none() | st.dictionaries(texts, json_values, max_size=3),
     **dict.fromkeys(("description", "file_path", "file_type"), texts),
     "visibility": st.sampled_from(["public", "private"]),
@@ -35,40 +39,40 @@ fields = {
 }
 
 
-def dataset(**values: object) -> Dataset:
+def make_dataset(**values: object) -> Dataset:
     now = datetime.now(UTC)
     name = str(values.get("name", "n"))
-    given = {"id": 1, "dataset_id": uuid4(), "dataset_name": name, "created_at": now, "updated_at": now, **values}
-    return Dataset(**{"name": name, **given})  # type: ignore[arg-type]
+    attributes = {"id": 1, "dataset_id": uuid4(), "dataset_name": name, "created_at": now, "updated_at": now, **values}
+    return Dataset(**{"name": name, **attributes})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("kind", WRITERS)
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # the machine may be busy
-@given(found=st.lists(st.fixed_dictionaries(fields), max_size=4))
-def test_what_is_written_is_read_again(kind: str, found: list[dict[str, object]]) -> None:
+@given(records=st.lists(st.fixed_dictionaries(fields), max_size=4))
+def test_what_is_written_is_read_again(kind: str, records: list[dict[str, object]]) -> None:
     """Texts of any kind, empty and missing values, lists, flags and metadata are unchanged in both formats."""
-    datasets = [dataset(**values) for values in found]
+    datasets = [make_dataset(**values) for values in records]
     file = io.StringIO(newline="")
     assert WRITERS[kind](datasets, file) == len(datasets)
     file.seek(0)
     assert (
         list(READERS[kind](file))
-        == [record_of(one) for one in datasets]
-        == [{name: values[name] for name in COLUMNS} for values in found]
+        == [record_of(dataset) for dataset in datasets]
+        == [{name: values[name] for name in COLUMNS} for values in records]
     )
 
 
 def test_the_columns_are_the_fields_that_a_creator_may_write() -> None:
     """Files, the fields of the client and the table of attributes have the same names."""
-    written = {*DatasetFields.__annotations__, *DatasetAttributes.__annotations__}
-    assert written == set(COLUMNS)
+    field_names = {*DatasetFields.__annotations__, *DatasetAttributes.__annotations__}
+    assert field_names == set(COLUMNS)
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\tx", "\rx"])
 def test_no_cell_is_a_formula(text: str) -> None:
     """A spreadsheet that opens an export never executes a name as a formula."""
     file = io.StringIO(newline="")
-    WRITERS["csv"]([dataset(name=text)], file)
+    WRITERS["csv"]([make_dataset(name=text)], file)
     assert file.getvalue().splitlines()[1].startswith('"""')
 
 

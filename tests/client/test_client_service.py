@@ -46,7 +46,7 @@ async def guest(service: Service) -> AsyncIterator[AsyncTouchstone]:
         yield client
 
 
-async def signed_in(guest: AsyncTouchstone) -> AsyncTouchstone:
+async def sign_up(guest: AsyncTouchstone) -> AsyncTouchstone:
     email = f"{uuid4().hex}@example.org"
     await guest.register(email, PASSWORD, pseudo="p")
     client = guest.with_identity(Identity(locale="en"))
@@ -56,29 +56,29 @@ async def signed_in(guest: AsyncTouchstone) -> AsyncTouchstone:
 
 @pytest.fixture
 async def client(guest: AsyncTouchstone) -> AsyncTouchstone:
-    return await signed_in(guest)
+    return await sign_up(guest)
 
 
-async def test_a_record_lives_through_its_whole_life(client: AsyncTouchstone) -> None:
+async def test_a_record_is_created_found_changed_and_deleted(client: AsyncTouchstone) -> None:
     """A record is created, found in every way, changed only in the version that was read, and deleted."""
-    made = await client.create_dataset("Écoles", "Open data", year=2020, domain=["a,b", "c"], is_split=False)
-    assert (made.name, made.is_split, made.transparency, made.domain) == ("Écoles", False, None, ["a,b", "c"])
-    for found in (
+    record = await client.create_dataset("Écoles", "Open data", year=2020, domain=["a,b", "c"], is_split=False)
+    assert (record.name, record.is_split, record.transparency, record.domain) == ("Écoles", False, None, ["a,b", "c"])
+    for records in (
         await client.list_datasets(dataset_name="ecoles", domain=["a,b"], year_min=2020),
         (await client.page_datasets(page_size=1, is_split=False, dataset_name="ecoles")).datasets,
         await client.search_datasets(name_contains="ECOLES"),
-        [one async for one in client.iterate_datasets(dataset_name="ecoles", page_size=1)],
+        [item async for item in client.iterate_datasets(dataset_name="ecoles", page_size=1)],
     ):
-        assert [one.id for one in found] == [made.id]
-    read = await client.get_dataset(made.dataset_id)
-    changed = await client.update_dataset(made.id, etag=read.etag, transparency=True, year=None)
-    assert (changed.transparency, changed.year) == (True, None)
+        assert [item.id for item in records] == [record.id]
+    stored_record = await client.get_dataset(record.dataset_id)
+    changed_record = await client.update_dataset(record.id, etag=stored_record.etag, transparency=True, year=None)
+    assert (changed_record.transparency, changed_record.year) == (True, None)
     with pytest.raises(TouchstoneError) as problem:
-        await client.update_dataset(made.id, etag=read.etag, year=1999)
+        await client.update_dataset(record.id, etag=stored_record.etag, year=1999)
     assert problem.value.code == "precondition_failed"
-    await client.delete_dataset(made.id)
+    await client.delete_dataset(record.id)
     with pytest.raises(TouchstoneError) as problem:
-        await client.get_dataset(made.id)
+        await client.get_dataset(record.id)
     assert (problem.value.status, problem.value.code) == (404, "dataset_not_found")
 
 
@@ -96,14 +96,16 @@ async def test_a_record_is_exported_in_each_format_of_the_service(client: AsyncT
 async def test_iterating_reads_what_a_long_page_leaves_out(client: AsyncTouchstone) -> None:
     """Iterating reads the metadata that do not fit into the 4 MiB of a page, so none are lost."""
     note = {"note": "x" * 65_000}
-    made = [await client.create_dataset(f"n{number}", metadata=note) for number in range(66)]
+    datasets = [await client.create_dataset(f"n{number}", metadata=note) for number in range(66)]
     page = await client.page_datasets(page_size=100)
     omitted = [dataset.id for dataset in page.datasets if dataset.metadata_omitted]
-    assert [dataset.id for dataset in page.datasets] == [dataset.id for dataset in made]
+    assert [dataset.id for dataset in page.datasets] == [dataset.id for dataset in datasets]
     assert 0 < len(omitted) < 5
     assert all(dataset.metadata == (None if dataset.id in omitted else note) for dataset in page.datasets)
-    whole = [dataset async for dataset in client.iterate_datasets(page_size=100)]
-    assert [(dataset.id, dataset.metadata) for dataset in whole] == [(dataset.id, note) for dataset in made]
+    iterated_datasets = [dataset async for dataset in client.iterate_datasets(page_size=100)]
+    assert [(dataset.id, dataset.metadata) for dataset in iterated_datasets] == [
+        (dataset.id, note) for dataset in datasets
+    ]
 
 
 async def test_rankings_explain_themselves(client: AsyncTouchstone) -> None:
@@ -111,9 +113,9 @@ async def test_rankings_explain_themselves(client: AsyncTouchstone) -> None:
     for name, year in (("old", 2000), ("new", 2024)):
         await client.create_dataset(name, objective="ranked", year=year, transparency=True)
     ranking = await client.score_datasets({"objective": "ranked"}, weights={"year": 3, "transparency": 1}, explain=True)
-    assert [one.dataset_name for one in ranking.datasets] == ["new", "old"]
-    assert [one.rank for one in ranking.datasets] == [1, 2]
-    assert sum(one.weight for one in ranking.effective_weights) == pytest.approx(1)
+    assert [item.dataset_name for item in ranking.datasets] == ["new", "old"]
+    assert [item.rank for item in ranking.datasets] == [1, 2]
+    assert sum(weight.weight for weight in ranking.effective_weights) == pytest.approx(1)
     first = ranking.datasets[0]
     assert first.points is not None
     assert sum(first.points.values()) == pytest.approx(first.score)
@@ -126,7 +128,7 @@ async def test_rankings_explain_themselves(client: AsyncTouchstone) -> None:
 async def test_every_filter_of_the_client_is_one_of_the_service(client: AsyncTouchstone) -> None:
     """The client offers exactly the filters of the service."""
     values: dict[Any, Any] = {int: 1, float: 1.0, bool: True, str: "x"}
-    filters = {name: next(values[k] for k in get_args(hint) if k in values) for name, hint in hints().items()}
+    filters = {name: next(values[k] for k in get_args(hint) if k in values) for name, hint in filter_hints().items()}
     await client.list_datasets(**filters)
     await client.get_facets(**filters)
     await client.score_datasets(filters)  # type: ignore[arg-type]
@@ -135,7 +137,7 @@ async def test_every_filter_of_the_client_is_one_of_the_service(client: AsyncTou
     assert problem.value.code == "unknown_name"
 
 
-def hints() -> dict[str, Any]:
+def filter_hints() -> dict[str, Any]:
     return {name: hint for name, hint in get_type_hints(Filters).items() if name != "visibility"}
 
 
@@ -152,32 +154,33 @@ async def test_facets_and_criteria_are_tables(client: AsyncTouchstone) -> None:
 async def test_projects_keep_a_choice(client: AsyncTouchstone) -> None:
     """A project stores criteria and weights, gives recommendations, and stores the choice with its reason."""
     dataset = await client.create_dataset("chosen", objective="for a project", transparency=True)
-    made = await client.create_project(
+    project = await client.create_project(
         "Need", description="why", criteria={"objective": "for a project"}, weights={"transparency": 1}
     )
-    found = await client.get_recommendations(made.id, limit=1)
-    assert (found.project.id, found.total_count, found.datasets[0].id) == (made.id, 1, dataset.id)
-    kept = await client.update_project(
-        made.id, etag=(await client.get_project(made.id)).etag, chosen_dataset_id=dataset.id, choice_reason="documented"
+    ranking = await client.get_recommendations(project.id, limit=1)
+    assert (ranking.project.id, ranking.total_count, ranking.datasets[0].id) == (project.id, 1, dataset.id)
+    etag = (await client.get_project(project.id)).etag
+    project = await client.update_project(
+        project.id, etag=etag, chosen_dataset_id=dataset.id, choice_reason="documented"
     )
-    assert (kept.chosen_dataset_id, kept.choice_reason, kept.description) == (dataset.id, "documented", "why")
-    assert [one.id for one in await client.list_projects()] == [made.id]
+    assert (project.chosen_dataset_id, project.choice_reason, project.description) == (dataset.id, "documented", "why")
+    assert [item.id for item in await client.list_projects()] == [project.id]
     assert (await client.page_projects()).total_count == 1
-    await client.delete_project(made.id)
+    await client.delete_project(project.id)
     with pytest.raises(TouchstoneError) as problem:
-        await client.get_project(made.id)
+        await client.get_project(project.id)
     assert problem.value.detail == "Projet non trouvé"
 
 
 async def test_files_are_uploaded_for_a_record(client: AsyncTouchstone) -> None:
     """An uploaded table is measured when a record refers to it."""
-    stored = await client.upload_file(CSV, "people.csv")
-    assert (stored.file_type, stored.bytes) == ("csv", len(CSV))
-    made = await client.create_dataset("mine", file_path=stored.file_path, file_type="csv", visibility="private")
-    assert (made.instances_number, made.visibility) == (60, "private")
-    kept = await client.list_files()
-    assert ([file.id for file in kept.files], kept.used_bytes) == ([stored.id], len(CSV))
-    await client.delete_file(stored.id)
+    upload = await client.upload_file(CSV, "people.csv")
+    assert (upload.file_type, upload.bytes) == ("csv", len(CSV))
+    dataset = await client.create_dataset("mine", file_path=upload.file_path, file_type="csv", visibility="private")
+    assert (dataset.instances_number, dataset.visibility) == (60, "private")
+    uploads = await client.list_files()
+    assert ([file.id for file in uploads.files], uploads.used_bytes) == ([upload.id], len(CSV))
+    await client.delete_file(upload.id)
     assert (await client.list_files()).files == []
 
 
@@ -191,13 +194,13 @@ async def test_an_account_is_its_owners(client: AsyncTouchstone, guest: AsyncTou
     assert (await client.get_me()).picture is not None
     assert len(await client.get_picture()) > 0
     await client.delete_picture()
-    other = guest.with_identity(Identity())
-    await other.login(me.email, PASSWORD)
+    other_client = guest.with_identity(Identity())
+    await other_client.login(me.email, PASSWORD)
     sessions = await client.list_sessions()
-    assert sorted(one.current for one in sessions) == [False, True]
-    await client.delete_session(next(one.id for one in sessions if not one.current))
+    assert sorted(session.current for session in sessions) == [False, True]
+    await client.delete_session(next(session.id for session in sessions if not session.current))
     with pytest.raises(TouchstoneError, match="401"):
-        await other.get_me()
+        await other_client.get_me()
     await client.change_password(PASSWORD, PASSWORD + "!")
     with pytest.raises(TouchstoneError, match="401"):
         await client.get_me()
@@ -208,35 +211,35 @@ async def test_tokens_are_renewed_by_themselves(client: AsyncTouchstone) -> None
     client.identity.token = "expired"
     me = await client.get_me()
     assert client.identity.token not in (None, "expired")
-    again = client.with_identity(Identity(client.identity.token))
+    second_client = client.with_identity(Identity(client.identity.token))
     await client.logout()
-    for over in (client, again):
+    for signed_out_client in (client, second_client):
         with pytest.raises(TouchstoneError) as problem:
-            await over.get_me()
+            await signed_out_client.get_me()
         assert (problem.value.status, problem.value.code) == (401, "unauthorized")
     assert me.pseudo == "p"
 
 
-async def test_administrators_see_to_accounts(
+async def test_administrators_manage_accounts(
     client: AsyncTouchstone, guest: AsyncTouchstone, service: Service
 ) -> None:
     """An administrator lists users, deactivates one, and issues a token for a new password."""
-    async with opened(service) as database:
+    async with open_database(service) as database:
         await create_user(database, email="root@example.org", password=PASSWORD, is_superuser=True)
-    admin = guest.with_identity(Identity())
-    await admin.login("root@example.org", PASSWORD)
+    administrator = guest.with_identity(Identity())
+    await administrator.login("root@example.org", PASSWORD)
     me = await client.get_me()
-    assert me.id in {one.id for one in (await admin.page_users(page_size=100)).users}
-    token = (await admin.reset_user(me.id)).token
+    assert me.id in {user.id for user in (await administrator.page_users(page_size=100)).users}
+    token = (await administrator.reset_user(me.id)).token
     await guest.reset_password(token, PASSWORD + "?")
     await client.login(me.email, PASSWORD + "?")
-    assert not (await admin.update_user(me.id, is_active=False)).is_active
+    assert not (await administrator.update_user(me.id, is_active=False)).is_active
     with pytest.raises(TouchstoneError, match="401"):
         await client.get_me()
 
 
 @contextlib.asynccontextmanager
-async def opened(service: Service) -> AsyncIterator[Any]:
+async def open_database(service: Service) -> AsyncIterator[Any]:
     database = Database(service.settings.effective_database_url)
     yield database
     await database.close()
@@ -244,12 +247,12 @@ async def opened(service: Service) -> AsyncIterator[Any]:
 
 async def test_records_move_between_catalogs(client: AsyncTouchstone) -> None:
     """Records that are exported from one catalog are imported into another, with all values of their creator."""
-    made = await client.create_dataset(
+    original = await client.create_dataset(
         "moved", "d", objective="=1+1", domain=["a"], year=2001, transparency=False, metadata={"tags": ["x"]}
     )
-    record = {name: value for name, value in record_of(made).items() if value is not None}
-    again = await client.create_dataset(**record)
-    assert record_of(again) == record_of(made)
+    fields = {name: value for name, value in record_of(original).items() if value is not None}
+    copy = await client.create_dataset(**fields)
+    assert record_of(copy) == record_of(original)
 
 
 async def test_everything_that_matches_is_exported(client: AsyncTouchstone) -> None:
@@ -258,10 +261,12 @@ async def test_everything_that_matches_is_exported(client: AsyncTouchstone) -> N
     for year in (2003, 2001, 2002):
         await client.create_dataset(f"{name} {year}", year=year, metadata={"notes": "x" * 100})
 
-    listed = await client.list_datasets(dataset_name=name, sort_by="year", sort_order="desc")
-    exported = [record async for record in client.export_records(dataset_name=name, sort_by="year", sort_order="desc")]
-    assert exported == listed
-    assert [record.year for record in exported] == [2003, 2002, 2001]
+    listed_records = await client.list_datasets(dataset_name=name, sort_by="year", sort_order="desc")
+    exported_records = [
+        record async for record in client.export_records(dataset_name=name, sort_by="year", sort_order="desc")
+    ]
+    assert exported_records == listed_records
+    assert [record.year for record in exported_records] == [2003, 2002, 2001]
 
     file = io.BytesIO()
     assert await client.export_to_file(file, dataset_name=name) == len(file.getvalue())
@@ -270,11 +275,13 @@ async def test_everything_that_matches_is_exported(client: AsyncTouchstone) -> N
 
 async def test_the_client_reaches_every_public_route() -> None:
     """Every documented public route has a call, except the health route for orchestrators."""
-    described = {(call.method, call.path) for call in every_call()}
+    routes_with_call = {(call.method, call.path) for call in every_call()}
     routes = {
-        (r.method, r.path.format_map(Placeholders())) for r in PUBLIC_ROUTES if r.is_documented and "live" not in r.path
+        (route.method, route.path.format_map(Placeholders()))
+        for route in PUBLIC_ROUTES
+        if route.is_documented and "live" not in route.path
     }
-    assert routes - described == set()
+    assert routes - routes_with_call == set()
 
 
 async def test_a_choice_is_kept_frozen_and_replayed(client: AsyncTouchstone) -> None:

@@ -21,14 +21,14 @@ JOB = {
 }
 DATASET = {"dataset_id": "6ba7b810-9dad-41d1-80b4-00c04fd430c8", "name": "x", "dataset_name": "x"}
 
-both = pytest.mark.parametrize("kind", KINDS)
+for_both_kinds = pytest.mark.parametrize("kind", KINDS)
 
 
-def job(**changes: object) -> dict[str, object]:
+def job_json(**changes: object) -> dict[str, object]:
     return {**JOB, **changes}
 
 
-def typed(value: dict[str, object]) -> Job:
+def typed_job(value: dict[str, object]) -> Job:
     return msgspec.convert(value, Job)
 
 
@@ -36,24 +36,26 @@ def test_both_clients_have_the_same_methods() -> None:
     """Both kinds of client have the same methods with the same parameters."""
     for name, method in inspect.getmembers(Touchstone, inspect.isfunction):
         if not name.startswith("_"):
-            other = getattr(AsyncTouchstone, name)
-            assert list(inspect.signature(method).parameters) == list(inspect.signature(other).parameters), name
+            async_method = getattr(AsyncTouchstone, name)
+            assert list(inspect.signature(method).parameters) == list(inspect.signature(async_method).parameters), name
 
 
-@both
+@for_both_kinds
 def test_an_expired_token_is_renewed_once_and_kept(kind: str) -> None:
     """After a 401, the token is renewed and reported, and the call is sent again with the new token."""
     script = Script(refusal(401, "unauthorized"), ok(TOKENS), ok(ME))
-    kept: list[str] = []
-    call = Caller(kind, script, token="old", refresh_token="r", on_tokens=lambda new: kept.append(new.access_token))
-    assert call("get_me").email == "a@b.org"
-    assert script.asked == ["GET /api/v1/users/me", "POST /api/v1/auth/refresh", "GET /api/v1/users/me"]
+    access_tokens: list[str] = []
+    caller = Caller(
+        kind, script, token="old", refresh_token="r", on_tokens=lambda tokens: access_tokens.append(tokens.access_token)
+    )
+    assert caller("get_me").email == "a@b.org"
+    assert script.request_lines == ["GET /api/v1/users/me", "POST /api/v1/auth/refresh", "GET /api/v1/users/me"]
     assert [r.headers.get("authorization") for r in script.requests] == ["Bearer old", None, "Bearer new"]
-    assert kept == ["new"]
-    assert call.client.identity.refresh_token == "next"
+    assert access_tokens == ["new"]
+    assert caller.client.identity.refresh_token == "next"
 
 
-@both
+@for_both_kinds
 def test_a_session_that_is_over_stays_over(kind: str) -> None:
     """If renewing fails too, the caller gets the first error, and nothing is sent a third time."""
     script = Script(refusal(401, "unauthorized"), refusal(401, "invalid_refresh_token"))
@@ -63,8 +65,8 @@ def test_a_session_that_is_over_stays_over(kind: str) -> None:
     assert len(script.requests) == 2
 
 
-@both
-def test_readings_are_tried_again_and_writings_never(kind: str) -> None:
+@for_both_kinds
+def test_reads_are_retried_and_writes_never(kind: str) -> None:
     """A read is repeated after a broken connection or an overload; a write is sent only once."""
     script = Script(httpx2.ConnectError("gone"), refusal(503, "unavailable", **{"Retry-After": "0"}), ok(ME))
     assert Caller(kind, script)("get_me").email == "a@b.org"
@@ -74,7 +76,7 @@ def test_readings_are_tried_again_and_writings_never(kind: str) -> None:
     assert (problem.value.status, problem.value.retry_after, len(script.requests)) == (503, 0.0, 1)
 
 
-@both
+@for_both_kinds
 def test_a_long_retry_after_is_left_to_the_caller(kind: str) -> None:
     """If the service asks to wait for a minute, the caller gets the error with the seconds at once."""
     script = Script(refusal(503, "unavailable", **{"Retry-After": "60"}))
@@ -83,7 +85,7 @@ def test_a_long_retry_after_is_left_to_the_caller(kind: str) -> None:
     assert problem.value.retry_after == 60
 
 
-@both
+@for_both_kinds
 def test_no_answer_is_one_clear_error(kind: str) -> None:
     """If a server cannot be reached, the error after the last attempt contains its address."""
     script = Script(*(httpx2.ConnectError("refused") for _ in range(3)))
@@ -92,7 +94,7 @@ def test_no_answer_is_one_clear_error(kind: str) -> None:
     assert (problem.value.status, problem.value.code) == (0, "unreachable")
 
 
-@both
+@for_both_kinds
 @pytest.mark.parametrize(
     ("status", "text"),
     [(200, "<html>"), (502, "<html>"), (200, '{"id": 5}')],
@@ -105,7 +107,7 @@ def test_answers_of_something_else_are_unreadable(kind: str, status: int, text: 
     assert problem.value.code == "unreadable"
 
 
-@both
+@for_both_kinds
 def test_refusals_carry_what_the_service_said(kind: str) -> None:
     """The exception contains the status, the code, the sentence and the single errors."""
     with pytest.raises(TouchstoneError) as problem:
@@ -114,7 +116,7 @@ def test_refusals_carry_what_the_service_said(kind: str) -> None:
     assert problem.value.errors[0]["type"] == "invalid_weights"
 
 
-@both
+@for_both_kinds
 def test_queries_are_written_as_the_contract_reads_them(kind: str) -> None:
     """Lists are repeated, booleans are in lower case, and None is omitted."""
     script = Script(ok([]))
@@ -123,7 +125,7 @@ def test_queries_are_written_as_the_contract_reads_them(kind: str) -> None:
     assert script.requests[0].headers["accept-language"] == "en"
 
 
-@both
+@for_both_kinds
 def test_ids_never_become_paths(kind: str) -> None:
     """Whatever an id contains, it stays within its segment of the path."""
     script = Script(refusal(404, "project_not_found"))
@@ -132,23 +134,25 @@ def test_ids_never_become_paths(kind: str) -> None:
     assert script.requests[0].url.raw_path == b"/api/v1/projects/..%2Fusers%2Fme%3Fx%3D1%23y"
 
 
-@both
+@for_both_kinds
 def test_iterating_follows_the_links_of_a_list(kind: str) -> None:
     """Records are returned one after the other, part after part, with the parameters of the links."""
 
     def part(request: httpx2.Request) -> httpx2.Response:
         number = int(request.url.params.get("cursor", "1"))
-        found = [{"id": 2 * number - 1, **DATASET}, {"id": 2 * number, **DATASET}]
-        first, following = '<?limit=2&domain=x>; rel="first"', f'<?limit=2&domain=x&cursor={number + 1}>; rel="next"'
-        return httpx2.Response(200, json=found, headers={"Link": f"{first}, {following}" if number < 3 else first})
+        records = [{"id": 2 * number - 1, **DATASET}, {"id": 2 * number, **DATASET}]
+        first_link = '<?limit=2&domain=x>; rel="first"'
+        next_link = f'<?limit=2&domain=x&cursor={number + 1}>; rel="next"'
+        link_header = f"{first_link}, {next_link}" if number < 3 else first_link
+        return httpx2.Response(200, json=records, headers={"Link": link_header})
 
     script = Script(part, part, part)
-    found = Caller(kind, script)("iterate_datasets", page_size=2, sort_by="year", domain="x")
-    assert [one.id for one in found] == [1, 2, 3, 4, 5, 6]
+    records = Caller(kind, script)("iterate_datasets", page_size=2, sort_by="year", domain="x")
+    assert [record.id for record in records] == [1, 2, 3, 4, 5, 6]
     assert {r.url.params["domain"] for r in script.requests} == {"x"}
 
 
-@both
+@for_both_kinds
 def test_iterating_goes_through_the_lists_of_an_older_service(kind: str) -> None:
     """Where lists do not link to their next part, the records that have been read are left out."""
 
@@ -157,26 +161,26 @@ def test_iterating_goes_through_the_lists_of_an_older_service(kind: str) -> None
         return ok([{"id": id_, **DATASET} for id_ in range(1, 6)][skip : skip + 2])
 
     script = Script(part, part, part)
-    found = Caller(kind, script)("iterate_datasets", page_size=2, sort_by="year", domain="x")
-    assert [one.id for one in found] == [1, 2, 3, 4, 5]
+    records = Caller(kind, script)("iterate_datasets", page_size=2, sort_by="year", domain="x")
+    assert [record.id for record in records] == [1, 2, 3, 4, 5]
     assert {r.url.params["domain"] for r in script.requests} == {"x"}
 
 
-@both
-def test_waiting_reports_every_look_and_ends_with_the_job(kind: str) -> None:
+@for_both_kinds
+def test_waiting_reports_every_poll_and_ends_with_the_job(kind: str) -> None:
     """`wait` polls until the job has ended in any state, and reports each poll."""
-    script = Script(ok(job(status="running")), ok(job(status="failed", done=True)))
-    seen: list[str] = []
-    done = Caller(kind, script)("wait", typed(JOB), report=lambda one: seen.append(one.status))
-    assert done.status == "failed"
-    assert seen == ["running", "failed"]
+    script = Script(ok(job_json(status="running")), ok(job_json(status="failed", done=True)))
+    statuses: list[str] = []
+    finished_job = Caller(kind, script)("wait", typed_job(JOB), report=lambda job: statuses.append(job.status))
+    assert finished_job.status == "failed"
+    assert statuses == ["running", "failed"]
 
 
 def stream(*events: str) -> httpx2.Response:
     return httpx2.Response(200, headers={"content-type": "text/event-stream"}, text="".join(f"{e}\n\n" for e in events))
 
 
-@both
+@for_both_kinds
 def test_events_go_on_where_a_connection_broke(kind: str) -> None:
     """An event stream continues after a broken connection, and ends with the job."""
     script = Script(
@@ -184,48 +188,48 @@ def test_events_go_on_where_a_connection_broke(kind: str) -> None:
         httpx2.ReadError("broken"),
         stream('id: 8\nevent: state\ndata: {"status": "succeeded", "done": true}'),
     )
-    found = Caller(kind, script)("events", typed(JOB))
-    assert [(one.id, one.event) for one in found] == [("7", "progress"), ("8", "state")]
+    events = Caller(kind, script)("events", typed_job(JOB))
+    assert [(event.id, event.event) for event in events] == [("7", "progress"), ("8", "state")]
     assert [r.headers.get("last-event-id") for r in script.requests] == [None, "7", "7"]
 
 
-@both
+@for_both_kinds
 def test_a_job_that_cannot_be_followed_is_an_error(kind: str) -> None:
     """If an event stream is refused, the error of the service is raised."""
     with pytest.raises(TouchstoneError) as problem:
-        Caller(kind, Script(refusal(404, "job_not_found")))("events", typed(JOB))
+        Caller(kind, Script(refusal(404, "job_not_found")))("events", typed_job(JOB))
     assert problem.value.code == "job_not_found"
 
 
-@both
+@for_both_kinds
 def test_artifacts_are_written_as_they_come(kind: str) -> None:
     """A download is written to the open file, and returns the number of bytes."""
     script = Script(httpx2.Response(200, content=b"x" * 100_000))
-    into = io.BytesIO()
-    assert Caller(kind, script)("download", typed(JOB), "model.skops", into) == 100_000
-    assert into.getvalue() == b"x" * 100_000
+    file = io.BytesIO()
+    assert Caller(kind, script)("download", typed_job(JOB), "model.skops", file) == 100_000
+    assert file.getvalue() == b"x" * 100_000
 
 
-@both
+@for_both_kinds
 def test_light_clients_share_connections_and_nothing_else(kind: str) -> None:
     """A client with another token uses that token, and the original keeps its own."""
     script = Script(ok(ME), ok(ME))
     caller = Caller(kind, script, token="first")
-    second = Identity(token="second", locale="en", user_agent="Browser")
-    first, caller.client = caller.client, caller.client.with_identity(second)
+    second_identity = Identity(token="second", locale="en", user_agent="Browser")
+    first_client, caller.client = caller.client, caller.client.with_identity(second_identity)
     caller("get_me")
-    assert first.identity.token == "first"
+    assert first_client.identity.token == "first"
     assert script.requests[0].headers["authorization"] == "Bearer second"
     assert script.requests[0].headers["user-agent"] == "Browser"
 
 
-@both
+@for_both_kinds
 def test_signing_in_and_out_keeps_and_forgets_the_tokens(kind: str) -> None:
     """Later calls use the tokens of a sign-in, until the user signs out."""
     script = Script(ok(TOKENS), ok(ME), httpx2.Response(204))
-    call = Caller(kind, script)
-    call("login", "a@b.org", "secret")
-    call("get_me")
-    call("logout")
+    caller = Caller(kind, script)
+    caller("login", "a@b.org", "secret")
+    caller("get_me")
+    caller("logout")
     assert script.requests[1].headers["authorization"] == "Bearer new"
-    assert (call.client.identity.token, call.client.identity.refresh_token) == (None, None)
+    assert (caller.client.identity.token, caller.client.identity.refresh_token) == (None, None)

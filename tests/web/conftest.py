@@ -42,13 +42,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Open Debian's Chromium. It is closed after each module, because its event loop keeps others from running."""
+    """Open Debian's Chromium, and close it after each module, because its event loop keeps others from running."""
     if not CHROMIUM.exists():
         missing("Chromium (Debian's package chromium)")
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
-        yield opened
-        opened.close()
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
+        yield chromium
+        chromium.close()
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def email() -> str:
 
 
 @pytest.fixture
-def signed_in(server: str, email: str) -> dict[str, str]:
+def session_cookies(server: str, email: str) -> dict[str, str]:
     """Register a user, and return the cookies of a browser in which this user is signed in."""
     with httpx2.Client(base_url=server, headers={"Origin": server}, timeout=60) as client:
         form = {"email": email, "password": PASSWORD, "pseudo": "Ada"}
@@ -68,16 +68,16 @@ def signed_in(server: str, email: str) -> dict[str, str]:
 
 
 @pytest.fixture
-def visit(browser: Browser, server: str, signed_in: dict[str, str]) -> Iterator[Visit]:
-    """Return a function that opens pages as a signed-in user; a message on the console of a page fails the test."""
+def visit(browser: Browser, server: str, session_cookies: dict[str, str]) -> Iterator[Visit]:
+    """Return a function that opens pages as a signed-in user; errors and warnings on their consoles fail the test."""
     contexts: list[BrowserContext] = []
-    complaints: list[str] = []
+    console_errors: list[str] = []
 
-    def listen(message: ConsoleMessage) -> None:
+    def record_error(message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
-            complaints.append(message.text)
+            console_errors.append(message.text)
 
-    def opened(
+    def open_page(
         path: str,
         *,
         width: int = 1440,
@@ -91,25 +91,25 @@ def visit(browser: Browser, server: str, signed_in: dict[str, str]) -> Iterator[
             base_url=address, viewport={"width": width, "height": 900}, java_script_enabled=scripts, locale="fr-FR"
         )
         contexts.append(context)
-        chosen = signed_in | {"touchstone_theme": theme, "touchstone_language": language}
+        cookies = session_cookies | {"touchstone_theme": theme, "touchstone_language": language}
         context.add_cookies(
-            [{"name": name, "value": value, "url": f"{address}/app/"} for name, value in chosen.items()]
+            [{"name": name, "value": value, "url": f"{address}/app/"} for name, value in cookies.items()]
         )
         context.set_default_timeout(60_000)
         page = context.new_page()
-        page.on("console", listen)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", record_error)
+        page.on("pageerror", lambda error: console_errors.append(str(error)))
         page.goto(path, wait_until=wait_until)
         return page
 
-    yield opened
+    yield open_page
     for context in contexts:
         context.close()
-    assert complaints == []
+    assert console_errors == []
 
 
 @pytest.fixture
-def api(server: str, email: str, signed_in: dict[str, str]) -> Iterator[httpx2.Client]:
+def api(server: str, email: str, session_cookies: dict[str, str]) -> Iterator[httpx2.Client]:
     """Return a client of the API that acts as the same user."""
     with httpx2.Client(base_url=server, timeout=60) as client:
         tokens = client.post("/api/v1/auth/login", json={"username": email, "password": PASSWORD}).json()

@@ -21,7 +21,7 @@ def pages_in_pieces(address: str) -> Iterator[str]:
     """Serve what the product at an address answers to GET, its pages in pieces, and return the address of the proxy."""
 
     class PieceHandler(BaseHTTPRequestHandler):
-        """Passes a request on to the product, and its answer back to the browser."""
+        """A handler that passes a request on to the product, and its answer back to the browser."""
 
         protocol_version = "HTTP/1.1"
 

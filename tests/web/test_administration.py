@@ -18,25 +18,25 @@ ADMINISTRATOR, CREATOR, READER = "root@example.org", "ada@example.org", "grace@e
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder: Path = tmp_path_factory.mktemp("administration")
-    with served(folder) as started:
+    with served(folder) as address:
         for email, options in ((ADMINISTRATOR, ["--admin"]), (CREATOR, []), (READER, [])):
             assert run("user", "create", email, "--password", PASSWORD, *options).exit_code == 0
-        yield started
+        yield address
 
 
 @pytest.fixture
 def sign_in(address: str) -> Iterator[Callable[[str], httpx2.Client]]:
-    """A function that returns a browser without scripts, in which a user is signed in."""
+    """Return a function that signs a user in, and returns a client that acts as a browser without scripts."""
     with ExitStack() as stack:
 
-        def opened(email: str) -> httpx2.Client:
+        def open_browser(email: str) -> httpx2.Client:
             headers = {"Origin": address, "Accept-Language": "en"}
             browser = stack.enter_context(httpx2.Client(base_url=address, headers=headers, timeout=60))
             answer = browser.post("/app/sign-in", data={"email": email, "password": PASSWORD})
             assert answer.status_code == 303, answer.text
             return browser
 
-        yield opened
+        yield open_browser
 
 
 def test_a_curator_is_appointed_and_dismissed(sign_in: Callable[[str], httpx2.Client]) -> None:
@@ -46,36 +46,36 @@ def test_a_curator_is_appointed_and_dismissed(sign_in: Callable[[str], httpx2.Cl
     accounts = administrator.get("/app/users").text
     assert READER in accounts
 
-    before_button = accounts.partition(READER)[2]
-    form_address = before_button.partition('action="')[2].partition('"')[0]
+    html_after_email = accounts.partition(READER)[2]
+    form_address = html_after_email.partition('action="')[2].partition('"')[0]
     for is_curator in ("yes", "no"):
         answer = administrator.post(form_address, data={"is_curator": is_curator, "page": "1"})
         assert answer.status_code == 303
         assert ('href="/app/review"' in reader.get("/app/projects").text) == (is_curator == "yes")
-        queue = reader.get("/app/review?awaiting=confirmation").status_code
-        assert queue == (200 if is_curator == "yes" else 403)
+        queue_status = reader.get("/app/review?awaiting=confirmation").status_code
+        assert queue_status == (200 if is_curator == "yes" else 403)
 
 
 def test_a_hidden_record_is_found_by_its_author_alone(sign_in: Callable[[str], httpx2.Client]) -> None:
     """The page of the record says why it is hidden; everybody else finds nothing, until it is shown again."""
     administrator, creator, reader = (sign_in(email) for email in (ADMINISTRATOR, CREATOR, READER))
-    record = creator.post("/app/datasets/new", data={"name": "Buy now"}).headers["location"].partition("?")[0]
-    assert reader.get(record).status_code == 200
-    assert "Hide the record" not in reader.get(record).text
+    record_path = creator.post("/app/datasets/new", data={"name": "Buy now"}).headers["location"].partition("?")[0]
+    assert reader.get(record_path).status_code == 200
+    assert "Hide the record" not in reader.get(record_path).text
 
-    answer = administrator.post(f"{record}/hide", data={"hidden": "yes", "reason": "An advertisement."})
-    list_of_hidden = administrator.get(answer.headers["location"])
-    assert (list_of_hidden.status_code, "The record is hidden." in list_of_hidden.text) == (200, True)
-    assert all(words in list_of_hidden.text for words in ("Buy now", "An advertisement.", "Show again"))
+    answer = administrator.post(f"{record_path}/hide", data={"hidden": "yes", "reason": "An advertisement."})
+    hidden_records_page = administrator.get(answer.headers["location"])
+    assert (hidden_records_page.status_code, "The record is hidden." in hidden_records_page.text) == (200, True)
+    assert all(text in hidden_records_page.text for text in ("Buy now", "An advertisement.", "Show again"))
     assert reader.get("/app/hidden").status_code == 403
-    assert reader.get(record).status_code == 404
-    assert "An advertisement." in creator.get(record).text
-    assert reader.post(f"{record}/hide", data={"hidden": "no"}).status_code in (403, 404)
+    assert reader.get(record_path).status_code == 404
+    assert "An advertisement." in creator.get(record_path).text
+    assert reader.post(f"{record_path}/hide", data={"hidden": "no"}).status_code in (403, 404)
 
-    assert f'action="{record}/hide"' in list_of_hidden.text
-    answer = administrator.post(f"{record}/hide", data={"hidden": "no"})
+    assert f'action="{record_path}/hide"' in hidden_records_page.text
+    answer = administrator.post(f"{record_path}/hide", data={"hidden": "no"})
     assert "visible again" in administrator.get(answer.headers["location"]).text
-    assert reader.get(record).status_code == 200
+    assert reader.get(record_path).status_code == 200
     assert "No record is hidden." in administrator.get("/app/hidden").text
 
 

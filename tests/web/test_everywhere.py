@@ -20,11 +20,11 @@ PAGES = {
     "nothing found": "/app/?dataset_name=zzzzzz",
     "compare": "/app/compare?pin=1&pin=2&pin=3",
     "dataset": "/app/datasets/1",
-    "dataset with long names": "/app/datasets/{own}",
+    "dataset with long names": "/app/datasets/{private}",
     "dataset with a table": "/app/datasets/{table}",
     "add": "/app/datasets/new",
-    "edit": "/app/datasets/{own}/edit",
-    "claim": "/app/datasets/{own}/claims/new?attribute=transparency",
+    "edit": "/app/datasets/{private}/edit",
+    "claim": "/app/datasets/{private}/claims/new?attribute=transparency",
     "review": "/app/review",
     "import": "/app/datasets/import",
     "projects": "/app/projects",
@@ -37,27 +37,32 @@ PAGES = {
     "explain": "/app/jobs/explain",
     "account": "/app/account",
 }
-OUTSIDE = {"sign in": "/app/sign-in", "register": "/app/register", "reset": "/app/reset-password"}
+SIGNED_OUT_PAGES = {"sign in": "/app/sign-in", "register": "/app/register", "reset": "/app/reset-password"}
 
 
 @pytest.fixture
-def places(api: httpx2.Client) -> dict[str, Any]:
-    """Create what the pages show: a project with choices and a snapshot, a record with a table, and a private one."""
-    found = api.get("/api/v1/datasets/", params={"dataset_name": "German Credit", "file_type": "parquet"}).json()
-    table = found[0]["id"]
-    body = {"name": "A need", "chosen_dataset_id": table, "choice_reason": "Because.", "criteria": {"year_min": 1990}}
+def path_ids(api: httpx2.Client) -> dict[str, Any]:
+    """Create the project, snapshot and private record that the pages show, and return their ids and that of a table."""
+    datasets = api.get("/api/v1/datasets/", params={"dataset_name": "German Credit", "file_type": "parquet"}).json()
+    table_id = datasets[0]["id"]
+    body = {
+        "name": "A need",
+        "chosen_dataset_id": table_id,
+        "choice_reason": "Because.",
+        "criteria": {"year_min": 1990},
+    }
     record = {"name": "o" * 255, "description": "", "file_path": "", "file_type": "", "objective": "x" * 1900}
-    own = api.post("/api/v1/datasets/", json={**record, "visibility": "private"}).json()["id"]
-    project = api.post("/api/v1/projects", json=body).json()["id"]
-    api.put(f"/api/v1/projects/{project}", json={"chosen_dataset_id": 1, "choice_reason": "On second thoughts."})
-    snapshot = api.post(f"/api/v1/projects/{project}/snapshots", json={"note": "Before the review"}).json()["id"]
-    return {"table": table, "project": project, "snapshot": snapshot, "own": own}
+    private_id = api.post("/api/v1/datasets/", json={**record, "visibility": "private"}).json()["id"]
+    project_id = api.post("/api/v1/projects", json=body).json()["id"]
+    api.put(f"/api/v1/projects/{project_id}", json={"chosen_dataset_id": 1, "choice_reason": "On second thoughts."})
+    snapshot_id = api.post(f"/api/v1/projects/{project_id}/snapshots", json={"note": "Before the review"}).json()["id"]
+    return {"table": table_id, "project": project_id, "snapshot": snapshot_id, "private": private_id}
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_every_page_is_accessible_in_both_themes_and_fits(visit: Visit, places: dict[str, Any], name: str) -> None:
+def test_every_page_is_accessible_in_both_themes_and_fits(visit: Visit, path_ids: dict[str, Any], name: str) -> None:
     """The checker finds no violation, and nothing overflows on a phone, a tablet or a desktop, in either language."""
-    path = PAGES[name].format(**places)
+    path = PAGES[name].format(**path_ids)
     for language, width in (("fr", 1440), ("en", 360)):
         page = visit(path, theme="auto", language=language, width=width)
         expect(page.locator("html")).to_have_attribute("lang", language)
@@ -65,29 +70,31 @@ def test_every_page_is_accessible_in_both_themes_and_fits(visit: Visit, places: 
         page.context.close()
 
 
-def note_message(complaints: list[str], message: ConsoleMessage) -> None:
+def record_message(console_messages: list[str], message: ConsoleMessage) -> None:
     """Record what a page writes to its console."""
-    complaints.append(message.text)
+    console_messages.append(message.text)
 
 
-@pytest.mark.parametrize("name", OUTSIDE)
-def test_the_pages_outside_are_accessible_too(browser: Browser, server: str, name: str) -> None:
+@pytest.mark.parametrize("name", SIGNED_OUT_PAGES)
+def test_pages_before_signing_in_are_accessible_too(browser: Browser, server: str, name: str) -> None:
     """The same holds for the pages that are shown before signing in."""
     for locale in ("fr-FR", "en-GB"):
         page = browser.new_page(base_url=server, locale=locale)
-        complaints: list[str] = []
-        page.on("console", partial(note_message, complaints))
-        page.goto(OUTSIDE[name])
+        console_messages: list[str] = []
+        page.on("console", partial(record_message, console_messages))
+        page.goto(SIGNED_OUT_PAGES[name])
         expect(page.locator("html")).to_have_attribute("lang", locale[:2])
         check_looks(page, thorough=locale == "fr-FR")
-        assert complaints == []
+        assert console_messages == []
         page.close()
 
 
-def test_a_missing_page_is_accessible_and_leads_home(browser: Browser, server: str, signed_in: dict[str, str]) -> None:
+def test_a_missing_page_is_accessible_and_leads_home(
+    browser: Browser, server: str, session_cookies: dict[str, str]
+) -> None:
     """The page says in the language of the reader that nothing was found, and links to the start page."""
     context = browser.new_context(base_url=server)
-    context.add_cookies([{"name": n, "value": v, "url": f"{server}/app/"} for n, v in signed_in.items()])
+    context.add_cookies([{"name": n, "value": v, "url": f"{server}/app/"} for n, v in session_cookies.items()])
     page = context.new_page()
     answer = page.goto("/app/nowhere")
     assert answer is not None
@@ -99,10 +106,10 @@ def test_a_missing_page_is_accessible_and_leads_home(browser: Browser, server: s
 
 
 @pytest.fixture
-def measured(browser: Browser, server: str, signed_in: dict[str, str]) -> Iterator[tuple[Page, list[int]]]:
+def page_and_sizes(browser: Browser, server: str, session_cookies: dict[str, str]) -> Iterator[tuple[Page, list[int]]]:
     """Open a page, and return it with the number of bytes that were transferred for it."""
     context = browser.new_context(base_url=server)
-    context.add_cookies([{"name": n, "value": v, "url": f"{server}/app/"} for n, v in signed_in.items()])
+    context.add_cookies([{"name": n, "value": v, "url": f"{server}/app/"} for n, v in session_cookies.items()])
     page = context.new_page()
     sizes: list[int] = []
     session = context.new_cdp_session(page)
@@ -113,10 +120,10 @@ def measured(browser: Browser, server: str, signed_in: dict[str, str]) -> Iterat
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_pages_are_light(measured: tuple[Page, list[int]], places: dict[str, Any], name: str) -> None:
+def test_pages_are_light(page_and_sizes: tuple[Page, list[int]], path_ids: dict[str, Any], name: str) -> None:
     """On the very first visit, a page without charts transfers at most 150 kB, including its files."""
-    page, sizes = measured
-    page.goto(PAGES[name].format(**places))
+    page, sizes = page_and_sizes
+    page.goto(PAGES[name].format(**path_ids))
     page.wait_for_load_state("networkidle")
     assert 0 < sum(sizes) <= 150_000
 
@@ -125,10 +132,10 @@ def test_an_injected_script_does_not_run(browser: Browser, server: str) -> None:
     """Even if a script, an event handler or a foreign file gets into a page, the content security policy blocks it."""
     page = browser.new_page(base_url=server)
     page.goto("/app/sign-in")
-    blocked = page.evaluate(
+    violated_directives = page.evaluate(
         """async () => {
-          const found = [];
-          document.addEventListener("securitypolicyviolation", (event) => found.push(event.effectiveDirective));
+          const directives = [];
+          document.addEventListener("securitypolicyviolation", (event) => directives.push(event.effectiveDirective));
           const script = document.createElement("script");
           script.textContent = "window.owned = true";
           document.body.append(script);
@@ -137,11 +144,11 @@ def test_an_injected_script_does_not_run(browser: Browser, server: str) -> None:
           foreign.src = "http://127.0.0.1:1/evil.js";
           document.body.append(foreign);
           await new Promise((resolve) => setTimeout(resolve, 500));
-          return found;
+          return directives;
         }"""
     )
     assert page.evaluate("window.owned") is None
-    assert {"script-src-elem", "script-src-attr"} <= set(blocked)
+    assert {"script-src-elem", "script-src-attr"} <= set(violated_directives)
     page.close()
 
 
@@ -158,16 +165,16 @@ def test_hostile_names_show_as_text(visit: Visit, api: httpx2.Client) -> None:
         "transparency": True,
         "metadata": {"evidence": {"transparency": HOSTILE}, "source": {"name": HOSTILE, "url": "javascript:alert(1)"}},
     }
-    made = api.post("/api/v1/datasets/", json=body).json()
-    project = {"name": HOSTILE, "description": HOSTILE, "chosen_dataset_id": made["id"], "choice_reason": HOSTILE}
+    dataset = api.post("/api/v1/datasets/", json=body).json()
+    project = {"name": HOSTILE, "description": HOSTILE, "chosen_dataset_id": dataset["id"], "choice_reason": HOSTILE}
     project_id = api.post("/api/v1/projects", json=project).json()["id"]
-    where = f"?dataset_name={HOSTILE[:20]}"
+    query = f"?dataset_name={HOSTILE[:20]}"
     for path in (
-        f"/app/{where}",
-        f"/app/{where}&view=table",
-        f"/app/{where}&view=bars",
-        f"/app/datasets/{made['id']}",
-        f"/app/compare?pin={made['id']}&pin=1",
+        f"/app/{query}",
+        f"/app/{query}&view=table",
+        f"/app/{query}&view=bars",
+        f"/app/datasets/{dataset['id']}",
+        f"/app/compare?pin={dataset['id']}&pin=1",
         "/app/projects",
         f"/app/projects/{project_id}",
     ):
@@ -177,20 +184,20 @@ def test_hostile_names_show_as_text(visit: Visit, api: httpx2.Client) -> None:
         assert page.locator("[href^=javascript]").count() == 0, path
         assert "owned" not in page.title().replace(HOSTILE, "")
         page.context.close()
-    api.delete(f"/api/v1/datasets/{made['id']}")
+    api.delete(f"/api/v1/datasets/{dataset['id']}")
 
 
 def test_a_foreign_project_looks_missing(visit: Visit, server: str, email: str, browser: Browser) -> None:
     """The pages treat the project of another user like one that does not exist."""
-    other = {"email": f"other-{email}", "password": "autre phrase bien longue"}
+    other_user = {"email": f"other-{email}", "password": "autre phrase bien longue"}
     with httpx2.Client(base_url=server, timeout=60) as client:
-        client.post("/api/v1/auth/register", json=other)
-        form = {"username": other["email"], "password": other["password"]}
+        client.post("/api/v1/auth/register", json=other_user)
+        form = {"username": other_user["email"], "password": other_user["password"]}
         token = client.post("/api/v1/auth/login", json=form).json()["access_token"]
         headers = {"Authorization": f"Bearer {token}"}
-        theirs = client.post("/api/v1/projects", json={"name": "secret"}, headers=headers).json()["id"]
+        foreign_project_id = client.post("/api/v1/projects", json={"name": "secret"}, headers=headers).json()["id"]
     page = visit("/app/projects")
-    for path in (f"/app/projects/{theirs}", "/app/projects/00000000-0000-0000-0000-000000000000"):
+    for path in (f"/app/projects/{foreign_project_id}", "/app/projects/00000000-0000-0000-0000-000000000000"):
         answer = page.request.get(path)
         assert answer.status == 404
         assert "secret" not in answer.text()

@@ -18,24 +18,24 @@ DESCRIPTION = f"Visits to the wards of one hospital. {QUOTE} Names were replaced
 
 @pytest.fixture
 def stranger(server: str, email: str) -> Iterator[httpx2.Client]:
-    """The API as somebody else, who is called Grace."""
+    """Return a client of the API that acts as another user, who is called Grace."""
     account = {"email": f"stranger-{email}", "password": PASSWORD, "pseudo": "Grace"}
     with httpx2.Client(base_url=server, timeout=60) as client:
         assert client.post("/api/v1/auth/register", json=account).status_code == 201
-        sign_in = {"username": account["email"], "password": PASSWORD}
-        token = client.post("/api/v1/auth/login", json=sign_in).json()["access_token"]
+        credentials = {"username": account["email"], "password": PASSWORD}
+        token = client.post("/api/v1/auth/login", json=credentials).json()["access_token"]
         client.headers["Authorization"] = f"Bearer {token}"
         yield client
 
 
 @pytest.fixture
 def record(api: httpx2.Client, email: str) -> dict[str, Any]:
-    """A public record of the reader, who declares that it meets all ten criteria."""
+    """Create a public record of the reader, who declares that it meets all ten criteria."""
     fields = {"name": f"Ward visits {email}", "description": DESCRIPTION, "file_path": "", "file_type": ""}
     answer = api.post("/api/v1/datasets/", json={**fields, **dict.fromkeys(ETHICAL, True), "citations": 9_999_999})
     assert answer.status_code == 201, answer.text
-    created: dict[str, Any] = answer.json()
-    return created
+    dataset: dict[str, Any] = answer.json()
+    return dataset
 
 
 def propose(client: httpx2.Client, dataset_id: int, attribute: str, value: bool, quote: str = QUOTE) -> str:
@@ -54,8 +54,8 @@ def test_the_author_of_a_first_record_learns_why_it_is_at_the_bottom(
     page = visit(f"/app/datasets/{record['id']}", language=language, width=width, theme="auto")
     notice = page.locator("#lowered")
     expect(notice).to_contain_text("merely declared" if language == "en" else "seulement déclarées")
-    not_counted = "do not count" if language == "en" else "ne comptent pas"
-    expect(page.locator("#ethics-title")).to_contain_text(not_counted)
+    explanation = "do not count" if language == "en" else "ne comptent pas"
+    expect(page.locator("#ethics-title")).to_contain_text(explanation)
     expect(page.locator("#facts-title")).to_have_count(0)  # nothing is known beyond the attributes
     notice.locator("a.button").first.click()
     expect(page.locator("form.panel textarea[name=quote]")).to_be_visible()
@@ -66,13 +66,13 @@ def test_the_author_of_a_first_record_learns_why_it_is_at_the_bottom(
     expect(row.locator(".declarer")).to_contain_text("Ada")
     page.locator('.assurance a[data-live="assurance-declared"]').click()
     expect(page).to_have_url(
-        f"{page.url.partition('/app/')[0]}/app/?dataset_name={encoded(record['name'])}&assurance=declared"
+        f"{page.url.partition('/app/')[0]}/app/?dataset_name={encode_query_value(record['name'])}&assurance=declared"
     )
     expect(row.locator(".score")).not_to_have_text("–")
     check_looks(page)
 
 
-def encoded(text: str) -> str:
+def encode_query_value(text: str) -> str:
     """Return a text as the canonical address of the rank page contains it."""
     return str(httpx2.QueryParams({"x": text})).removeprefix("x=")
 
@@ -133,8 +133,8 @@ def test_proposals_are_reviewed_with_the_keyboard(
     page.keyboard.press("r")
     expect(page.get_by_role("heading", name="Nothing is waiting")).to_be_visible()
 
-    shown = api.get(f"/api/v1/datasets/{record['id']}/evidence").json()
-    by_attribute = {claim["attribute"]: claim for claim in shown["claims"] if claim["quote"]}
+    evidence = api.get(f"/api/v1/datasets/{record['id']}/evidence").json()
+    by_attribute = {claim["attribute"]: claim for claim in evidence["claims"] if claim["quote"]}
     assert by_attribute["informed_consent"]["review"]["note"] == "accepted after reading"
     assert by_attribute["user_control"]["status"] == "rejected"
 
@@ -211,8 +211,8 @@ def test_documents_are_shown_before_they_are_imported(
     page.get_by_role("button", name="Import").click()
     expect(page.get_by_role("heading", name="What has been imported")).to_be_visible()
     check_looks(page, thorough=scripts)
-    (imported,) = api.get("/api/v1/datasets/", params={"visibility": "private"}).json()
-    expect(page.locator("article a").first).to_have_attribute("href", f"/app/datasets/{imported['id']}")
+    (imported_dataset,) = api.get("/api/v1/datasets/", params={"visibility": "private"}).json()
+    expect(page.locator("article a").first).to_have_attribute("href", f"/app/datasets/{imported_dataset['id']}")
 
     # Importing a newer document without the mark does not publish the record.
     card.write_text(CARD.replace("blurred", "carefully blurred"))
@@ -223,6 +223,6 @@ def test_documents_are_shown_before_they_are_imported(
     expect(page.locator("article")).to_contain_text("carefully blurred")
     page.get_by_role("button", name="Import").click()
     expect(page.get_by_role("heading", name="What has been imported")).to_be_visible()
-    assert [one["id"] for one in api.get("/api/v1/datasets/", params={"visibility": "private"}).json()] == [
-        imported["id"]
+    assert [dataset["id"] for dataset in api.get("/api/v1/datasets/", params={"visibility": "private"}).json()] == [
+        imported_dataset["id"]
     ]

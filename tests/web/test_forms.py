@@ -14,7 +14,7 @@ from tests.web.page_checks import violations
 from touchstone.web.invalid_fields import mark_invalid_fields
 from touchstone.web.unsent_forms import decode_unsent_form
 
-REFUSED = [
+INVALID_FORMS = [
     ("/app/projects/choose", {"project": "{project}", "dataset": "1", "reason": " "}, "reason"),
     ("/app/projects/new?w.year=30", {"name": ""}, "name"),
     ("/app/projects/new?choose=1", {"name": "A", "reason": ""}, "reason"),
@@ -28,48 +28,48 @@ REFUSED = [
     ("/app/account/picture", {}, "picture"),
     ("/app/reset-password", {"token": "none", "password": "long enough 1"}, "token"),
 ]
-WRITTEN = "Because it is the only one <b>with</b> consent.\nAnd more."
+REASON = "Because it is the only one <b>with</b> consent.\nAnd more."
 
 
 @pytest.fixture
-def client(server: str, signed_in: dict[str, str]) -> Iterator[httpx2.Client]:
+def client(server: str, session_cookies: dict[str, str]) -> Iterator[httpx2.Client]:
     """Return a signed-in browser that prefers English."""
-    cookies = signed_in | {"touchstone_language": "en"}
-    with httpx2.Client(base_url=server, cookies=cookies, headers={"Origin": server}, timeout=60) as opened:
-        yield opened
+    cookies = session_cookies | {"touchstone_language": "en"}
+    with httpx2.Client(base_url=server, cookies=cookies, headers={"Origin": server}, timeout=60) as browser:
+        yield browser
 
 
 @pytest.fixture
 def project(api: httpx2.Client) -> str:
     """Create a project and return its id."""
-    found: str = api.post("/api/v1/projects", json={"name": "A need"}).json()["id"]
-    return found
+    project_id: str = api.post("/api/v1/projects", json={"name": "A need"}).json()["id"]
+    return project_id
 
 
 @pytest.fixture
 def table(api: httpx2.Client) -> str:
     """Create a record with a table and return its id."""
     rows = "\n".join(f"{number},{number % 2}" for number in range(60))
-    brought = api.post("/api/v1/files", files={"file": ("small.csv", f"a,y\n{rows}")}).json()
-    record = {"name": "small", "description": "", "file_path": brought["file_path"], "file_type": "csv"}
+    upload = api.post("/api/v1/files", files={"file": ("small.csv", f"a,y\n{rows}")}).json()
+    record = {"name": "small", "description": "", "file_path": upload["file_path"], "file_type": "csv"}
     return str(api.post("/api/v1/datasets/", json=record).json()["id"])
 
 
-@pytest.mark.parametrize(("path", "form", "field"), REFUSED)
+@pytest.mark.parametrize(("path", "form", "field"), INVALID_FORMS)
 def test_a_problem_stands_at_its_field(
     client: httpx2.Client, project: str, table: str, path: str, form: dict[str, str], field: str
 ) -> None:
     """The field is marked as invalid, and its description is a sentence that occurs once on the page."""
-    places = {"project": project, "table": table}
-    sent = {name: value.format(**places) for name, value in form.items()}
-    answer = client.post(path.format(**places), data=sent)
+    ids = {"project": project, "table": table}
+    form_data = {name: value.format(**ids) for name, value in form.items()}
+    answer = client.post(path.format(**ids), data=form_data)
     assert answer.status_code == 422, answer.text
     (control,) = re.findall(r'<(?:input|select|textarea) aria-invalid="true"[^>]*>', answer.text)
     assert f' name="{field}"' in control
-    described = re.findall(r'aria-describedby="([^"]+)"', control)[0].split()
-    assert described[0] == f"problem-{field}"
-    for key in described:
-        assert answer.text.count(f'id="{key}"') == 1
+    description_ids = re.findall(r'aria-describedby="([^"]+)"', control)[0].split()
+    assert description_ids[0] == f"problem-{field}"
+    for description_id in description_ids:
+        assert answer.text.count(f'id="{description_id}"') == 1
     assert re.search(rf'id="problem-{field}">[^<]{{5,}}<', answer.text)
 
 
@@ -126,11 +126,11 @@ def test_a_choice_for_an_existing_project_keeps_its_form(client: httpx2.Client, 
 
 
 def test_a_page_with_problems_is_accessible(
-    browser: Browser, server: str, signed_in: dict[str, str], project: str
+    browser: Browser, server: str, session_cookies: dict[str, str], project: str
 ) -> None:
     """The accessibility checker accepts the marks, and screen readers announce the field as invalid."""
     context = browser.new_context(base_url=server)
-    cookies = signed_in | {"touchstone_language": "en"}
+    cookies = session_cookies | {"touchstone_language": "en"}
     context.add_cookies([{"name": n, "value": v, "url": f"{server}/app/"} for n, v in cookies.items()])
     page = context.new_page()
     page.goto(f"/app/projects/{project}")
@@ -145,16 +145,16 @@ def test_a_page_with_problems_is_accessible(
 
 @pytest.mark.parametrize("scripts", [True, False])
 def test_a_reason_comes_back_after_the_session_has_ended(
-    browser: Browser, server: str, email: str, signed_in: dict[str, str], project: str, scripts: bool
+    browser: Browser, server: str, email: str, session_cookies: dict[str, str], project: str, scripts: bool
 ) -> None:
     """After signing in again, the form appears with all that was entered; it is saved only when sent again."""
     context = browser.new_context(base_url=server, locale="en-GB", java_script_enabled=scripts)
     context.set_default_timeout(60_000)
-    context.add_cookies([{"name": n, "value": v, "url": f"{server}/app/"} for n, v in signed_in.items()])
+    context.add_cookies([{"name": n, "value": v, "url": f"{server}/app/"} for n, v in session_cookies.items()])
     page = context.new_page()
     page.goto(f"/app/projects/{project}")
     page.locator("[name=dataset]").nth(1).check()
-    page.locator("form:has([name=dataset]) [name=reason]").last.fill(WRITTEN)
+    page.locator("form:has([name=dataset]) [name=reason]").last.fill(REASON)
     context.clear_cookies()
     page.locator("form:has([name=dataset]) button").last.click()
     page.locator("[name=email]").fill(email)
@@ -163,25 +163,27 @@ def test_a_reason_comes_back_after_the_session_has_ended(
     if not scripts:
         page.locator("form[data-send-now] button").click()
     field = page.locator("form:has([name=dataset]) [name=reason]").last
-    expect(field).to_have_value(WRITTEN)
+    expect(field).to_have_value(REASON)
     expect(page.locator("[name=dataset]").nth(1)).to_be_checked()
     expect(page.locator(".kept")).to_have_count(0)
     page.locator("form:has([name=dataset]) button").last.click()
-    expect(page.locator(".kept blockquote")).to_have_text(WRITTEN)
+    expect(page.locator(".kept blockquote")).to_have_text(REASON)
     context.close()
 
 
-def unsent(text: str) -> str:
+def unsent_form(page: str) -> str:
     """Return the unsent form that a sign-in page contains."""
-    return html.unescape(re.findall(r'name="unsent" value="([^"]*)"', text)[0])
+    return html.unescape(re.findall(r'name="unsent" value="([^"]*)"', page)[0])
 
 
-def test_passwords_never_go_along(server: str, signed_in: dict[str, str]) -> None:
+def test_passwords_never_go_along(server: str, session_cookies: dict[str, str]) -> None:
     """No page contains a password that was entered."""
-    with httpx2.Client(base_url=server, cookies=dict.fromkeys(signed_in, "gone"), headers={"Origin": server}) as late:
-        answer = late.post("/app/account/password", data={"current_password": "sesame", "new_password": "open it 123"})
+    expired_cookies = dict.fromkeys(session_cookies, "gone")
+    form = {"current_password": "sesame", "new_password": "open it 123"}
+    with httpx2.Client(base_url=server, cookies=expired_cookies, headers={"Origin": server}) as browser:
+        answer = browser.post("/app/account/password", data=form)
     assert answer.status_code == 401
-    assert json.loads(unsent(answer.text))["fields"] == []
+    assert json.loads(unsent_form(answer.text))["fields"] == []
 
 
 @pytest.mark.parametrize(

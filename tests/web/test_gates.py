@@ -9,15 +9,23 @@ from playwright.sync_api import Page, expect
 
 from tests.web.conftest import Visit
 from tests.web.page_checks import check_looks
-from tests.web.test_ranking import DRAWN, PORTRAIT, STANDING, go, move, new_ranking, shown_ids
+from tests.web.test_ranking import (
+    DEFINE_SUMMARY,
+    SUMMARIZE_PAGE,
+    SUMMARIZE_RESPONSE,
+    move,
+    navigate,
+    new_ranking,
+    shown_ids,
+)
 
 GATES = {"transparency": "documented", "license": ["CC-BY-*", "MIT"], "instances_min": 100_000}
 QUERY = "gate.transparency=documented&gate.license=CC-BY-*%2C+MIT&gate.instances_min=100+000"
 STATES = {"passed": "yes", "failed": "no", "unknown": "unknown"}
 
 
-def judged(api: httpx2.Client, **params: str | int) -> dict[str, Any]:
-    """Return the ranking of the API with the gates, at the level that pages require."""
+def gated_ranking(api: httpx2.Client, **params: str | int) -> dict[str, Any]:
+    """Return the ranking of the API with the gates, at the level of evidence that pages require."""
     options: dict[str, str | int] = {"limit": 20, "explain": True, "envelope": True, "assurance": "documented"}
     answer = api.post("/api/v1/datasets/score", params=options | params, json={"gates": GATES})
     assert answer.status_code == 200, answer.text
@@ -37,7 +45,7 @@ def shown_outcomes(page: Page) -> list[list[str]]:
 @pytest.mark.parametrize("view", ["heat", "bars", "table"])
 def test_every_row_says_what_the_gates_say_of_it(visit: Visit, api: httpx2.Client, view: str) -> None:
     """Nothing disappears and no rank changes; each row has a badge for each requirement, with the API's outcome."""
-    ranking = judged(api)
+    ranking = gated_ranking(api)
     page = visit(f"/app/?view={view}&{QUERY}", language="en")
     assert shown_ids(page) == [item["id"] for item in ranking["datasets"]]
     assert shown_outcomes(page) == [[STATES[item["gates"][name]] for name in GATES] for item in ranking["datasets"]]
@@ -48,16 +56,16 @@ def test_every_row_says_what_the_gates_say_of_it(visit: Visit, api: httpx2.Clien
 def test_only_what_passes_can_be_shown(visit: Visit, api: httpx2.Client) -> None:
     """The button above the ranking hides what fails or is unknown, and shows it again."""
     page = visit(f"/app/?{QUERY}", language="en")
-    passing = judged(api, gate="pass")
+    passing_ranking = gated_ranking(api, gate="pass")
     with new_ranking(page):
         page.get_by_role("link", name="Show only what meets all of them").click()
-    expect(page.locator(".found strong")).to_have_text(str(passing["total_count"]))
-    assert shown_ids(page) == [item["id"] for item in passing["datasets"]]
+    expect(page.locator(".found strong")).to_have_text(str(passing_ranking["total_count"]))
+    assert shown_ids(page) == [item["id"] for item in passing_ranking["datasets"]]
     expect(page.locator('input[name="gate"]')).to_be_checked()
     assert "gate=pass" in page.url
     with new_ranking(page):
         page.get_by_role("link", name="Show only what meets all of them").click()
-    expect(page.locator(".found strong")).not_to_have_text(str(passing["total_count"]))
+    expect(page.locator(".found strong")).not_to_have_text(str(passing_ranking["total_count"]))
 
 
 def test_a_gate_is_set_in_its_own_form_and_removed_above_the_ranking(visit: Visit) -> None:
@@ -82,28 +90,28 @@ def test_gates_work_without_scripts(visit: Visit) -> None:
     page.locator("#gates-title").click()
     page.locator("#gates-size > summary").click()
     page.locator('[id="f-gate.instances_min"]').fill("5 000")
-    go(page, "#gates .actions button")
+    navigate(page, "#gates .actions button")
     assert "year_min=1990" in page.url
     assert "gate.instances_min=5+000" in page.url
     assert page.locator("#w-year").input_value() == "70"
     assert page.locator(".gate").count() == 20
-    go(page, "#gate-chips .set")
+    navigate(page, "#gate-chips .set")
     assert "gate" not in page.url
 
 
 def test_a_patched_ranking_has_the_badges_of_a_new_one(visit: Visit) -> None:
     """Moving a slider updates the badges, limits and places of the rows as the server would draw them."""
     page = visit(f"/app/?w.ethical_score=30&w.year=50&w.citations=40&view=bars&{QUERY}", language="en")
-    page.evaluate(PORTRAIT)
-    kinds = []
+    page.evaluate(DEFINE_SUMMARY)
+    content_types = []
     for criterion, position in (("year", 52), ("citations", 60), ("year", 90)):
-        with page.expect_response(re.compile("/app/parts/ranking")) as met:
+        with page.expect_response(re.compile("/app/parts/ranking")) as response_info:
             move(page, criterion, position)
-        kinds.append(met.value.headers["content-type"].split(";")[0])
-        page.wait_for_url(f"**{met.value.headers['x-address']}")
-        question = re.sub("&layout=[^&]*", "", met.value.url)
-        assert page.evaluate(STANDING) == page.evaluate(DRAWN, f"{question}&panel=weights")
-    assert "application/json" in kinds
+        content_types.append(response_info.value.headers["content-type"].split(";")[0])
+        page.wait_for_url(f"**{response_info.value.headers['x-address']}")
+        ranking_url = re.sub("&layout=[^&]*", "", response_info.value.url)
+        assert page.evaluate(SUMMARIZE_PAGE) == page.evaluate(SUMMARIZE_RESPONSE, f"{ranking_url}&panel=weights")
+    assert "application/json" in content_types
 
 
 def test_a_wrong_value_is_reported_at_its_field(visit: Visit) -> None:
@@ -129,10 +137,10 @@ def test_badges_are_accessible_and_fit(visit: Visit) -> None:
     check_looks(page)
 
 
-def test_the_csv_file_has_places_limits_and_outcomes(server: str, signed_in: dict[str, str]) -> None:
+def test_the_csv_file_has_places_limits_and_outcomes(server: str, session_cookies: dict[str, str]) -> None:
     """Exports say what the page says."""
-    with httpx2.Client(base_url=server, cookies=signed_in, timeout=60) as client:
-        header, first, *_ = client.get(f"/app/ranking.csv?{QUERY}").text.splitlines()
+    with httpx2.Client(base_url=server, cookies=session_cookies, timeout=60) as client:
+        header, first_line, *_ = client.get(f"/app/ranking.csv?{QUERY}").text.splitlines()
     assert header.lstrip("\ufeff").startswith("rank,place,id,dataset_id,dataset_name,score,highest_score,")
     assert header.endswith("gate_transparency,gate_license,gate_instances_min")
-    assert first.rsplit(",", 1)[1] in STATES
+    assert first_line.rsplit(",", 1)[1] in STATES

@@ -16,11 +16,11 @@ from tests.web.conftest import PASSWORD, Visit
 from tests.web.page_checks import check_looks
 from tests.web.test_ranking import new_ranking
 
-LONG = 180_000  # milliseconds that a training may take on a busy machine
+JOB_TIMEOUT = 180_000  # milliseconds that a job may take on a busy machine
 
 
 @pytest.fixture
-def own_table(tmp_path: Path) -> Path:
+def loan_table(tmp_path: Path) -> Path:
     """Return a small table with a target that can be learned and a sensitive column."""
     rng = random.Random(7)
     rows = ["income,years,city,approved"]
@@ -33,30 +33,30 @@ def own_table(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def person(browser: Browser, server: str) -> Iterator[Callable[..., Page]]:
+def new_visitor(browser: Browser, server: str) -> Iterator[Callable[..., Page]]:
     """Return a function that opens the browser of a new visitor; messages on its console fail the test."""
-    opened = []
-    complaints: list[str] = []
+    contexts = []
+    console_errors: list[str] = []
 
-    def listen(message: ConsoleMessage) -> None:
+    def record_error(message: ConsoleMessage) -> None:
         # A form that was refused is answered with its status, which the browser notes.
         if message.type in ("error", "warning") and "status of 422" not in message.text:
-            complaints.append(message.text)
+            console_errors.append(message.text)
 
     def open_page(*, scripts: bool = True) -> Page:
         context = browser.new_context(
             base_url=server, locale="en-GB", java_script_enabled=scripts, viewport={"width": 1280, "height": 900}
         )
-        opened.append(context)
+        contexts.append(context)
         context.set_default_timeout(60_000)
         page = context.new_page()
-        page.on("console", listen)
+        page.on("console", record_error)
         return page
 
     yield open_page
-    for context in opened:
+    for context in contexts:
         context.close()
-    assert complaints == []
+    assert console_errors == []
 
 
 def register(page: Page, email: str) -> None:
@@ -76,18 +76,18 @@ def keep_in_project(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Fair loans")
 
 
-def test_the_whole_journey_by_mouse(person: Callable[..., Page], email: str, own_table: Path) -> None:
+def test_the_whole_journey_by_mouse(new_visitor: Callable[..., Page], email: str, loan_table: Path) -> None:
     """Register, filter, weight, compare, create a project, upload a table, train a model, and explain it."""
-    page = person()
+    page = new_visitor()
     register(page, email)
     with new_ranking(page):
         page.locator('input[name="domain"]').first.check()
     with new_ranking(page):
         page.locator("#w-year").fill("60")
     rows = page.locator("#results [data-id]")
-    for row in (0, 1):
+    for index in (0, 1):
         with new_ranking(page):
-            rows.nth(row).locator("input.pin").check()
+            rows.nth(index).locator("input.pin").check()
     page.get_by_role("link", name="Compare").click()
     expect(page.locator(".compare thead th")).to_have_count(2)
     page.get_by_role("link", name="Back to the ranking").click()
@@ -96,7 +96,7 @@ def test_the_whole_journey_by_mouse(person: Callable[..., Page], email: str, own
     page.get_by_label("Why this one?").fill("The most recent one.")
     page.get_by_role("button", name="Keep this choice").click()
     expect(page.locator(".kept blockquote")).to_have_text("The most recent one.")
-    bring(page, own_table)
+    add_data(page, loan_table)
     train(page)
     explain(page)
     page.get_by_role("link", name="Project", exact=True).click()
@@ -104,9 +104,9 @@ def test_the_whole_journey_by_mouse(person: Callable[..., Page], email: str, own
     expect(page.locator(".timeline")).to_contain_text("Explanation requested:")
 
 
-def bring(page: Page, table: Path) -> None:
+def add_data(page: Page, table_path: Path) -> None:
     page.get_by_role("link", name="Add data").click()
-    page.get_by_label("File").set_input_files(table)
+    page.get_by_label("File").set_input_files(table_path)
     page.get_by_label("Column to predict").fill("approved")
     page.get_by_label("Sensitive columns").fill("city")
     page.get_by_role("button", name="Add data").click()
@@ -122,18 +122,18 @@ def train(page: Page) -> None:
     page.get_by_label("Trials").fill("2")
     page.get_by_label("Project").select_option(label="Fair loans")
     page.get_by_role("button", name="Start the training").click()
-    expect(page.locator("#quality")).to_be_visible(timeout=LONG)
+    expect(page.locator("#quality")).to_be_visible(timeout=JOB_TIMEOUT)
     expect(page.get_by_role("heading", name="Quality by group of city")).to_be_visible()
     chart = page.locator("figure.chart").first
     chart.scroll_into_view_if_needed()
-    expect(chart.locator("canvas")).to_be_visible(timeout=LONG)
+    expect(chart.locator("canvas")).to_be_visible(timeout=JOB_TIMEOUT)
 
 
 def explain(page: Page) -> None:
     page.get_by_role("link", name="Explain a model").click()
     page.get_by_label("Rows to explain").fill("0, 5")
     page.get_by_role("button", name="Start the explanation").click()
-    expect(page.locator("#story")).to_be_visible(timeout=LONG)
+    expect(page.locator("#story")).to_be_visible(timeout=JOB_TIMEOUT)
     expect(page.locator(".fall tbody tr")).to_have_count(3)
     page.locator("#row nav a").nth(1).click()
     expect(page.locator("#waterfall")).to_contain_text("Row 5")
@@ -142,9 +142,9 @@ def explain(page: Page) -> None:
     expect(page.locator("#what-if ~ .notice")).to_contain_text("The model answers yes → no")
 
 
-def test_a_project_by_keyboard_alone(person: Callable[..., Page], email: str) -> None:
+def test_a_project_by_keyboard_alone(new_visitor: Callable[..., Page], email: str) -> None:
     """Registering, setting weights and recording a choice need only Tab, arrow keys, Space and Enter."""
-    page = person()
+    page = new_visitor()
     page.goto("/app/register")
     reach(page, "[name=email]")
     page.keyboard.type(email)
@@ -171,29 +171,29 @@ def test_a_project_by_keyboard_alone(person: Callable[..., Page], email: str) ->
 
 def reach(page: Page, selector: str) -> None:
     """Press Tab until the first element that matches the selector has the focus."""
-    wanted = page.locator(selector).first
+    element = page.locator(selector).first
     for _ in range(250):
-        if wanted.evaluate("element => element === document.activeElement"):
+        if element.evaluate("element => element === document.activeElement"):
             return
         page.keyboard.press("Tab")
     raise AssertionError(f"{selector} cannot be reached by Tab")
 
 
 @pytest.fixture
-def loans(api: httpx2.Client, own_table: Path) -> str:
+def loans(api: httpx2.Client, loan_table: Path) -> str:
     """Create a record with the small table, and return the address of its page."""
-    with own_table.open("rb") as table:
-        brought = api.post("/api/v1/files", files={"file": ("loans.csv", table)}).json()
+    with loan_table.open("rb") as file:
+        upload = api.post("/api/v1/files", files={"file": ("loans.csv", file)}).json()
     body = {
         "name": "loans",
         "description": "",
-        "file_path": brought["file_path"],
+        "file_path": upload["file_path"],
         "file_type": "csv",
         "metadata": {"target": "approved"},
     }
-    made = api.post("/api/v1/datasets/", json=body)
-    assert made.status_code == 201, made.text
-    return f"/app/datasets/{made.json()['id']}"
+    answer = api.post("/api/v1/datasets/", json=body)
+    assert answer.status_code == 201, answer.text
+    return f"/app/datasets/{answer.json()['id']}"
 
 
 def test_a_model_by_keyboard_alone(visit: Visit, loans: str) -> None:
@@ -203,13 +203,13 @@ def test_a_model_by_keyboard_alone(visit: Visit, loans: str) -> None:
     reach(page, "[name=max_trials]")
     page.keyboard.type("2")
     page.keyboard.press("Enter")
-    expect(page.locator("#quality")).to_be_visible(timeout=LONG)
+    expect(page.locator("#quality")).to_be_visible(timeout=JOB_TIMEOUT)
     check_looks(page)
     follow(page, "main .actions a[href^='/app/jobs/explain']")
     reach(page, "[name=rows]")
     page.keyboard.type("0, 5")
     page.keyboard.press("Enter")
-    expect(page.locator("#story")).to_be_visible(timeout=LONG)
+    expect(page.locator("#story")).to_be_visible(timeout=JOB_TIMEOUT)
     follow(page, "#row nav a[href*='row=1']")
     expect(page.locator("#waterfall")).to_contain_text("Row 5")
     check_looks(page)
@@ -232,32 +232,32 @@ def test_a_model_without_scripts(visit: Visit, loans: str) -> None:
     page.locator("main a[href^='/app/jobs/train']").first.click()
     page.get_by_label("Trials").fill("2")
     page.get_by_role("button", name="Start the training").click()
-    expect(page.locator("#quality")).to_be_visible(timeout=LONG)
+    expect(page.locator("#quality")).to_be_visible(timeout=JOB_TIMEOUT)
     expect(page.locator("main")).to_contain_text("approved")
-    assert drawn(page)
+    assert is_chart_loaded(page)
     page.get_by_role("link", name="Explain a model").click()
     page.get_by_label("Rows to explain").fill("0, 5")
     page.get_by_role("button", name="Start the explanation").click()
-    expect(page.locator("#story")).to_be_visible(timeout=LONG)
+    expect(page.locator("#story")).to_be_visible(timeout=JOB_TIMEOUT)
     expect(page.locator(".fall tbody tr")).to_have_count(3)
-    assert drawn(page)
+    assert is_chart_loaded(page)
     page.get_by_role("textbox", name="income").fill("12")
     page.get_by_role("textbox", name="years").fill("2")
     page.get_by_role("button", name="Ask the model").click()
     expect(page.locator("#what-if ~ .notice")).to_contain_text("The model answers yes → no")
 
 
-def drawn(page: Page) -> bool:
+def is_chart_loaded(page: Page) -> bool:
     """Return whether the first chart has been loaded as a picture."""
     picture = page.locator(".chart img").first
     picture.scroll_into_view_if_needed()
-    found: bool = picture.evaluate("image => image.decode().then(() => image.naturalWidth > 0)")
-    return found
+    is_loaded: bool = picture.evaluate("image => image.decode().then(() => image.naturalWidth > 0)")
+    return is_loaded
 
 
-def test_the_account_without_scripts(person: Callable[..., Page], email: str, tmp_path: Path) -> None:
+def test_the_account_without_scripts(new_visitor: Callable[..., Page], email: str, tmp_path: Path) -> None:
     """Profile, picture, language, sessions and password work as plain forms."""
-    page = person(scripts=False)
+    page = new_visitor(scripts=False)
     register(page, email)
     page.goto("/app/account")
     page.get_by_label("Display name").fill("Ada")
@@ -283,10 +283,10 @@ def test_the_account_without_scripts(person: Callable[..., Page], email: str, tm
     expect(page.locator(".heat tbody tr")).to_have_count(20)
 
 
-def test_a_table_larger_than_other_bodies_is_taken(server: str, signed_in: dict[str, str]) -> None:
+def test_a_table_larger_than_other_bodies_is_taken(server: str, session_cookies: dict[str, str]) -> None:
     """The page accepts files as large as the API does, and not only bodies as large as other forms."""
     table = b"a,b\n" + b"1234567,7654321\n" * 400_000
-    with httpx2.Client(base_url=server, cookies=signed_in, headers={"Origin": server}, timeout=120) as client:
+    with httpx2.Client(base_url=server, cookies=session_cookies, headers={"Origin": server}, timeout=120) as client:
         answer = client.post(
             "/app/datasets/new", data={"name": "large"}, files={"file": ("large.csv", table, "text/csv")}
         )
@@ -301,9 +301,9 @@ def png() -> bytes:
     return buffer.getvalue()
 
 
-def test_an_upload_is_seen_and_deleted_without_scripts(person: Callable[..., Page], email: str) -> None:
+def test_an_upload_is_seen_and_deleted_without_scripts(new_visitor: Callable[..., Page], email: str) -> None:
     """The account page lists an uploaded file with its size, and a button deletes it."""
-    page = person(scripts=False)
+    page = new_visitor(scripts=False)
     register(page, email)
     page.goto("/app/account")
     expect(page.locator("#uploads ~ p").last).to_contain_text("No files uploaded.")
@@ -321,9 +321,9 @@ def test_an_upload_is_seen_and_deleted_without_scripts(person: Callable[..., Pag
 
 def test_a_record_is_changed_without_scripts(visit: Visit, loans: str, api: httpx2.Client) -> None:
     """The author changes declared values; values that are not in the form, and measured ones, stay the same."""
-    record = loans.replace("/app", "/api/v1")
-    kept = {"target": "approved", "source": {"name": "Our own"}}
-    before = api.patch(record, json={"metadata": kept, "citations": 12}).json()
+    record_path = loans.replace("/app", "/api/v1")
+    metadata = {"target": "approved", "source": {"name": "Our own"}}
+    old_record = api.patch(record_path, json={"metadata": metadata, "citations": 12}).json()
     page = visit(loans, language="en", scripts=False)
     page.get_by_text("Manage").click()
     page.get_by_role("link", name="Edit the record").click()
@@ -333,27 +333,27 @@ def test_a_record_is_changed_without_scripts(visit: Visit, loans: str, api: http
     page.get_by_label("Informed consent").select_option("true")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("status")).to_have_text("The record has been saved.")
-    after = api.get(record).json()
-    assert (after["domain"], after["description"]) == (["credit", "housing"], "Two lines\nof text")
-    assert (after["informed_consent"], after["transparency"], after["citations"]) == (True, None, 12)
-    assert {**before["metadata"], "sensitive_columns": ["city"]} == after["metadata"]
+    new_record = api.get(record_path).json()
+    assert (new_record["domain"], new_record["description"]) == (["credit", "housing"], "Two lines\nof text")
+    assert (new_record["informed_consent"], new_record["transparency"], new_record["citations"]) == (True, None, 12)
+    assert {**old_record["metadata"], "sensitive_columns": ["city"]} == new_record["metadata"]
 
 
 def test_a_record_that_someone_changed_meanwhile_is_not_overwritten(
-    server: str, signed_in: dict[str, str], loans: str, api: httpx2.Client
+    server: str, session_cookies: dict[str, str], loans: str, api: httpx2.Client
 ) -> None:
     """The form remembers the version that it shows, and says so if a newer one exists."""
-    with httpx2.Client(base_url=server, cookies=signed_in, headers={"Origin": server}, timeout=60) as client:
-        shown = client.get(f"{loans}/edit").text
-        etag = html.unescape(re.findall(r'name="etag" value="([^"]+)"', shown)[0])
+    with httpx2.Client(base_url=server, cookies=session_cookies, headers={"Origin": server}, timeout=60) as client:
+        form_page = client.get(f"{loans}/edit").text
+        etag = html.unescape(re.findall(r'name="etag" value="([^"]+)"', form_page)[0])
         api.patch(loans.replace("/app", "/api/v1"), json={"objective": "newer"})
         answer = client.post(f"{loans}/edit", data={"name": "older", "etag": etag})
         assert answer.status_code == 412
         assert client.get(loans).text.count("older") == 0
 
 
-def test_a_foreign_record_cannot_be_changed(server: str, signed_in: dict[str, str]) -> None:
+def test_a_foreign_record_cannot_be_changed(server: str, session_cookies: dict[str, str]) -> None:
     """The form for a record of another user is refused with an explanation."""
-    with httpx2.Client(base_url=server, cookies=signed_in, headers={"Origin": server}, timeout=60) as client:
+    with httpx2.Client(base_url=server, cookies=session_cookies, headers={"Origin": server}, timeout=60) as client:
         answer = client.post("/app/datasets/1/edit", data={"name": "mine"})
         assert answer.status_code == 403

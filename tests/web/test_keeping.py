@@ -11,27 +11,27 @@ from tests.web.conftest import Visit
 from tests.web.test_ranking import move, new_ranking
 
 RANKING: Final = "/app/?year_min=1990&w.ethical_score=30&w.year=60&view=bars&pin=1&pin=2"
-ELSEWHERE: Final = ("/app/projects", "/app/jobs", "/app/account", "/app/datasets/1", "/app/nowhere")
+OTHER_PAGES: Final = ("/app/projects", "/app/jobs", "/app/account", "/app/datasets/1", "/app/nowhere")
 
 
-def state(page: Page) -> dict[str, list[str]]:
+def ranking_state(page: Page) -> dict[str, list[str]]:
     """Return the state of the ranking in an address."""
-    found: dict[str, list[str]] = {}
+    parameters: dict[str, list[str]] = {}
     for name, value in httpx2.URL(page.url).params.multi_items():
-        found.setdefault(name, []).append(value)
-    return found
+        parameters.setdefault(name, []).append(value)
+    return parameters
 
 
 @pytest.mark.parametrize("scripts", [True, False])
 def test_the_navigation_leads_back_to_the_ranking_as_it_was(visit: Visit, scripts: bool) -> None:
     """Weights, filters, pins and view survive a visit to other pages, with scripts and without."""
     page = visit(RANKING, language="en", scripts=scripts)
-    before = state(page)
+    state_before = ranking_state(page)
     page.get_by_role("link", name="Projects", exact=True).click()
     page.locator(".me").click()
     page.locator("header nav a").first.click()
     expect(page.locator(".bars li")).to_have_count(20)
-    assert state(page) == before
+    assert ranking_state(page) == state_before
 
 
 def test_a_move_a_moment_ago_survives_the_navigation(visit: Visit) -> None:
@@ -41,29 +41,29 @@ def test_a_move_a_moment_ago_survives_the_navigation(visit: Visit) -> None:
     move(page, "citations", 44)
     page.get_by_role("link", name="Projects", exact=True).click()
     expect(page).to_have_url(re.compile("/app/projects"))
-    second = page.context.new_page()
-    second.goto("/app/?w.year=5&view=table")
+    second_tab = page.context.new_page()
+    second_tab.goto("/app/?w.year=5&view=table")
     page.reload()
     page.locator("header nav a").first.click()
     expect(page.locator("#w-citations")).to_have_value("44")
-    found = state(page)
-    assert (found["w.year"], sorted(found["pin"]), found["view"]) == (["60"], ["1", "2"], ["bars"])
+    state = ranking_state(page)
+    assert (state["w.year"], sorted(state["pin"]), state["view"]) == (["60"], ["1", "2"], ["bars"])
 
 
-@pytest.mark.parametrize("path", ELSEWHERE)
-def test_every_page_knows_the_way_back(server: str, signed_in: dict[str, str], path: str) -> None:
+@pytest.mark.parametrize("path", OTHER_PAGES)
+def test_every_page_knows_the_way_back(server: str, session_cookies: dict[str, str], path: str) -> None:
     """The link in the header leads back to the ranking, until the user signs out."""
-    with httpx2.Client(base_url=server, cookies=signed_in, headers={"Origin": server}, timeout=60) as client:
+    with httpx2.Client(base_url=server, cookies=session_cookies, headers={"Origin": server}, timeout=60) as client:
         client.get(RANKING)
         assert "w.year=60" in client.get(path).text
         client.post("/app/sign-out")
         assert "w.year=60" not in client.get("/app/sign-in").text
 
 
-def test_a_foreign_cookie_leads_nowhere_else(server: str, signed_in: dict[str, str]) -> None:
+def test_a_foreign_cookie_leads_nowhere_else(server: str, session_cookies: dict[str, str]) -> None:
     """A cookie that does not contain the query of a ranking is never written into a link."""
     with httpx2.Client(
-        base_url=server, cookies=signed_in | {"touchstone_ranking": "../evil?x=1"}, timeout=60
+        base_url=server, cookies=session_cookies | {"touchstone_ranking": "../evil?x=1"}, timeout=60
     ) as client:
         assert "evil" not in client.get("/app/projects").text
 
@@ -80,14 +80,17 @@ def test_a_row_is_kept_in_a_new_project(visit: Visit, api: httpx2.Client, script
     form.locator("[name=reason]").fill("It fits.")
     form.locator("button").click()
     expect(page.locator(".kept blockquote")).to_have_text("It fits.")
-    project = next(one for one in api.get("/api/v1/projects").json() if one["name"] == f"Row {scripts}")
+    project = next(project for project in api.get("/api/v1/projects").json() if project["name"] == f"Row {scripts}")
     assert project["criteria"] == {"year_min": 1990}
-    assert {one["criterion_name"]: one["weight"] for one in project["weights"]} == {"year": 0.6, "citations": 0.2}
+    assert {weight["criterion_name"]: weight["weight"] for weight in project["weights"]} == {
+        "year": 0.6,
+        "citations": 0.2,
+    }
 
 
 def test_a_compared_dataset_is_kept_in_an_existing_project_by_keyboard(visit: Visit, api: httpx2.Client) -> None:
     """The comparison offers this for each dataset; if the reason is missing, the form is shown again."""
-    project = api.post("/api/v1/projects", json={"name": "There already"}).json()["id"]
+    project_id = api.post("/api/v1/projects", json={"name": "There already"}).json()["id"]
     page = visit("/app/compare?pin=1&pin=2&w.year=60&w.citations=20", language="en")
     page.locator(".compare thead th a[aria-label]").nth(1).focus()
     page.keyboard.press("Enter")
@@ -99,8 +102,8 @@ def test_a_compared_dataset_is_kept_in_an_existing_project_by_keyboard(visit: Vi
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(page.locator(".kept blockquote")).to_have_text("Better documented.")
-    kept = api.get(f"/api/v1/projects/{project}").json()
-    assert (kept["chosen_dataset_id"], len(kept["weights"])) == (2, 2)
+    project = api.get(f"/api/v1/projects/{project_id}").json()
+    assert (project["chosen_dataset_id"], len(project["weights"])) == (2, 2)
 
 
 def test_the_links_of_the_rows_follow_the_weights(visit: Visit) -> None:

@@ -15,7 +15,7 @@ def browser(server: str, language: str, cookies: Mapping[str, str] | None = None
     return httpx2.Client(base_url=server, headers=headers, cookies=dict(cookies or {}), timeout=60)
 
 
-def spoken(client: httpx2.Client, path: str = "/app/account") -> str:
+def page_language(client: httpx2.Client, path: str = "/app/account") -> str:
     """Return the language of a page."""
     answer = client.get(path)
     assert answer.status_code == 200
@@ -25,31 +25,31 @@ def spoken(client: httpx2.Client, path: str = "/app/account") -> str:
 def account_language(server: str, email: str, language: str) -> str:
     """Return the language that the API reports to a client that prefers `language`."""
     with browser(server, language) as client:
-        grant = client.post("/api/v1/auth/login", json={"username": email, "password": PASSWORD}).json()
-        me = client.get("/api/v1/users/me", headers={"Authorization": f"Bearer {grant['access_token']}"})
-    return str(me.json()["locale"])
+        tokens = client.post("/api/v1/auth/login", json={"username": email, "password": PASSWORD}).json()
+        answer = client.get("/api/v1/users/me", headers={"Authorization": f"Bearer {tokens['access_token']}"})
+    return str(answer.json()["locale"])
 
 
 def test_a_registered_english_speaker_reads_english(server: str, email: str) -> None:
     """The pages are in English from the sign-in page on, and follow when the browser changes its language."""
     with browser(server, "en-GB") as client:
-        assert spoken(client, "/app/register") == "en"
+        assert page_language(client, "/app/register") == "en"
         assert client.post("/app/register", data={"email": email, "password": PASSWORD}).status_code == 303
-        assert spoken(client, "/app/") == spoken(client) == "en"
+        assert page_language(client, "/app/") == page_language(client) == "en"
         assert LANGUAGE not in client.cookies
-        with browser(server, "fr-FR", client.cookies) as later:
-            assert spoken(later) == "fr"
+        with browser(server, "fr-FR", client.cookies) as french_client:
+            assert page_language(french_client) == "fr"
     assert (account_language(server, email, "en-US"), account_language(server, email, "fr")) == ("en", "fr")
 
 
 def test_an_account_made_elsewhere_follows_the_browser(server: str, email: str) -> None:
     """An account that a program created without a language is in English in an English browser."""
     with httpx2.Client(base_url=server, headers={"Origin": server}, timeout=60) as program:
-        made = program.post("/api/v1/auth/register", json={"email": email, "password": PASSWORD})
-        assert made.json()["locale"] == "fr"
+        answer = program.post("/api/v1/auth/register", json={"email": email, "password": PASSWORD})
+        assert answer.json()["locale"] == "fr"
     with browser(server, "en-GB") as client:
         assert client.post("/app/sign-in", data={"email": email, "password": PASSWORD}).status_code == 303
-        assert spoken(client) == spoken(client, "/app/") == "en"
+        assert page_language(client) == page_language(client, "/app/") == "en"
 
 
 def test_the_account_s_choice_wins_over_the_browser_s(server: str, email: str) -> None:
@@ -57,25 +57,25 @@ def test_the_account_s_choice_wins_over_the_browser_s(server: str, email: str) -
     with browser(server, "en-GB") as client:
         client.post("/app/register", data={"email": email, "password": PASSWORD})
         assert client.post("/app/account/profile", data={"locale": "fr"}).status_code == 303
-        assert spoken(client) == "fr"
+        assert page_language(client) == "fr"
     assert account_language(server, email, "en") == "fr"
-    with browser(server, "en-GB") as elsewhere:
-        elsewhere.post("/app/sign-in", data={"email": email, "password": PASSWORD})
-        assert spoken(elsewhere) == "fr"
-    with browser(server, "fr-FR") as changing:
-        changing.post("/app/sign-in", data={"email": email, "password": PASSWORD})
-        kept = {name: value for name, value in changing.cookies.items() if name != LANGUAGE}
-    with browser(server, "en-GB", kept) as changed:
-        assert spoken(changed) == "fr"
+    with browser(server, "en-GB") as english_client:
+        english_client.post("/app/sign-in", data={"email": email, "password": PASSWORD})
+        assert page_language(english_client) == "fr"
+    with browser(server, "fr-FR") as french_client:
+        french_client.post("/app/sign-in", data={"email": email, "password": PASSWORD})
+        cookies = {name: value for name, value in french_client.cookies.items() if name != LANGUAGE}
+    with browser(server, "en-GB", cookies) as returning_client:
+        assert page_language(returning_client) == "fr"
 
 
 def test_a_choice_made_before_registering_is_the_account_s(server: str, email: str) -> None:
     """A language chosen with the button on the sign-in page becomes the language of the new account."""
     with browser(server, "fr-FR") as client:
         client.post("/app/preferences", data={"language": "en", "next": "/app/register"})
-        assert spoken(client, "/app/register") == "en"
+        assert page_language(client, "/app/register") == "en"
         client.post("/app/register", data={"email": email, "password": PASSWORD})
-        assert spoken(client) == "en"
+        assert page_language(client) == "en"
     assert account_language(server, email, "fr") == "en"
 
 
@@ -84,5 +84,5 @@ def test_the_button_chooses_for_the_account(server: str, email: str) -> None:
     with browser(server, "fr-FR") as client:
         client.post("/app/register", data={"email": email, "password": PASSWORD})
         client.post("/app/preferences", data={"language": "en", "next": "/app/"})
-        assert spoken(client) == "en"
+        assert page_language(client) == "en"
     assert account_language(server, email, "fr") == "en"

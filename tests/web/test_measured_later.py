@@ -41,15 +41,15 @@ def metadata_of(api: httpx2.Client, dataset_id: int) -> dict[str, Any]:
 
 
 def test_a_page_says_that_its_file_is_being_measured(visit: Visit, api: httpx2.Client, wide_table: str) -> None:
-    """Until the profile is there, a notice stands in its place, in both languages; afterwards the columns do."""
+    """Until the profile is there, a notice in the reader's language takes its place; then the columns appear."""
     body = {"name": "Wide", "description": "", "visibility": "private", "file_path": wide_table, "file_type": "csv"}
     dataset_id = api.post("/api/v1/datasets/", json=body).json()["id"]
     page = visit(f"/app/datasets/{dataset_id}", language="en")
     notice = page.locator(".notice[role=status]")
     expect(notice).to_have_text("The file is being read: its profile will appear here. Reload the page in a moment.")
     check_looks(page)
-    french = visit(f"/app/datasets/{dataset_id}", language="fr", scripts=False)
-    expect(french.locator(".notice[role=status]")).to_contain_text("Le fichier est en cours de lecture")
+    french_page = visit(f"/app/datasets/{dataset_id}", language="fr", scripts=False)
+    expect(french_page.locator(".notice[role=status]")).to_contain_text("Le fichier est en cours de lecture")
 
     while metadata_of(api, dataset_id).get("unmeasured") == "in_progress":
         time.sleep(0.2)

@@ -10,7 +10,7 @@ from tests.web.conftest import Visit
 from tests.web.page_checks import check_looks
 from touchstone.learning.comparison_request import DatasetOptions
 
-# Of the first table, the target can be learned; in the second one, it does not depend on anything.
+# The target of the first table can be learned; that of the second one does not depend on anything.
 TABLES = {
     "Learnable": "\n".join(f"{row % 13},{row % 4},{int(row % 13 > 6)}" for row in range(120)),
     "Random": "\n".join(f"{row % 13},{row % 4},{row * row * 7 % 31 % 2}" for row in range(120)),
@@ -21,8 +21,8 @@ TABLES = {
 def project(api: httpx2.Client, email: str) -> str:
     """Return the address of a project whose ranking consists of both tables and a record without one."""
     for name, rows in TABLES.items():
-        stored = api.post("/api/v1/files", files={"file": ("table.csv", f"hours,coffee,passed\n{rows}\n")})
-        create_record(api, f"{name} {email}", file_path=stored.json()["file_path"], file_type="csv")
+        upload = api.post("/api/v1/files", files={"file": ("table.csv", f"hours,coffee,passed\n{rows}\n")})
+        create_record(api, f"{name} {email}", file_path=upload.json()["file_path"], file_type="csv")
     create_record(api, f"Bare {email}", file_path="", file_type="")
 
     body = {"name": "Exams", "criteria": {"dataset_name": email}, "weights": [{"criterion_name": "year", "weight": 1}]}

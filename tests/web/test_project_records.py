@@ -14,19 +14,19 @@ from tests.web.page_checks import check_looks
 
 @pytest.fixture
 def records(api: httpx2.Client, email: str) -> list[dict[str, Any]]:
-    """Two public records of the reader, of which the first ranks higher."""
-    created = []
+    """Create two public records of the reader, of which the first ranks higher."""
+    datasets = []
     for name, year in (("Newer", 2024), ("Older", 2010)):
         body = {"name": f"{name} {email}", "description": "", "file_path": "", "file_type": "", "year": year}
         answer = api.post("/api/v1/datasets/", json={**body, "citations": 40, "transparency": True})
         assert answer.status_code == 201, answer.text
-        created.append(answer.json())
-    return created
+        datasets.append(answer.json())
+    return datasets
 
 
 @pytest.fixture
 def project(api: httpx2.Client, email: str, records: list[dict[str, Any]]) -> str:
-    """The address of a project whose ranking contains these two records alone."""
+    """Create a project whose ranking contains only these two records, and return the path of its page."""
     weights = [{"criterion_name": "year", "weight": 3}, {"criterion_name": "transparency", "weight": 1}]
     body = {"name": "Loans", "criteria": {"dataset_name": email}, "weights": weights}
     return f"/app/projects/{api.post('/api/v1/projects', json=body).json()['id']}"
@@ -188,11 +188,11 @@ def test_a_snapshot_is_deleted_on_its_page(visit: Visit, api: httpx2.Client, pro
 
 
 def test_a_snapshot_that_was_interrupted_is_shown_again_and_not_taken(
-    server: str, signed_in: dict[str, str], api: httpx2.Client, project: str
+    server: str, session_cookies: dict[str, str], api: httpx2.Client, project: str
 ) -> None:
     """After signing in again, the form comes back with its note, and only a second click freezes the ranking."""
     form = {"form": "snapshot", "note": "Before the meeting", "returned": "yes"}
-    with httpx2.Client(base_url=server, cookies=signed_in, headers={"Origin": server}, timeout=60) as client:
+    with httpx2.Client(base_url=server, cookies=session_cookies, headers={"Origin": server}, timeout=60) as client:
         answer = client.post(f"{project}/snapshots", data=form)
     assert answer.status_code == 200
     assert 'value="Before the meeting"' in answer.text
@@ -200,11 +200,11 @@ def test_a_snapshot_that_was_interrupted_is_shown_again_and_not_taken(
 
 
 def test_the_file_of_a_snapshot_has_the_digest_that_the_page_shows(
-    server: str, signed_in: dict[str, str], api: httpx2.Client, project: str
+    server: str, session_cookies: dict[str, str], api: httpx2.Client, project: str
 ) -> None:
     """Anybody can check the saved file with a tool of their own."""
     snapshot = api.post(f"{project.replace('/app', '/api/v1')}/snapshots").json()
-    with httpx2.Client(base_url=server, cookies=signed_in, timeout=60) as client:
+    with httpx2.Client(base_url=server, cookies=session_cookies, timeout=60) as client:
         answer = client.get(f"{project}/snapshots/{snapshot['id']}.json")
         page = client.get(f"{project}/snapshots/{snapshot['id']}").text
     assert answer.headers["content-disposition"].startswith("attachment")
@@ -234,12 +234,12 @@ def test_the_report_is_shown_and_saved_in_both_languages(
     assert page.request.get(f"{project}/report.doc").status == 404
 
 
-def test_the_report_runs_nothing(server: str, signed_in: dict[str, str], api: httpx2.Client) -> None:
+def test_the_report_runs_nothing(server: str, session_cookies: dict[str, str], api: httpx2.Client) -> None:
     """Names with markup are shown as text, and the security policy allows neither scripts nor other files."""
     hostile = "<script>document.title='owned'</script>"
     body = {"name": hostile, "chosen_dataset_id": 1, "choice_reason": hostile}
     project_id = api.post("/api/v1/projects", json=body).json()["id"]
-    with httpx2.Client(base_url=server, cookies=signed_in, timeout=60) as client:
+    with httpx2.Client(base_url=server, cookies=session_cookies, timeout=60) as client:
         answer = client.get(f"/app/projects/{project_id}/report.html")
     assert hostile not in answer.text
     policy = answer.headers["content-security-policy"]
@@ -248,20 +248,20 @@ def test_the_report_runs_nothing(server: str, signed_in: dict[str, str], api: ht
     assert "sandbox" in policy
 
 
-@pytest.mark.parametrize("page", ["snapshots/00000000-0000-0000-0000-000000000000", "report", "report.pdf"])
+@pytest.mark.parametrize("path", ["snapshots/00000000-0000-0000-0000-000000000000", "report", "report.pdf"])
 def test_what_foreign_projects_keep_looks_missing(
-    server: str, signed_in: dict[str, str], api: httpx2.Client, email: str, page: str
+    server: str, session_cookies: dict[str, str], api: httpx2.Client, email: str, path: str
 ) -> None:
-    """Neither the snapshots nor the report of somebody else's project can be told from missing ones."""
-    other = {"email": f"other-{email}", "password": "autre phrase bien longue"}
+    """Neither the snapshots nor the report of somebody else's project can be distinguished from missing ones."""
+    other_user = {"email": f"other-{email}", "password": "autre phrase bien longue"}
     with httpx2.Client(base_url=server, timeout=60) as client:
-        client.post("/api/v1/auth/register", json=other)
-        form = {"username": other["email"], "password": other["password"]}
+        client.post("/api/v1/auth/register", json=other_user)
+        form = {"username": other_user["email"], "password": other_user["password"]}
         token = client.post("/api/v1/auth/login", json=form).json()["access_token"]
         headers = {"Authorization": f"Bearer {token}"}
-        theirs = client.post("/api/v1/projects", json={"name": "secret"}, headers=headers).json()["id"]
-    with httpx2.Client(base_url=server, cookies=signed_in, timeout=60) as client:
-        for project_id in (theirs, "00000000-0000-0000-0000-000000000000"):
-            answer = client.get(f"/app/projects/{project_id}/{page}")
+        foreign_project_id = client.post("/api/v1/projects", json={"name": "secret"}, headers=headers).json()["id"]
+    with httpx2.Client(base_url=server, cookies=session_cookies, timeout=60) as client:
+        for project_id in (foreign_project_id, "00000000-0000-0000-0000-000000000000"):
+            answer = client.get(f"/app/projects/{project_id}/{path}")
             assert answer.status_code == 404
             assert "Projet non trouvé" in answer.text

@@ -30,44 +30,47 @@ BURST = """async () => {
 }"""
 
 
-# What is wrong with the heat map and the labels above its columns.
+# Lists what is wrong with the heat map and the labels above its columns.
 MISPLACED_LABELS = """() => {
   const card = document.querySelector(".results > .wide");
-  const wrong = card.scrollWidth > card.clientWidth ? ["the heat map scrolls"] : [];
+  const problems = card.scrollWidth > card.clientWidth ? ["the heat map scrolls"] : [];
   const cardBox = card.getBoundingClientRect();
   for (const label of card.querySelectorAll("th.criterion span")) {
     const box = label.getBoundingClientRect();
     const isInside = box.left >= cardBox.left && box.right <= cardBox.right && box.top >= cardBox.top;
-    const isWhole = label.scrollWidth <= label.clientWidth || getComputedStyle(label).display === "inline";
+    const isUncut = label.scrollWidth <= label.clientWidth || getComputedStyle(label).display === "inline";
     const isReadable = getComputedStyle(label).writingMode === "horizontal-tb";
-    if (!(isInside && isWhole && isReadable)) wrong.push(label.textContent);
+    if (!(isInside && isUncut && isReadable)) problems.push(label.textContent);
   }
-  return wrong;
+  return problems;
 }"""
-# What a picture is made of: elements, texts and attributes. Links are alike when they ask for the same in any order.
-PORTRAIT = """() => {
-  globalThis.portrait = (node) => {
+# Defines `summarize`, which lists the elements, texts and attributes of a part of a page. The summaries of two links
+# are equal if the links have the same parameters, in whatever order.
+DEFINE_SUMMARY = """() => {
+  globalThis.summarize = (node) => {
     if (node.nodeType !== Node.ELEMENT_NODE) return node.data.trim() ? [node.data.trim()] : [];
-    const facts = {};
+    const attributes = {};
     for (const { name, value } of node.attributes) {
-      if (name === "href") facts[name] = [...new URL(value, location).searchParams].map(String).sort().join(" & ");
-      else if (name !== "checked" && value !== "") facts[name] = value;
+      if (name === "href") attributes[name] = [...new URL(value, location).searchParams].map(String).sort().join(" & ");
+      else if (name !== "checked" && value !== "") attributes[name] = value;
     }
-    if (node.type === "checkbox") facts.checked = node.checked;
-    if (node.type === "range") facts.value = node.value;
-    const told = Object.entries(facts).sort().map(([name, value]) => `${name}=${value}`).join(" ");
-    return [`${node.tagName} ${told}`, ...[...node.childNodes].flatMap(portrait)];
+    if (node.type === "checkbox") attributes.checked = node.checked;
+    if (node.type === "range") attributes.value = node.value;
+    const attributeText = Object.entries(attributes).sort().map(([name, value]) => `${name}=${value}`).join(" ");
+    return [`${node.tagName} ${attributeText}`, ...[...node.childNodes].flatMap(summarize)];
   };
 }"""
-DRAWN = """async (question) => {
-  const holder = document.createElement("template");
-  holder.innerHTML = await (await fetch(question)).text();
-  return ["results", "weights"].flatMap((id) => portrait(holder.content.getElementById(id)));
+# Summarizes what the server draws for the address of a ranking.
+SUMMARIZE_RESPONSE = """async (url) => {
+  const template = document.createElement("template");
+  template.innerHTML = await (await fetch(url)).text();
+  return ["results", "weights"].flatMap((id) => summarize(template.content.getElementById(id)));
 }"""
-STANDING = """() => ["results", "weights"].flatMap((id) => portrait(document.getElementById(id)))"""
+# Summarizes what the page shows.
+SUMMARIZE_PAGE = """() => ["results", "weights"].flatMap((id) => summarize(document.getElementById(id)))"""
 
 
-def live(request: Request) -> bool:
+def is_ranking_request(request: Request) -> bool:
     return "/app/parts/ranking" in request.url
 
 
@@ -81,49 +84,52 @@ def move(page: Page, criterion: str, value: int) -> None:
 @contextmanager
 def new_ranking(page: Page) -> Iterator[None]:
     """Wait at the end of the block until the ranking that was requested in it is shown, with its address and links."""
-    with page.expect_response(re.compile("/app/parts/ranking")) as answered:
+    with page.expect_response(re.compile("/app/parts/ranking")) as response_info:
         yield
-    address = answered.value.headers["x-address"]
+    address = response_info.value.headers["x-address"]
     page.wait_for_url(lambda url: url.endswith(address))
 
 
-def settled(page: Page, criterion: str, value: int) -> None:
+def move_and_wait(page: Page, criterion: str, value: int) -> None:
     """Move a slider, and wait for the new ranking."""
     with new_ranking(page):
         move(page, criterion, value)
 
 
-def scored(api: httpx2.Client, weights: dict[str, float], **filters: object) -> list[dict[str, Any]]:
+def ranked_datasets(api: httpx2.Client, weights: dict[str, float], **filters: object) -> list[dict[str, Any]]:
     body = {"filters": filters, "weights": [{"criterion_name": n, "weight": w} for n, w in weights.items()]}
     params: dict[str, str | int] = {"limit": 20, "explain": True, "assurance": "documented"}
     answer = api.post("/api/v1/datasets/score", params=params, json=body)
-    found: list[dict[str, object]] = answer.json()
-    return found
+    datasets: list[dict[str, object]] = answer.json()
+    return datasets
 
 
 def shown_ids(page: Page) -> list[int]:
     return [int(row.get_attribute("data-id") or 0) for row in page.locator("#results [data-id]").all()]
 
 
-def number(text: str) -> float:
+def parse_number(text: str) -> float:
     return float(text.replace(",", ".").strip())
 
 
 def test_the_heat_map_shows_what_the_api_answers(visit: Visit, api: httpx2.Client) -> None:
     """Order, scores and cells equal those of the API; unknown values are hatched, and never shown as numbers."""
     page = visit("/app/?w.ethical_score=40&w.data_quality=30&w.citations=30")
-    expected = scored(api, {"ethical_score": 0.4, "data_quality": 0.3, "citations": 0.3})
+    expected = ranked_datasets(api, {"ethical_score": 0.4, "data_quality": 0.3, "citations": 0.3})
     rows = page.locator(".heat tbody tr")
-    assert shown_ids(page) == [one["id"] for one in expected]
-    for row, one in zip(rows.all(), expected, strict=True):
-        assert number(row.locator(".score").inner_text()) == pytest.approx(one["score"], abs=5.1e-4)
+    assert shown_ids(page) == [dataset["id"] for dataset in expected]
+    for row, dataset in zip(rows.all(), expected, strict=True):
+        assert parse_number(row.locator(".score").inner_text()) == pytest.approx(dataset["score"], abs=5.1e-4)
         cells = row.locator(".cell").all()
         for cell, name in zip(cells, ("ethical_score", "data_quality", "citations"), strict=True):
-            unknown = name in one["unknown"]
+            unknown = name in dataset["unknown"]
             assert ("hatched" in (cell.get_attribute("class") or "")) == unknown
             text = cell.inner_text()
-            assert text == "?" if unknown else number(text) == pytest.approx(one["criterion_scores"][name], abs=5.1e-3)
-    assert any(one["unknown"] for one in expected), "the demo catalog has unknowns to show"
+            if unknown:
+                assert text == "?"
+            else:
+                assert parse_number(text) == pytest.approx(dataset["criterion_scores"][name], abs=5.1e-3)
+    assert any(dataset["unknown"] for dataset in expected), "the demo catalog has unknowns to show"
 
 
 def test_columns_are_as_wide_as_their_weight(visit: Visit) -> None:
@@ -159,33 +165,33 @@ def test_points_in_the_bars_add_up(visit: Visit) -> None:
     page = visit("/app/?view=bars&w.ethical_score=40&w.technical_score=35&w.year=25", language="en")
     for row in page.locator(".bars li").all():
         parts, total = (row.locator(".sum").text_content() or "").split("=")
-        points = [float(found) for found in re.findall(r"\d\.\d{3}", parts)]
+        points = [float(text) for text in re.findall(r"\d\.\d{3}", parts)]
         assert sum(points) == pytest.approx(float(total), abs=0.0016)
 
 
 def test_a_burst_of_moves_is_one_request(visit: Visit) -> None:
     """Moving several sliders quickly causes one request, 300 ms after the last move, with the last values."""
     page = visit("/app/")
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url) if live(request) else None)
+    ranking_urls: list[str] = []
+    page.on("request", lambda request: ranking_urls.append(request.url) if is_ranking_request(request) else None)
     with new_ranking(page):
         page.evaluate(BURST)
     page.wait_for_timeout(600)
-    assert len(asked) == 1
-    query = dict(parse_qsl(urlsplit(asked[0]).query))
+    assert len(ranking_urls) == 1
+    query = dict(parse_qsl(urlsplit(ranking_urls[0]).query))
     assert (query["w.year"], query["w.citations"]) == ("40", "80")
 
 
 def test_a_move_brings_the_picture_alone(visit: Visit) -> None:
     """Filters and sliders are neither sent nor rendered again; the shares, their sum and the ranking are updated."""
     page = visit("/app/", language="en")
-    with page.expect_response(re.compile("/app/parts/ranking")) as answered:
+    with page.expect_response(re.compile("/app/parts/ranking")) as response_info:
         move(page, "year", 100)
     expect(page.locator("#share-year")).to_have_text("50%")
-    sent = answered.value.text()
-    assert 'id="results"' in sent
-    assert 'id="filters"' not in sent
-    assert 'id="weights"' not in sent
+    fragment = response_info.value.text()
+    assert 'id="results"' in fragment
+    assert 'id="filters"' not in fragment
+    assert 'id="weights"' not in fragment
     expect(page.locator("#w-year")).to_have_attribute("aria-valuetext", "100, 50% of the score")
     expect(page.locator("#profile-balanced")).to_have_attribute("aria-pressed", "false")
     assert page.locator('#shares rect:not([width="0.000%"])').count() == 4
@@ -201,23 +207,24 @@ def test_a_picture_filled_in_place_is_the_one_that_the_server_draws(
     page = visit(f"/app/?{query}&data_task=classification&view={view}", language=language)
     # A dataset that also is on the page at the end, because a pin elsewhere is another layout.
     last_weights = {**weights, "citations": 50, "data_quality": 50, "year": 90}
-    last_ids = [dataset["id"] for dataset in scored(api, {name: weight / 100 for name, weight in last_weights.items()})]
+    last_ranking = ranked_datasets(api, {name: weight / 100 for name, weight in last_weights.items()})
+    last_ids = [dataset["id"] for dataset in last_ranking]
     pin = next(dataset_id for dataset_id in shown_ids(page) if dataset_id in last_ids)
     page.locator(f"#pin-{pin}").check()
     expect(page.locator(".tray")).to_be_visible()
-    page.evaluate(PORTRAIT)
-    kinds = []
+    page.evaluate(DEFINE_SUMMARY)
+    content_types = []
     for criterion, position in (("year", 31), ("citations", 50), ("data_quality", 50), ("year", 32), ("year", 90)):
-        with page.expect_response(re.compile("/app/parts/ranking")) as met:
+        with page.expect_response(re.compile("/app/parts/ranking")) as response_info:
             move(page, criterion, position)
-        question = re.sub("&layout=[^&]*", "", met.value.url)
-        kinds.append(met.value.headers["content-type"].split(";")[0])
+        ranking_url = re.sub("&layout=[^&]*", "", response_info.value.url)
+        content_types.append(response_info.value.headers["content-type"].split(";")[0])
         # The links and the address are written after the frame.
-        page.wait_for_url(f"**{met.value.headers['x-address']}")
-        assert page.evaluate(STANDING) == page.evaluate(DRAWN, f"{question}&panel=weights")
-    assert kinds.count("application/json") >= 3
+        page.wait_for_url(f"**{response_info.value.headers['x-address']}")
+        assert page.evaluate(SUMMARIZE_PAGE) == page.evaluate(SUMMARIZE_RESPONSE, f"{ranking_url}&panel=weights")
+    assert content_types.count("application/json") >= 3
     # A column that becomes too narrow for its label is another layout.
-    assert ("text/html" in kinds) == (view == "heat")
+    assert ("text/html" in content_types) == (view == "heat")
 
 
 def test_shares_and_columns_follow_before_any_answer(visit: Visit) -> None:
@@ -242,7 +249,7 @@ def test_a_weight_between_two_steps_stays_until_a_hand_moves_it(visit: Visit) ->
     page = visit("/app/?w.ethical_score=66.667&w.year=33.333")
     slider = page.locator("#w-year")
     assert slider.get_attribute("aria-valuetext") == "33,333, 33\xa0% du score"
-    settled(page, "ethical_score", 60)
+    move_and_wait(page, "ethical_score", 60)
     expect(page).to_have_url(re.compile("w.year=33.333"))
     assert slider.get_attribute("aria-valuetext") == "33,333, 36\xa0% du score"
     slider.press("ArrowRight")
@@ -252,35 +259,35 @@ def test_a_weight_between_two_steps_stays_until_a_hand_moves_it(visit: Visit) ->
 def test_a_renamed_dataset_has_its_new_name_in_the_next_picture(visit: Visit, api: httpx2.Client) -> None:
     """The new name appears even if the dataset stays in the same row."""
     record = {"name": "Quokka one", "description": "", "file_path": "/q.csv", "file_type": "csv", "year": 2020}
-    made = api.post("/api/v1/datasets/", json=record | {"visibility": "private"}).json()["id"]
+    dataset_id = api.post("/api/v1/datasets/", json=record | {"visibility": "private"}).json()["id"]
     page = visit("/app/?dataset_name=quokka&w.year=50&w.ethical_score=50")
-    assert api.patch(f"/api/v1/datasets/{made}", json={"name": "Quokka two"}).status_code == 200
-    settled(page, "year", 60)
+    assert api.patch(f"/api/v1/datasets/{dataset_id}", json={"name": "Quokka two"}).status_code == 200
+    move_and_wait(page, "year", 60)
     expect(page.locator("#results tbody th a").first).to_have_text("Quokka two")
     expect(page.locator(".pin")).to_have_attribute("aria-label", "Épingler Quokka two")
 
 
-def test_a_picture_is_never_in_two_languages(server: str, signed_in: dict[str, str]) -> None:
+def test_a_picture_is_never_in_two_languages(server: str, session_cookies: dict[str, str]) -> None:
     """A patch is only sent to a page in the same language."""
-    with httpx2.Client(base_url=server, cookies=signed_in | {"touchstone_language": "fr"}, timeout=60) as client:
+    with httpx2.Client(base_url=server, cookies=session_cookies | {"touchstone_language": "fr"}, timeout=60) as client:
         (layout,) = re.findall('data-layout="([^"]+)"', client.get("/app/").text)
-        asked = {"layout": layout, "w.ethical_score": 41, "w.technical_score": 40, "w.popularity_score": 20}
-        assert client.get("/app/parts/ranking", params=asked).headers["content-type"] == "application/json"
+        params = {"layout": layout, "w.ethical_score": 41, "w.technical_score": 40, "w.popularity_score": 20}
+        assert client.get("/app/parts/ranking", params=params).headers["content-type"] == "application/json"
         client.cookies.set("touchstone_language", "en")
-        assert "text/html" in client.get("/app/parts/ranking", params=asked).headers["content-type"]
-        hostile = client.get("/app/parts/ranking", params=asked | {"layout": "<b>", "panel": "../../layout"})
-        assert hostile.status_code == 200
-        assert "text/html" in hostile.headers["content-type"]
+        assert "text/html" in client.get("/app/parts/ranking", params=params).headers["content-type"]
+        answer = client.get("/app/parts/ranking", params=params | {"layout": "<b>", "panel": "../../layout"})
+        assert answer.status_code == 200
+        assert "text/html" in answer.headers["content-type"]
 
 
 def test_focus_goes_with_the_dataset(visit: Visit) -> None:
     """Enter opens the dataset that was announced, even if it has another rank in the new ranking."""
     page = visit("/app/?w.year=50&w.citations=50&w.ethical_score=50")
     link = page.locator("#results tbody th a").nth(8)
-    name, number = link.inner_text(), link.get_attribute("id")
+    name, link_id = link.inner_text(), link.get_attribute("id")
     link.focus()
-    settled(page, "year", 70)
-    expect(page.locator(f"#{number}")).to_be_focused()
+    move_and_wait(page, "year", 70)
+    expect(page.locator(f"#{link_id}")).to_be_focused()
     assert page.evaluate("document.activeElement.textContent") == name
 
 
@@ -299,73 +306,77 @@ def test_the_new_picture_leaves_the_reader_where_they_were(visit: Visit) -> None
     """An open menu stays open, and a dataset that was pinned with the keyboard keeps the focus."""
     page = visit("/app/")
     page.locator("#export summary").click()
-    settled(page, "year", 50)
+    move_and_wait(page, "year", 50)
     expect(page.locator("#export")).to_have_attribute("open", "")
-    last = shown_ids(page)[-1]
-    page.locator(f"#pin-{last}").focus()
+    last_id = shown_ids(page)[-1]
+    page.locator(f"#pin-{last_id}").focus()
     with new_ranking(page):
         page.keyboard.press("Space")
-    expect(page.locator(f'[data-id="{last}"].pinned')).to_be_visible()
-    expect(page.locator(f"#pin-{last}")).to_be_focused()
+    expect(page.locator(f'[data-id="{last_id}"].pinned')).to_be_visible()
+    expect(page.locator(f"#pin-{last_id}")).to_be_focused()
 
 
 def test_an_old_answer_never_overwrites_a_new_one(visit: Visit, api: httpx2.Client) -> None:
     """If the first response arrives after the second, the page keeps the second."""
     page = visit("/app/")
-    held: list[Route] = []
+    held_routes: list[Route] = []
 
     def hold(route: Route) -> None:
-        if held:
+        if held_routes:
             route.continue_()
         else:
-            held.append(route)
+            held_routes.append(route)
 
     page.route(re.compile("/app/parts/ranking"), hold)
     with page.expect_request(re.compile("/app/parts/ranking")):
         move(page, "year", 100)
-    settled(page, "citations", 100)
-    held[0].continue_()
+    move_and_wait(page, "citations", 100)
+    held_routes[0].continue_()
     page.wait_for_timeout(400)
     weights = {**BALANCED, "citations": 1.0, "year": 1.0}
-    assert shown_ids(page) == [one["id"] for one in scored(api, weights)]
+    assert shown_ids(page) == [dataset["id"] for dataset in ranked_datasets(api, weights)]
 
 
 def test_a_late_answer_undoes_nothing(visit: Visit, api: httpx2.Client) -> None:
     """Boxes ticked while a response is on its way stay ticked, and the counts include all of them."""
     page = visit("/app/")
-    held: list[Route] = []
-    page.route(re.compile("/app/parts/ranking"), lambda route: route.continue_() if held else held.append(route))
+    held_routes: list[Route] = []
+    page.route(
+        re.compile("/app/parts/ranking"), lambda route: route.continue_() if held_routes else held_routes.append(route)
+    )
     boxes = page.locator('input[name="domain"]')
-    words = [boxes.nth(place).get_attribute("value") or "" for place in range(2)]
+    words = [boxes.nth(index).get_attribute("value") or "" for index in range(2)]
     with page.expect_request(re.compile("/app/parts/ranking")):
         page.locator(f'input[name="domain"][value="{words[0]}"]').check()
     page.locator(f'input[name="domain"][value="{words[1]}"]').check()
     with page.expect_response(re.compile("w.year=50")):
         move(page, "year", 50)
-        held[0].continue_()
+        held_routes[0].continue_()
     facets = api.get("/api/v1/datasets/facets", params={"domain": words}).json()
     count_with_spaces = r"\s?".join(str(facets["total_count"]))
     expect(page.locator(".found strong")).to_have_text(re.compile(f"^{count_with_spaces}$"))
     for word in words:
         expect(page.locator(f'input[name="domain"][value="{word}"]')).to_be_checked()
     counts = {row["value"]: row["count"] for row in facets["values"]["task"]}
-    label = page.locator('input[name="task"]').first
-    shown = label.locator("xpath=..").locator(".count").inner_text()
-    assert int(shown) == counts[label.get_attribute("value")]
+    checkbox = page.locator('input[name="task"]').first
+    count_text = checkbox.locator("xpath=..").locator(".count").inner_text()
+    assert int(count_text) == counts[checkbox.get_attribute("value")]
 
 
 def test_what_is_asked_quickly_is_all_done(visit: Visit) -> None:
     """A profile, a move, a tick and two removed filters, all before the first response, take effect together."""
     page = visit("/app/?domain=health&year_min=1990&dataset_name=a")
-    held: list[Route] = []
-    page.route(re.compile("/app/parts/ranking"), lambda route: route.continue_() if held else held.append(route))
+    held_routes: list[Route] = []
+    page.route(
+        re.compile("/app/parts/ranking"), lambda route: route.continue_() if held_routes else held_routes.append(route)
+    )
     with page.expect_request(re.compile("/app/parts/ranking")):
         page.locator("#profile-ethical").click()
     move(page, "year", 33)
     page.locator('input[name="task"]').first.check()
     for name in ("year_min", "dataset_name"):
         page.locator(f'[data-live="{name}"]').click()
-    held[0].continue_()
+    held_routes[0].continue_()
     expect(page).to_have_url(re.compile(r"\?domain=health&task=[^&]+&w.ethical_score=70&.*w.year=33$"))
     expect(page.locator("#here")).to_have_value(f"/app/?{urlsplit(page.url).query}")
     expect(page.locator('input[name="task"]:checked')).to_have_count(1)
@@ -379,27 +390,27 @@ def test_what_was_done_a_moment_ago_goes_along(visit: Visit) -> None:
     with page.expect_response(re.compile("view=table")):
         page.locator("a[data-view=table]").click()
     expect(page).to_have_url(re.compile("w.year=70.*view=table"))
-    second = visit("/app/?view=table&page=2")
-    pin = shown_ids(second)[3]
-    with new_ranking(second):
-        second.locator(f"#pin-{pin}").check()
-    expect(second).to_have_url(re.compile(f"page=2&pin={pin}"))
-    go(second, "button[name=language]")
-    expect(second).to_have_url(re.compile(f"page=2&pin={pin}"))
-    move(second, "year", 60)
-    second.locator(f'tr[data-id="{pin}"] th a').click()
-    expect(second).to_have_url(re.compile(rf"/app/datasets/{pin}\?.*w.year=60.*view=table.*pin={pin}"))
-    second.locator(".crumbs a").click()
-    expect(second.locator("#w-year")).to_have_value("60")
+    second_page = visit("/app/?view=table&page=2")
+    pin = shown_ids(second_page)[3]
+    with new_ranking(second_page):
+        second_page.locator(f"#pin-{pin}").check()
+    expect(second_page).to_have_url(re.compile(f"page=2&pin={pin}"))
+    navigate(second_page, "button[name=language]")
+    expect(second_page).to_have_url(re.compile(f"page=2&pin={pin}"))
+    move(second_page, "year", 60)
+    second_page.locator(f'tr[data-id="{pin}"] th a').click()
+    expect(second_page).to_have_url(re.compile(rf"/app/datasets/{pin}\?.*w.year=60.*view=table.*pin={pin}"))
+    second_page.locator(".crumbs a").click()
+    expect(second_page.locator("#w-year")).to_have_value("60")
 
 
 def test_a_move_before_the_script_has_loaded_is_not_lost(visit: Visit, api: httpx2.Client) -> None:
     """Changes to the form before the script has loaded are requested as soon as it has."""
     page = visit("/app/account")
-    held: list[Route] = []
+    held_routes: list[Route] = []
 
     def hold(route: Route) -> None:
-        held.append(route)
+        held_routes.append(route)
 
     page.route(re.compile("/static/rank.js"), hold)
     page.goto("/app/", wait_until="commit")
@@ -408,22 +419,24 @@ def test_a_move_before_the_script_has_loaded_is_not_lost(visit: Visit, api: http
     page.locator('input[name="task"]').first.check()
     task = page.locator('input[name="task"]').first.get_attribute("value")
     assert page.locator("html").get_attribute("data-ready") is None
-    held[0].continue_()
+    held_routes[0].continue_()
     expect(page).to_have_url(re.compile("task=.*w.year=100"))
     expect(page.locator("#share-year")).to_have_text("50\xa0%")
-    assert shown_ids(page) == [one["id"] for one in scored(api, {**BALANCED, "year": 1.0}, task=[task])]
+    assert shown_ids(page) == [
+        dataset["id"] for dataset in ranked_datasets(api, {**BALANCED, "year": 1.0}, task=[task])
+    ]
 
 
 def test_a_page_that_loads_asks_for_nothing_more(visit: Visit) -> None:
     """A stored weight between two steps, and filters that are set, do not count as changes."""
     page = visit("/app/account")
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url) if live(request) else None)
+    ranking_urls: list[str] = []
+    page.on("request", lambda request: ranking_urls.append(request.url) if is_ranking_request(request) else None)
     page.goto(
         "/app/?domain=health&dataset_name=a&is_split=false&year_min=1990&w.ethical_score=66.667&w.year=33.333&pin=1"
     )
     page.wait_for_timeout(600)
-    assert asked == []
+    assert ranking_urls == []
 
 
 def test_back_empties_the_field_that_has_the_focus(visit: Visit) -> None:
@@ -438,17 +451,19 @@ def test_back_empties_the_field_that_has_the_focus(visit: Visit) -> None:
     expect(page.locator("#f-dataset_name")).to_have_value("")
 
 
-def test_a_service_that_is_away_leaves_the_picture(browser: Browser, server: str, signed_in: dict[str, str]) -> None:
+def test_a_service_that_is_away_leaves_the_picture(
+    browser: Browser, server: str, session_cookies: dict[str, str]
+) -> None:
     """If a request fails, a notice appears above the previous ranking, and the request can be repeated."""
     context = browser.new_context(base_url=server)
-    context.add_cookies([{"name": n, "value": v, "url": f"{server}/app/"} for n, v in signed_in.items()])
+    context.add_cookies([{"name": n, "value": v, "url": f"{server}/app/"} for n, v in session_cookies.items()])
     page = context.new_page()
     page.goto("/app/")
-    before = shown_ids(page)
+    ids_before = shown_ids(page)
     page.route(re.compile("/app/parts/ranking"), lambda route: route.abort())
     move(page, "year", 80)
     expect(page.locator("#away")).to_be_visible()
-    assert shown_ids(page) == before
+    assert shown_ids(page) == ids_before
     page.unroute(re.compile("/app/parts/ranking"))
     page.locator("#away button").press("Enter")
     expect(page).to_have_url(re.compile("w.year=80"))
@@ -471,53 +486,53 @@ def test_a_sixth_pin_is_refused_aloud(visit: Visit) -> None:
 def test_the_address_holds_everything(visit: Visit) -> None:
     """Reloading the page shows the same ranking, and going back shows the previous one."""
     page = visit("/app/")
-    first = shown_ids(page)
-    settled(page, "year", 90)
+    first_ids = shown_ids(page)
+    move_and_wait(page, "year", 90)
     with new_ranking(page):
         page.locator("#f-dataset_name").fill("a")
     expect(page).to_have_url(re.compile("dataset_name=a"))
-    second = shown_ids(page)
+    second_ids = shown_ids(page)
     address = page.url
     page.reload()
-    assert shown_ids(page) == second
+    assert shown_ids(page) == second_ids
     assert page.url == address
     assert page.locator("#w-year").input_value() == "90"
     page.go_back()
     expect(page.locator("#f-dataset_name")).to_have_value("")
     page.go_back()
     expect(page.locator("#w-year")).to_have_value("0")
-    expect(page.locator("#results [data-id]").first).to_have_attribute("data-id", str(first[0]))
-    assert shown_ids(page) == first
+    expect(page.locator("#results [data-id]").first).to_have_attribute("data-id", str(first_ids[0]))
+    assert shown_ids(page) == first_ids
 
 
 def test_changes_of_rank_are_shown(visit: Visit) -> None:
     """After a move, each dataset shows by how many ranks it has moved, or that it is new."""
     page = visit("/app/")
-    before = shown_ids(page)
-    settled(page, "year", 30)
-    after = shown_ids(page)
-    for place, dataset in enumerate(after):
-        badge = page.locator(f'#results [data-id="{dataset}"] .moved')
-        if dataset not in before:
+    ids_before = shown_ids(page)
+    move_and_wait(page, "year", 30)
+    ids_after = shown_ids(page)
+    for index, dataset_id in enumerate(ids_after):
+        badge = page.locator(f'#results [data-id="{dataset_id}"] .moved')
+        if dataset_id not in ids_before:
             expect(badge).to_have_class(re.compile("new"))
-        elif before.index(dataset) != place:
-            assert int(re.findall(r"\d+", badge.inner_text())[0]) == abs(before.index(dataset) - place)
+        elif ids_before.index(dataset_id) != index:
+            assert int(re.findall(r"\d+", badge.inner_text())[0]) == abs(ids_before.index(dataset_id) - index)
 
 
 def test_filters_count_live(visit: Visit, api: httpx2.Client) -> None:
     """Ticking a value narrows the ranking, and the counts of the other values are updated."""
     page = visit("/app/")
-    choice = page.locator('input[name="domain"]').first
-    word = choice.get_attribute("value")
+    domain_checkbox = page.locator('input[name="domain"]').first
+    word = domain_checkbox.get_attribute("value")
     with new_ranking(page):
-        choice.check()
+        domain_checkbox.check()
     facets = api.get("/api/v1/datasets/facets", params={"domain": word}).json()
     expect(page.locator(".found strong")).to_have_text(str(facets["total_count"]))
     expect(page.locator(".chip.set")).to_contain_text(word or "")
     counts = {row["value"]: row["count"] for row in facets["values"]["task"]}
-    for label in page.locator('input[name="task"]').all()[:3]:
-        shown = label.locator("xpath=..").locator(".count").inner_text()
-        assert int(shown) == counts[label.get_attribute("value")]
+    for task_checkbox in page.locator('input[name="task"]').all()[:3]:
+        count_text = task_checkbox.locator("xpath=..").locator(".count").inner_text()
+        assert int(count_text) == counts[task_checkbox.get_attribute("value")]
 
 
 def test_profiles_move_the_sliders(visit: Visit, api: httpx2.Client) -> None:
@@ -529,16 +544,16 @@ def test_profiles_move_the_sliders(visit: Visit, api: httpx2.Client) -> None:
     expect(page.locator("#profile-ethical")).to_have_attribute("aria-pressed", "true")
     params: dict[str, str | int] = {"limit": 20, "assurance": "documented"}
     answer = api.post("/api/v1/datasets/score", params=params, json={"profile": "ethical"}).json()
-    assert shown_ids(page) == [one["id"] for one in answer]
+    assert shown_ids(page) == [dataset["id"] for dataset in answer]
 
 
 def test_pins_lead_to_a_comparison(visit: Visit) -> None:
     """Two pinned datasets appear side by side, with the same weights."""
     page = visit("/app/", language="en")
-    first, second = shown_ids(page)[:2]
-    for pin in (first, second):
+    first_id, second_id = shown_ids(page)[:2]
+    for dataset_id in (first_id, second_id):
         with new_ranking(page):
-            page.locator(f"#pin-{pin}").check()
+            page.locator(f"#pin-{dataset_id}").check()
     page.get_by_role("link", name="Compare").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Compare")
     assert page.locator(".compare thead th").count() == 2
@@ -548,23 +563,23 @@ def test_without_scripts_the_same_ranking_comes_by_form(visit: Visit, api: httpx
     """Sliders, filters, profiles, views and pins work when the form is submitted."""
     page = visit("/app/", scripts=False)
     page.locator("#f-dataset_name").fill("data")
-    go(page, "#weights .actions button")
+    navigate(page, "#weights .actions button")
     assert dict(parse_qsl(urlsplit(page.url).query))["dataset_name"] == "data"
-    assert shown_ids(page) == [one["id"] for one in scored(api, BALANCED, dataset_name="data")]
-    go(page, "#profile-popularity")
+    assert shown_ids(page) == [dataset["id"] for dataset in ranked_datasets(api, BALANCED, dataset_name="data")]
+    navigate(page, "#profile-popularity")
     assert "profile=popularity" in page.url
     assert page.locator(".moved").count() > 0
-    go(page, "a[data-view=bars]")
+    navigate(page, "a[data-view=bars]")
     assert page.locator(".bars li").count() > 0
     pins = shown_ids(page)[:2]
     for pin in pins:
         page.locator(f"#pin-{pin}").check()
-    go(page, "#weights .actions button")
-    go(page, ".tray a.button")
+    navigate(page, "#weights .actions button")
+    navigate(page, ".tray a.button")
     assert page.locator(".compare thead th").count() == 2
 
 
-def go(page: Page, selector: str) -> None:
+def navigate(page: Page, selector: str) -> None:
     """Activate what leads to another page, and wait for that page."""
     with page.expect_navigation():
         page.locator(selector).click()
@@ -581,14 +596,14 @@ def test_the_keyboard_alone_is_enough(visit: Visit, api: httpx2.Client) -> None:
         page.keyboard.press("End")
     expect(page.locator("#results")).not_to_have_attribute("aria-busy", "true")
     expect(slider).to_be_focused()
-    assert shown_ids(page) == [one["id"] for one in scored(api, {**BALANCED, "year": 1.0})]
-    choice = page.locator('input[name="task"]').first
-    value = choice.get_attribute("value")
-    choice.focus()
+    assert shown_ids(page) == [dataset["id"] for dataset in ranked_datasets(api, {**BALANCED, "year": 1.0})]
+    checkbox = page.locator('input[name="task"]').first
+    value = checkbox.get_attribute("value")
+    checkbox.focus()
     with new_ranking(page):
         page.keyboard.press("Space")
-    focused = page.evaluate("document.activeElement.value")
-    assert focused == value
+    focused_value = page.evaluate("document.activeElement.value")
+    assert focused_value == value
 
 
 def test_a_wrong_bound_is_said_beside_the_form(visit: Visit) -> None:
@@ -598,15 +613,15 @@ def test_a_wrong_bound_is_said_beside_the_form(visit: Visit) -> None:
     assert page.locator("#f-year_min").input_value() == "abc"
 
 
-def test_what_does_not_fit_is_answered_in_our_own_words(server: str, signed_in: dict[str, str]) -> None:
+def test_what_does_not_fit_is_answered_in_our_own_words(server: str, session_cookies: dict[str, str]) -> None:
     """Invalid values in an address never break a page, and no export pretends that nothing was found."""
-    with httpx2.Client(base_url=server, cookies=signed_in, timeout=60, headers={"Origin": server}) as client:
-        whole = client.get("/app/").text
+    with httpx2.Client(base_url=server, cookies=session_cookies, timeout=60, headers={"Origin": server}) as client:
+        unfiltered_page = client.get("/app/").text
         for query in ("visibility=zzz", "is_public=maybe", "year_min=abc", "year_min=1.5"):
             answer = client.get(f"/app/?{query}")
             assert answer.status_code == 200
             assert 'class="notice bad" role="alert"' in answer.text
-            assert answer.text.count('class="choice"') == whole.count('class="choice"')
+            assert answer.text.count('class="choice"') == unfiltered_page.count('class="choice"')
             for kind in ("csv", "svg", "png"):
                 assert client.get(f"/app/ranking.{kind}?{query}").status_code == 422
         assert client.post("/app/projects/new?year_min=abc", data={"name": "A"}).status_code == 422
@@ -616,9 +631,9 @@ def test_what_does_not_fit_is_answered_in_our_own_words(server: str, signed_in: 
 def test_beyond_the_last_page_is_the_last_page(visit: Visit, api: httpx2.Client) -> None:
     """A page number that is too large shows the last page, with the ranks on it."""
     total = api.get("/api/v1/datasets/facets").json()["total_count"]
-    last = -(-total // 20)
+    last_page = -(-total // 20)
     page = visit("/app/?page=50000", language="en")
-    assert page.url.endswith(f"?page={last}")
+    assert page.url.endswith(f"?page={last_page}")
     expect(page.locator("#results")).to_contain_text(f"to {total:,} are shown")
 
 
@@ -628,18 +643,18 @@ def test_the_table_never_shows_the_unknown_as_zero(visit: Visit, api: httpx2.Cli
     skip = 20 * (int(dict(parse_qsl(urlsplit(page.url).query))["page"]) - 1)
     params: dict[str, str | int] = {"limit": 20, "skip": skip, "explain": True, "assurance": "documented"}
     expected = api.post("/api/v1/datasets/score", params=params, json={"profile": "popularity"}).json()
-    assert any("popularity_score" in one["unknown"] for one in expected)
-    for row, one in zip(page.locator("tbody tr").all(), expected, strict=True):
-        shown = row.locator("td.num").nth(3).inner_text()
-        assert (shown == "?") == ("popularity_score" in one["unknown"])
+    assert any("popularity_score" in dataset["unknown"] for dataset in expected)
+    for row, dataset in zip(page.locator("tbody tr").all(), expected, strict=True):
+        cell_text = row.locator("td.num").nth(3).inner_text()
+        assert (cell_text == "?") == ("popularity_score" in dataset["unknown"])
 
 
 def test_a_dataset_with_a_common_name_has_its_score(visit: Visit, api: httpx2.Client) -> None:
     """The page of a record shows its score, however many names contain its own name."""
     body = {"name": "a", "description": "Short", "visibility": "private", "file_path": "", "file_type": "csv"}
-    found = api.post("/api/v1/datasets/", json=body)
-    assert found.status_code == 201, found.text
-    page = visit(f"/app/datasets/{found.json()['id']}", language="en")
+    answer = api.post("/api/v1/datasets/", json=body)
+    assert answer.status_code == 201, answer.text
+    page = visit(f"/app/datasets/{answer.json()['id']}", language="en")
     assert page.locator(".big").count() == 1
 
 
@@ -677,18 +692,18 @@ def test_the_theme_is_kept(visit: Visit) -> None:
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
 
 
-def test_exports_hold_the_ranking(server: str, signed_in: dict[str, str], api: httpx2.Client) -> None:
+def test_exports_hold_the_ranking(server: str, session_cookies: dict[str, str], api: httpx2.Client) -> None:
     """The CSV file has all ranks, with unknown values left empty; the heat map is available as SVG and PNG."""
-    with httpx2.Client(base_url=server, cookies=signed_in, timeout=60) as client:
-        table = client.get("/app/ranking.csv", params={"domain": "health"})
-        rows = list(csv.DictReader(io.StringIO(table.content.decode("utf-8-sig"))))
+    with httpx2.Client(base_url=server, cookies=session_cookies, timeout=60) as client:
+        answer = client.get("/app/ranking.csv", params={"domain": "health"})
+        rows = list(csv.DictReader(io.StringIO(answer.content.decode("utf-8-sig"))))
         body = {"filters": {"domain": ["health"]}}
         params: dict[str, str | int] = {"explain": True, "assurance": "documented"}
         expected = api.post("/api/v1/datasets/score", params=params, json=body).json()
-        assert [int(row["id"]) for row in rows] == [one["id"] for one in expected]
-        assert [float(row["score"]) for row in rows] == [one["score"] for one in expected]
-        for row, one in zip(rows, expected, strict=True):
-            assert (row["ethical_score"] == "") == ("ethical_score" in one["unknown"])
+        assert [int(row["id"]) for row in rows] == [dataset["id"] for dataset in expected]
+        assert [float(row["score"]) for row in rows] == [dataset["score"] for dataset in expected]
+        for row, dataset in zip(rows, expected, strict=True):
+            assert (row["ethical_score"] == "") == ("ethical_score" in dataset["unknown"])
         assert client.get("/app/ranking.svg").text.startswith("<svg")
         assert client.get("/app/ranking.png").content.startswith(b"\x89PNG")
         assert client.get("/app/ranking.exe").status_code == 404

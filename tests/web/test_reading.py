@@ -12,10 +12,10 @@ from tests.web.conftest import Visit
 from tests.web.page_checks import check_looks
 from touchstone.core.colours import LOWERS, RAISES
 
-TURNED = "safe \u202egpj.exe\u202c name"
-SHOWN = TURNED.replace("\u202e", "\ufffd").replace("\u202c", "\ufffd")
-PATIENCE = 180  # seconds that a small job may take on a busy machine
-# Numbers that stand on more than one line; upright labels of narrow columns are one line each.
+BIDI_NAME = "safe \u202egpj.exe\u202c name"
+VISIBLE_NAME = BIDI_NAME.replace("\u202e", "\ufffd").replace("\u202c", "\ufffd")
+JOB_SECONDS = 180  # seconds that a small job may take on a busy machine
+# Lists the numbers that stand on more than one line, except in the upright labels of narrow columns.
 BROKEN_NUMBERS = r"""() => {
   const broken = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -34,12 +34,12 @@ BROKEN_NUMBERS = r"""() => {
 }"""
 
 
-def finish(api: httpx2.Client, path: str, order: dict[str, Any]) -> str:
-    """Start a job and wait until it has succeeded."""
-    started = api.post(f"/api/v1/{path}", json=order)
-    assert started.status_code == 202, started.text
-    address = f"/api/v1/{path.partition('/')[0]}/jobs/{started.json()['id']}"
-    deadline = time.monotonic() + PATIENCE
+def run_job(api: httpx2.Client, path: str, request: dict[str, Any]) -> str:
+    """Start a job, wait until it has succeeded, and return its id."""
+    answer = api.post(f"/api/v1/{path}", json=request)
+    assert answer.status_code == 202, answer.text
+    address = f"/api/v1/{path.partition('/')[0]}/jobs/{answer.json()['id']}"
+    deadline = time.monotonic() + JOB_SECONDS
     while (job := api.get(address).json())["status"] not in ("succeeded", "failed"):
         assert time.monotonic() < deadline
         time.sleep(0.2)
@@ -50,10 +50,15 @@ def finish(api: httpx2.Client, path: str, order: dict[str, Any]) -> str:
 @pytest.fixture
 def penguins(api: httpx2.Client) -> tuple[str, str]:
     """Return the pages of a training on the penguins of the demo catalog, and of an explanation of two rows."""
-    found = api.get("/api/v1/datasets/", params={"dataset_name": "penguins", "file_type": "csv"}).json()
-    order = {"dataset_id": found[0]["id"], "target": "species", "algorithms": ["linear"], "budget": {"max_trials": 1}}
-    training = finish(api, "ml/train", order | {"sensitive_features": ["sex"]})
-    explanation = finish(api, "xai/explain", {"job_id": training, "instances": {"rows": [3, 200]}})
+    datasets = api.get("/api/v1/datasets/", params={"dataset_name": "penguins", "file_type": "csv"}).json()
+    request = {
+        "dataset_id": datasets[0]["id"],
+        "target": "species",
+        "algorithms": ["linear"],
+        "budget": {"max_trials": 1},
+    }
+    training = run_job(api, "ml/train", request | {"sensitive_features": ["sex"]})
+    explanation = run_job(api, "xai/explain", {"job_id": training, "instances": {"rows": [3, 200]}})
     return f"/app/jobs/train/{training}", f"/app/jobs/explain/{explanation}"
 
 
@@ -85,13 +90,13 @@ def test_results_read_the_same_in_tables_and_charts(visit: Visit, penguins: tupl
     )
     assert fills == {"rise": rgb(RAISES.light), "drop": rgb(LOWERS.light)}
 
-    gaps = visit(explanation).locator("main").inner_text() + visit(training).locator("main").inner_text()
-    assert "(manquant)" in gaps
-    assert not re.search(r"\(absent\)|\bNone\b|\? \(\d", gaps)
+    texts = visit(explanation).locator("main").inner_text() + visit(training).locator("main").inner_text()
+    assert "(manquant)" in texts
+    assert not re.search(r"\(absent\)|\bNone\b|\? \(\d", texts)
 
 
 def rgb(colour: str) -> str:
-    return f"rgb({', '.join(str(int(colour[place : place + 2], 16)) for place in (1, 3, 5))})"
+    return f"rgb({', '.join(str(int(colour[start : start + 2], 16)) for start in (1, 3, 5))})"
 
 
 def test_what_if_refuses_what_the_model_never_saw_and_shows_the_difference(
@@ -132,38 +137,43 @@ def test_what_if_refuses_what_the_model_never_saw_and_shows_the_difference(
 def test_what_is_all_unknown_has_no_score(visit: Visit, api: httpx2.Client) -> None:
     """If all weighted criteria of a record are unknown, the pages show a dash instead of 0.000."""
     body = {"name": "nothing known", "description": "", "file_path": "", "file_type": "", "visibility": "private"}
-    made = api.post("/api/v1/datasets/", json=body).json()["id"]
+    dataset_id = api.post("/api/v1/datasets/", json=body).json()["id"]
     weights = "w.citations=50&w.year=20"
-    score = visit(f"/app/compare?pin={made}&pin=1718&{weights}").locator(".compare .score").first
+    score = visit(f"/app/compare?pin={dataset_id}&pin=1718&{weights}").locator(".compare .score").first
     expect(score).to_have_text("–")
-    expect(visit(f"/app/datasets/{made}?{weights}").locator(".big")).to_have_text("– au plus 1,000")
+    expect(visit(f"/app/datasets/{dataset_id}?{weights}").locator(".big")).to_have_text("– au plus 1,000")
     for view in ("heat", "bars", "table"):
         page = visit(f"/app/?dataset_name=nothing+known&view={view}&{weights}")
-        expect(page.locator(f'[data-id="{made}"] .score')).to_have_text("–")
+        expect(page.locator(f'[data-id="{dataset_id}"] .score')).to_have_text("–")
 
 
 def test_no_name_turns_a_line_around(visit: Visit, api: httpx2.Client) -> None:
     """A right-to-left override is made visible on every page, and a form sends it back unchanged."""
-    body = {"name": TURNED, "description": TURNED, "file_path": "", "file_type": "", "objective": TURNED}
-    made = api.post("/api/v1/datasets/", json=body | {"domain": ["\u202eycnanif"], "visibility": "private"}).json()
-    project = {"name": TURNED, "description": TURNED, "chosen_dataset_id": made["id"], "choice_reason": TURNED}
+    body = {"name": BIDI_NAME, "description": BIDI_NAME, "file_path": "", "file_type": "", "objective": BIDI_NAME}
+    dataset = api.post("/api/v1/datasets/", json=body | {"domain": ["\u202eycnanif"], "visibility": "private"}).json()
+    project = {
+        "name": BIDI_NAME,
+        "description": BIDI_NAME,
+        "chosen_dataset_id": dataset["id"],
+        "choice_reason": BIDI_NAME,
+    }
     project_id = api.post("/api/v1/projects", json=project).json()["id"]
     for path in (
         "/app/?dataset_name=gpj.exe",
         "/app/?dataset_name=gpj.exe&view=table",
-        f"/app/datasets/{made['id']}",
-        f"/app/compare?pin={made['id']}&pin=1",
+        f"/app/datasets/{dataset['id']}",
+        f"/app/compare?pin={dataset['id']}&pin=1",
         "/app/projects",
         f"/app/projects/{project_id}",
     ):
         page = visit(path)
         text = page.locator("body").inner_text() + page.title()
-        assert SHOWN in text, path
+        assert VISIBLE_NAME in text, path
         assert not re.search("[\u202a-\u202e\u2066-\u2069]", text), path
         page.context.close()
 
-    page = visit(f"/app/datasets/{made['id']}/edit")
-    expect(page.locator("[name=name]")).to_have_value(TURNED)
+    page = visit(f"/app/datasets/{dataset['id']}/edit")
+    expect(page.locator("[name=name]")).to_have_value(BIDI_NAME)
 
 
 def test_a_printed_ranking_keeps_its_legend(visit: Visit) -> None:
@@ -173,16 +183,17 @@ def test_a_printed_ranking_keeps_its_legend(visit: Visit) -> None:
     for legend, count in ((".scale i", 12), (".slider:not(.off) .swatch", 3)):
         marks = page.locator(legend)
         expect(marks).to_have_count(count)
-        kept = "all => all.every((one) => one.checkVisibility() && getComputedStyle(one).printColorAdjust === 'exact')"
-        assert marks.evaluate_all(kept), legend
+        keep_colours = """marks => marks.every((mark) =>
+            mark.checkVisibility() && getComputedStyle(mark).printColorAdjust === 'exact')"""
+        assert marks.evaluate_all(keep_colours), legend
 
 
 @pytest.mark.parametrize("path", ["/app/", "/app/?view=bars", "/app/compare?pin=1&pin=2&pin=3", "/app/datasets/1718"])
 def test_numbers_are_never_broken_over_two_lines(visit: Visit, path: str) -> None:
     """A number is never wrapped, however narrow its column."""
     page = visit(path)
-    page.locator("details").evaluate_all("all => all.forEach((one) => (one.open = true))")
-    page.locator(".choice .count").evaluate_all("all => all.forEach((one) => (one.textContent = '17 345'))")
+    page.locator("details").evaluate_all("elements => elements.forEach((element) => (element.open = true))")
+    page.locator(".choice .count").evaluate_all("counts => counts.forEach((count) => (count.textContent = '17 345'))")
     for width in (360, 768, 1024, 1440):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate(BROKEN_NUMBERS) == [], width

@@ -10,7 +10,17 @@ from playwright.sync_api import expect
 
 from tests.web.conftest import Visit
 from tests.web.page_checks import check_looks
-from tests.web.test_ranking import DRAWN, PORTRAIT, STANDING, go, move, new_ranking, number, scored, shown_ids
+from tests.web.test_ranking import (
+    DEFINE_SUMMARY,
+    SUMMARIZE_PAGE,
+    SUMMARIZE_RESPONSE,
+    move,
+    navigate,
+    new_ranking,
+    parse_number,
+    ranked_datasets,
+    shown_ids,
+)
 
 BALANCED = {"ethical_score": 0.4, "technical_score": 0.4, "popularity_score": 0.2}
 VERDICTS = {"robust": "yes", "fragile": "no"}
@@ -51,13 +61,13 @@ def test_the_first_ranks_say_how_robust_they_are(visit: Visit, api: httpx2.Clien
 def test_verdicts_follow_the_weights(visit: Visit, view: str) -> None:
     """Moving a slider updates them as the server would draw them."""
     page = visit(f"/app/?w.ethical_score=30&w.year=50&w.citations=40&robustness=yes&view={view}", language="en")
-    page.evaluate(PORTRAIT)
+    page.evaluate(DEFINE_SUMMARY)
     for position in (51, 60, 90):
-        with page.expect_response(re.compile("/app/parts/ranking")) as met:
+        with page.expect_response(re.compile("/app/parts/ranking")) as response_info:
             move(page, "year", position)
-        page.wait_for_url(f"**{met.value.headers['x-address']}")
-        question = re.sub("&layout=[^&]*", "", met.value.url)
-        assert page.evaluate(STANDING) == page.evaluate(DRAWN, f"{question}&panel=weights")
+        page.wait_for_url(f"**{response_info.value.headers['x-address']}")
+        ranking_url = re.sub("&layout=[^&]*", "", response_info.value.url)
+        assert page.evaluate(SUMMARIZE_PAGE) == page.evaluate(SUMMARIZE_RESPONSE, f"{ranking_url}&panel=weights")
 
 
 def test_robustness_is_that_of_the_datasets_shown(visit: Visit) -> None:
@@ -72,17 +82,17 @@ def test_robustness_is_that_of_the_datasets_shown(visit: Visit) -> None:
 def test_robustness_is_shown_without_scripts(visit: Visit) -> None:
     """The button is a link, and submitting the form keeps what it shows."""
     page = visit("/app/", scripts=False)
-    go(page, "#show-robustness")
+    navigate(page, "#show-robustness")
     assert page.locator(".robustness").count() == 10
-    go(page, "#profile-technical")
+    navigate(page, "#profile-technical")
     assert page.locator(".robustness").count() == 10
-    check = visit("/app/?robustness=yes", theme="auto")
-    check_looks(check)
+    themed_page = visit("/app/?robustness=yes", theme="auto")
+    check_looks(themed_page)
 
 
 def test_each_pair_says_why_one_is_above_the_other(visit: Visit, api: httpx2.Client) -> None:
     """The differences in points are those of the API, add up to the lead, and come with the sentence to quote."""
-    ids = [item["id"] for item in scored(api, BALANCED)[:12:5]]
+    ids = [item["id"] for item in ranked_datasets(api, BALANCED)[:12:5]]
     comparison = ask(api, "compare", ids=ids)
     page = visit("/app/compare?" + "&".join(f"pin={dataset_id}" for dataset_id in ids), language="en")
     assert page.locator(".pair").count() == len(comparison["pairs"]) == 3
@@ -90,15 +100,15 @@ def test_each_pair_says_why_one_is_above_the_other(visit: Visit, api: httpx2.Cli
         section = page.locator(f"#pair-{pair['above']}-{pair['below']}")
         if section.get_attribute("open") is None:
             section.locator("summary").click()
-        points = [number(text.replace("−", "-").replace("+", "")) for text in _column(section, 4)]
+        points = [parse_number(text.replace("−", "-").replace("+", "")) for text in column_texts(section, 4)]
         expected = [item["points"] for item in pair["differences"] if item["weight"] > 0]
         assert sorted(points) == pytest.approx(sorted(expected), abs=5.1e-4)
-        assert sum(points) == pytest.approx(number(section.locator("tfoot .score").inner_text()), abs=0.0021)
+        assert sum(points) == pytest.approx(parse_number(section.locator("tfoot .score").inner_text()), abs=0.0021)
         if pair.get("sentence"):
             expect(section.locator(".sentence")).to_have_text(pair["sentence"])
 
 
-def _column(section: Any, position: int) -> list[str]:
+def column_texts(section: Any, position: int) -> list[str]:
     """Return the texts of a column of the table in a section."""
     texts: list[str] = section.locator(f"tbody tr > :nth-child({position})").all_inner_texts()
     return texts
@@ -106,16 +116,16 @@ def _column(section: Any, position: int) -> list[str]:
 
 def test_the_reversed_ranking_is_one_click_away(visit: Visit, api: httpx2.Client) -> None:
     """With the one weight moved as the comparison says, the lower dataset has the higher score."""
-    ids = [item["id"] for item in scored(api, BALANCED)[:2]]
+    ids = [item["id"] for item in ranked_datasets(api, BALANCED)[:2]]
     page = visit(f"/app/compare?pin={ids[0]}&pin={ids[1]}", language="en")
-    go(page, ".pair a.button")
-    moved = {name: value for name, value in parse_qsl(urlsplit(page.url).query) if name.startswith("w.")}
-    weights = {name.removeprefix("w."): float(value) / 100 for name, value in moved.items()}
-    changed = [name for name in {*weights, *BALANCED} if weights.get(name, 0) != BALANCED.get(name, 0)]
-    assert len(changed) == 1
+    navigate(page, ".pair a.button")
+    positions = {name: value for name, value in parse_qsl(urlsplit(page.url).query) if name.startswith("w.")}
+    weights = {name.removeprefix("w."): float(value) / 100 for name, value in positions.items()}
+    changed_criteria = [name for name in {*weights, *BALANCED} if weights.get(name, 0) != BALANCED.get(name, 0)]
+    assert len(changed_criteria) == 1
 
-    order = [dataset["id"] for dataset in ask(api, "compare", ids=ids, weights=_weight_list(weights))["datasets"]]
-    assert order == ids[::-1]
+    comparison = ask(api, "compare", ids=ids, weights=weight_list(weights))
+    assert [dataset["id"] for dataset in comparison["datasets"]] == ids[::-1]
 
 
 def test_a_tie_is_turned_in_the_right_direction(visit: Visit, api: httpx2.Client) -> None:
@@ -126,18 +136,18 @@ def test_a_tie_is_turned_in_the_right_direction(visit: Visit, api: httpx2.Client
     query = f"w.transparency=50&w.informed_consent=50&assurance=declared&pin={ids[0]}&pin={ids[1]}"
     page = visit(f"/app/compare?{query}&dataset_name=numbat", language="en")
     expect(page.locator(".pair h3")).to_have_text("Numbat A above Numbat B")
-    go(page, ".pair a.button")
+    navigate(page, ".pair a.button")
     assert shown_ids(page) == ids[::-1]
 
 
-def _weight_list(weights: dict[str, float]) -> list[dict[str, Any]]:
+def weight_list(weights: dict[str, float]) -> list[dict[str, Any]]:
     """Return weights as the API expects them."""
     return [{"criterion_name": name, "weight": weight} for name, weight in weights.items()]
 
 
 def test_a_dataset_says_what_would_raise_it(visit: Visit, api: httpx2.Client) -> None:
     """The page names the attributes with score and rank if they were established, and the smallest set for rank 10."""
-    dataset_id = scored(api, BALANCED)[-1]["id"]
+    dataset_id = ranked_datasets(api, BALANCED)[-1]["id"]
     lifts = ask(api, f"{dataset_id}/lifts", rank=10)
     page = visit(f"/app/datasets/{dataset_id}", language="en")
     section = page.locator("section[aria-labelledby=lifts-title]")
@@ -146,14 +156,14 @@ def test_a_dataset_says_what_would_raise_it(visit: Visit, api: httpx2.Client) ->
 
     raising = [lift for lift in lifts["lifts"] if lift["gain"] > 0]
     assert raising
-    assert [number(text) for text in _column(section, 4)] == [round(lift["score"], 3) for lift in raising]
-    assert [number(text) for text in _column(section, 5)] == [lift["rank"] for lift in raising]
+    assert [parse_number(text) for text in column_texts(section, 4)] == [round(lift["score"], 3) for lift in raising]
+    assert [parse_number(text) for text in column_texts(section, 5)] == [lift["rank"] for lift in raising]
     assert section.locator(".in-set").count() == len(lifts["smallest_set"]["attributes"])
 
 
 def test_a_dataset_outside_of_the_ranking_says_so(visit: Visit, api: httpx2.Client) -> None:
     """Where the filters of the ranking leave it out, the page says which rank it would have."""
-    dataset_id = scored(api, BALANCED)[0]["id"]
+    dataset_id = ranked_datasets(api, BALANCED)[0]["id"]
     page = visit(f"/app/datasets/{dataset_id}?dataset_name=zzzzzz", language="en")
     expect(page.locator("section[aria-labelledby=lifts-title]")).to_contain_text("does not pass the filters")
     expect(page.locator(".big")).to_be_visible()
@@ -161,7 +171,7 @@ def test_a_dataset_outside_of_the_ranking_says_so(visit: Visit, api: httpx2.Clie
 
 def test_reasons_need_weights(visit: Visit, api: httpx2.Client) -> None:
     """Without any weight nothing ranks above anything else, and the pages show the rest."""
-    ids = [item["id"] for item in scored(api, BALANCED)[:2]]
+    ids = [item["id"] for item in ranked_datasets(api, BALANCED)[:2]]
     page = visit(f"/app/compare?profile=none&pin={ids[0]}&pin={ids[1]}")
     assert page.locator(".pair").count() == 0
     assert page.locator(".compare thead th").count() == 2

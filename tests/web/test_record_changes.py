@@ -41,6 +41,6 @@ WEIGHTS = [{"criterion_name": "ethical_score", "weight": 2.5}, {"criterion_name"
 def test_a_change_is_described(field: str, value: Any, label: str | None, text: str) -> None:
     """The field has its label, and the value reads as it does elsewhere on the pages."""
     describer = ChangeDescriber(Localizer("en"), LABELS)
-    (described,) = describer.describe([FieldChange(field=field, before=value, after=None)])
-    assert (described.before, described.after) == (text, "no value")
-    assert label in (None, described.label)
+    (change,) = describer.describe([FieldChange(field=field, before=value, after=None)])
+    assert (change.before, change.after) == (text, "no value")
+    assert label in (None, change.label)

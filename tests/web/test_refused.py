@@ -22,14 +22,14 @@ NUMBERS = [
 
 
 @pytest.fixture
-def client(server: str, signed_in: dict[str, str]) -> Iterator[httpx2.Client]:
+def client(server: str, session_cookies: dict[str, str]) -> Iterator[httpx2.Client]:
     """Return a client with the headers and cookies of a signed-in user who prefers English."""
-    cookies = signed_in | {"touchstone_language": "en"}
-    with httpx2.Client(base_url=server, cookies=cookies, headers={"Origin": server}, timeout=60) as opened:
-        yield opened
+    cookies = session_cookies | {"touchstone_language": "en"}
+    with httpx2.Client(base_url=server, cookies=cookies, headers={"Origin": server}, timeout=60) as client:
+        yield client
 
 
-def here(answer: httpx2.Response) -> str:
+def return_address(answer: httpx2.Response) -> str:
     """Return the address to which the language switch leads back."""
     return html.unescape(re.findall(r'name="next"[^>]* value="([^"]*)"', answer.text)[0])
 
@@ -41,26 +41,28 @@ def problem(code: str, detail: str, *errors: dict[str, Any]) -> TouchstoneError:
 
 def test_fields_are_named_by_their_labels_and_sizes_in_megabytes() -> None:
     """No page shows a name or a unit of the API."""
-    long = {"loc": ["body", "name"], "msg": "255 caractères au plus", "type": "string_too_long"}
-    huge = {"loc": ["body", "seed"], "msg": "-9007199254740991 … 9007199254740991", "type": "int"}
+    name_error = {"loc": ["body", "name"], "msg": "255 caractères au plus", "type": "string_too_long"}
+    seed_error = {"loc": ["body", "seed"], "msg": "-9007199254740991 … 9007199254740991", "type": "int"}
     french = Localizer("fr")
-    said = localize_error(problem("validation_error", "Valeur invalide : body.name", long, huge), french).detail
-    assert said == "Nom\u00a0: 255 caractères au plus\u202f; Graine aléatoire\u00a0: nombre trop grand"
+    detail = localize_error(
+        problem("validation_error", "Valeur invalide : body.name", name_error, seed_error), french
+    ).detail
+    assert detail == "Nom\u00a0: 255 caractères au plus\u202f; Graine aléatoire\u00a0: nombre trop grand"
     assert localize_error(problem("too_large", "4194304 octets au plus"), french).detail == "4,2 Mo au plus"
-    file = {"loc": ["name"], "msg": "*.csv", "type": "file_type"}
+    file_error = {"loc": ["name"], "msg": "*.csv", "type": "file_type"}
     assert (
-        localize_error(problem("invalid_value", "Valeur invalide pour name", file), french).detail
+        localize_error(problem("invalid_value", "Valeur invalide pour name", file_error), french).detail
         == "Fichier\u00a0: *.csv"
     )
-    split = problem("invalid_job_request", "Il manque split.time_column")
-    assert localize_error(split, Localizer("en")).detail == "Il manque “Date column (for the most recent rows)”"
+    split_error = problem("invalid_job_request", "Il manque split.time_column")
+    assert localize_error(split_error, Localizer("en")).detail == "Il manque “Date column (for the most recent rows)”"
     assert localize_error(problem("invalid_weights", "Poids invalides"), french).detail == "Poids invalides"
 
 
-@pytest.mark.parametrize(("written", "shown"), NUMBERS)
-def test_numbers_in_texts_follow_the_language(written: str, shown: str) -> None:
+@pytest.mark.parametrize(("number", "localized_number"), NUMBERS)
+def test_numbers_in_texts_follow_the_language(number: str, localized_number: str) -> None:
     """Numbers have French separators; dates keep their own format."""
-    assert Localizer("fr").table_value(written) == shown
+    assert Localizer("fr").table_value(number) == localized_number
 
 
 def test_too_large_a_form_gets_a_page(client: httpx2.Client) -> None:
@@ -68,12 +70,12 @@ def test_too_large_a_form_gets_a_page(client: httpx2.Client) -> None:
     answer = client.post("/app/projects/new", content=b"x" * (4 * 1024 * 1024 + 1))
     assert (answer.status_code, answer.headers["content-type"]) == (413, "text/html; charset=utf-8")
     assert "at most 4.2 MB" in answer.text
-    assert here(answer) == "/app/projects/new"
+    assert return_address(answer) == "/app/projects/new"
     assert "content-security-policy" in answer.headers
 
 
 @pytest.mark.parametrize(
-    ("path", "form", "opened"),
+    ("path", "form", "page_address"),
     [
         ("/app/account/profile", {"locale": "xx"}, "/app/account"),
         ("/app/account/picture", {}, "/app/account"),
@@ -83,50 +85,50 @@ def test_too_large_a_form_gets_a_page(client: httpx2.Client) -> None:
     ],
 )
 def test_the_language_switch_after_a_refusal_leads_to_a_page(
-    client: httpx2.Client, path: str, form: dict[str, str], opened: str
+    client: httpx2.Client, path: str, form: dict[str, str], page_address: str
 ) -> None:
     """The address of the switch can be opened, and contains what it needs."""
     answer = client.post(path, data=form)
     assert answer.status_code in (401, 422)
-    assert here(answer) == opened
+    assert return_address(answer) == page_address
 
 
 def test_a_blank_reason_comes_back_to_the_project(client: httpx2.Client, api: httpx2.Client) -> None:
     """The message appears above the form, in which the dataset is still selected."""
-    project = api.post("/api/v1/projects", json={"name": "A need"}).json()["id"]
-    offered = api.get(f"/api/v1/projects/{project}/recommendations").json()["datasets"][0]["id"]
-    answer = client.post("/app/projects/choose", data={"project": project, "dataset": offered, "reason": "  "})
+    project_id = api.post("/api/v1/projects", json={"name": "A need"}).json()["id"]
+    dataset_id = api.get(f"/api/v1/projects/{project_id}/recommendations").json()["datasets"][0]["id"]
+    answer = client.post("/app/projects/choose", data={"project": project_id, "dataset": dataset_id, "reason": "  "})
     assert answer.status_code == 422
     assert "Say why you are choosing it." in answer.text
-    assert re.search(rf'value="{offered}"[^>]* checked', answer.text)
-    assert here(answer) == f"/app/projects/{project}"
+    assert re.search(rf'value="{dataset_id}"[^>]* checked', answer.text)
+    assert return_address(answer) == f"/app/projects/{project_id}"
 
 
 def test_a_choice_that_is_gone_keeps_its_reason(client: httpx2.Client, api: httpx2.Client) -> None:
     """The list says that the dataset was withdrawn; the project still shows which one it was, and why it was chosen."""
-    made = api.post(
+    dataset_id = api.post(
         "/api/v1/datasets/", json={"name": "passing", "description": "", "file_path": "", "file_type": "csv"}
     ).json()["id"]
-    chosen = {"name": "Kept", "chosen_dataset_id": made, "choice_reason": "It was the one."}
-    project = api.post("/api/v1/projects", json=chosen).json()["id"]
-    assert "It was the one." in client.get(f"/app/projects/{project}").text.partition('class="timeline"')[2]
-    api.delete(f"/api/v1/datasets/{made}")
+    body = {"name": "Kept", "chosen_dataset_id": dataset_id, "choice_reason": "It was the one."}
+    project_id = api.post("/api/v1/projects", json=body).json()["id"]
+    assert "It was the one." in client.get(f"/app/projects/{project_id}").text.partition('class="timeline"')[2]
+    api.delete(f"/api/v1/datasets/{dataset_id}")
     projects = client.get("/app/projects").text
     assert "Chosen: passing" in projects
     assert "withdrawn" in projects
-    assert "It was the one." in client.get(f"/app/projects/{project}").text.partition('class="timeline"')[0]
+    assert "It was the one." in client.get(f"/app/projects/{project_id}").text.partition('class="timeline"')[0]
 
 
-def test_an_ended_session_keeps_what_was_sent(server: str, signed_in: dict[str, str]) -> None:
+def test_an_ended_session_keeps_what_was_sent(server: str, session_cookies: dict[str, str]) -> None:
     """If a form is sent after the session has ended, it comes back after signing in."""
-    stale = dict.fromkeys(signed_in, "gone")
-    with httpx2.Client(base_url=server, cookies=stale, headers={"Origin": server}, timeout=60) as late:
-        answer = late.post("/app/projects/new?w.year=30", data={"name": "lost"})
+    expired_cookies = dict.fromkeys(session_cookies, "gone")
+    with httpx2.Client(base_url=server, cookies=expired_cookies, headers={"Origin": server}, timeout=60) as browser:
+        answer = browser.post("/app/projects/new?w.year=30", data={"name": "lost"})
         assert answer.status_code == 401
         assert 'name="next" value="/app/projects/new?w.year=30"' in answer.text
         assert "ce que vous avez écrit revient" in answer.text
         assert "lost" in answer.text
-        assert late.get("/app/jobs").headers["location"].endswith("done=expired")
+        assert browser.get("/app/jobs").headers["location"].endswith("done=expired")
 
 
 def test_the_language_is_kept_in_the_profile(client: httpx2.Client, api: httpx2.Client) -> None:

@@ -5,19 +5,19 @@ from typing import Any
 import httpx2
 import pytest
 
-SECOND = {"name": "Second census", "description": "", "file_path": "", "file_type": "csv"}
+RECORD = {"name": "Second census", "description": "", "file_path": "", "file_type": "csv"}
 
 
 @pytest.fixture
-def browser(server: str, signed_in: dict[str, str]) -> httpx2.Client:
-    """A signed-in browser that reads English."""
-    cookies = signed_in | {"touchstone_language": "en"}
+def browser(server: str, session_cookies: dict[str, str]) -> httpx2.Client:
+    """Return a signed-in browser that prefers English."""
+    cookies = session_cookies | {"touchstone_language": "en"}
     return httpx2.Client(base_url=server, cookies=cookies, timeout=30, follow_redirects=True)
 
 
 def page_of(browser: httpx2.Client, api: httpx2.Client, metadata: dict[str, Any]) -> str:
-    """The page of a new private record with this metadata."""
-    body = {**SECOND, "name": "First census", "visibility": "private", "metadata": metadata}
+    """Create a private record with this metadata, and return its page."""
+    body = {**RECORD, "name": "First census", "visibility": "private", "metadata": metadata}
     record = api.post("/api/v1/datasets/", json=body).json()
     with browser:
         response = browser.get(f"/app/datasets/{record['id']}")
@@ -27,28 +27,28 @@ def page_of(browser: httpx2.Client, api: httpx2.Client, metadata: dict[str, Any]
 
 def test_warnings_and_relations_are_shown(browser: httpx2.Client, api: httpx2.Client) -> None:
     """A warning stands above the name; the other variants are links to their pages."""
-    second = api.post("/api/v1/datasets/", json={**SECOND, "visibility": "private"}).json()
+    variant = api.post("/api/v1/datasets/", json={**RECORD, "visibility": "private"}).json()
     metadata = {
         "warnings": ["Its use is <b>no longer</b> recommended."],
         "variant_of": "Census",
-        "variants": [{"dataset_id": second["dataset_id"], "name": "Second census"}],
+        "variants": [{"dataset_id": variant["dataset_id"], "name": "Second census"}],
         "part_of": "Censuses of the world",
         "language": ["en", "fr"],
     }
     page = page_of(browser, api, metadata)
     assert "Its use is &lt;b&gt;no longer&lt;/b&gt; recommended." in page
     assert page.index("no longer") < page.index("<h1>")
-    assert f'<a href="/app/datasets/{second["dataset_id"]}">Second census</a>' in page
+    assert f'<a href="/app/datasets/{variant["dataset_id"]}">Second census</a>' in page
     for text in ("Variant of", "Part of", "Censuses of the world", "en, fr"):
         assert text in page
 
 
 def test_the_address_with_the_uuid_leads_to_the_page(
-    server: str, signed_in: dict[str, str], api: httpx2.Client
+    server: str, session_cookies: dict[str, str], api: httpx2.Client
 ) -> None:
-    """Records name one another by their UUIDs."""
-    record = api.post("/api/v1/datasets/", json={**SECOND, "visibility": "private"}).json()
-    with httpx2.Client(base_url=server, cookies=signed_in, timeout=60) as client:
+    """Records refer to one another by UUID, so an address with a UUID redirects to the page of the record."""
+    record = api.post("/api/v1/datasets/", json={**RECORD, "visibility": "private"}).json()
+    with httpx2.Client(base_url=server, cookies=session_cookies, timeout=60) as client:
         response = client.get(f"/app/datasets/{record['dataset_id']}")
     assert (response.status_code, response.headers["location"]) == (303, f"/app/datasets/{record['id']}")
 

@@ -56,8 +56,8 @@ def test_nothing_in_the_description_is_html(members: dict[str, object]) -> None:
 
     assert script is not None
     assert not set(script) & set("<>&\u2028\u2029")
-    stated = json.loads(script)
-    assert {name: stated[name] for name in members if name not in ("url", "touchstone:dataset")} == {
+    description = json.loads(script)
+    assert {name: description[name] for name in members if name not in ("url", "touchstone:dataset")} == {
         name: value for name, value in members.items() if name not in ("url", "touchstone:dataset")
     }
 
@@ -79,19 +79,21 @@ def open_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def test_a_search_engine_reads_public_datasets_without_signing_in(open_server: str) -> None:
     """Private, missing and edited records lead to the sign-in page, as every other page does."""
     with httpx2.Client(base_url=open_server, headers=sign_in(open_server), timeout=60) as api:
-        public = create(api, metadata={"licence": "CC-BY-4.0"})
-        private = create(api, visibility="private")
+        public_path = create(api, metadata={"licence": "CC-BY-4.0"})
+        private_path = create(api, visibility="private")
 
     with httpx2.Client(base_url=open_server, timeout=60) as stranger:
-        page = stranger.get(public)
-        refused = [stranger.get(path) for path in (private, "/app/datasets/999999", f"{public}/edit", "/app/")]
+        page = stranger.get(public_path)
+        redirects = [
+            stranger.get(path) for path in (private_path, "/app/datasets/999999", f"{public_path}/edit", "/app/")
+        ]
 
     assert page.status_code == 200
     assert "Street signs" in page.text
     assert HOSTILE not in page.text
     script = page.text.partition('<script type="application/ld+json">')[2].partition("</script>")[0]
     assert json.loads(script)["license"] == "https://spdx.org/licenses/CC-BY-4.0"
-    assert [(answer.status_code, answer.headers["location"].partition("?")[0]) for answer in refused] == [
+    assert [(answer.status_code, answer.headers["location"].partition("?")[0]) for answer in redirects] == [
         (303, "/app/sign-in")
     ] * 4
 

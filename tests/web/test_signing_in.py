@@ -51,10 +51,10 @@ def test_the_session_cookies_are_out_of_reach(server: str, email: str) -> None:
     ],
 )
 def test_a_form_of_another_site_changes_nothing(
-    server: str, signed_in: dict[str, str], headers: dict[str, str]
+    server: str, session_cookies: dict[str, str], headers: dict[str, str]
 ) -> None:
     """A request that does not come from one of our own pages is refused, with or without cookies."""
-    with httpx2.Client(base_url=server, cookies=signed_in, headers=headers, timeout=60) as client:
+    with httpx2.Client(base_url=server, cookies=session_cookies, headers=headers, timeout=60) as client:
         answer = client.post("/app/projects/new", data={"name": "forged"})
         assert answer.status_code == 403
         assert "forged" not in client.get("/app/projects").text
@@ -70,22 +70,22 @@ def test_signing_in_never_leads_off_the_pages(server: str, email: str, target: s
     assert answer.headers["location"] == "/app/"
 
 
-def test_an_expired_access_token_is_renewed_in_every_tab(server: str, signed_in: dict[str, str]) -> None:
+def test_an_expired_access_token_is_renewed_in_every_tab(server: str, session_cookies: dict[str, str]) -> None:
     """With the refresh token alone, a page opens and sets new cookies; a second tab with the old ones opens too."""
-    old = {"touchstone_refresh": signed_in["touchstone_refresh"]}
+    refresh_cookies = {"touchstone_refresh": session_cookies["touchstone_refresh"]}
     for _ in range(2):
-        with httpx2.Client(base_url=server, cookies=old, timeout=60) as tab:
+        with httpx2.Client(base_url=server, cookies=refresh_cookies, timeout=60) as tab:
             answer = tab.get("/app/account")
             assert answer.status_code == 200
             assert "touchstone_access=ey" in "".join(answer.headers.get_list("set-cookie"))
 
 
-def test_signing_out_ends_the_session(server: str, signed_in: dict[str, str]) -> None:
+def test_signing_out_ends_the_session(server: str, session_cookies: dict[str, str]) -> None:
     """Afterwards, neither of the cookies gives access to anything."""
-    with httpx2.Client(base_url=server, cookies=signed_in, headers={"Origin": server}, timeout=60) as client:
+    with httpx2.Client(base_url=server, cookies=session_cookies, headers={"Origin": server}, timeout=60) as client:
         assert client.post("/app/sign-out").status_code == 303
-    with httpx2.Client(base_url=server, cookies=signed_in, timeout=60) as again:
-        answer = again.get("/app/account")
+    with httpx2.Client(base_url=server, cookies=session_cookies, timeout=60) as client:
+        answer = client.get("/app/account")
         assert answer.headers["location"].startswith("/app/sign-in")
 
 
@@ -107,16 +107,16 @@ def test_every_answer_carries_the_protecting_headers(stranger: httpx2.Client, pa
     assert headers["x-content-type-options"] == "nosniff"
 
 
-def test_pages_stay_out_of_shared_caches(server: str, signed_in: dict[str, str]) -> None:
+def test_pages_stay_out_of_shared_caches(server: str, session_cookies: dict[str, str]) -> None:
     """What one user has seen is not cached for the next user of the same computer; static files are cached forever."""
-    with httpx2.Client(base_url=server, cookies=signed_in, timeout=60) as client:
+    with httpx2.Client(base_url=server, cookies=session_cookies, timeout=60) as client:
         assert client.get("/app/account").headers["cache-control"] == "no-store"
-        # The address of a page's file has its digest; a module is imported by its bare name, and asked about again.
-        (styles,) = re.findall(r'href="(/app/static/base.css[^"]*)"', client.get("/app/").text)
-        assert "immutable" in client.get(styles).headers["cache-control"]
+        # The address of a style sheet contains its digest; a module is imported by its plain name, and revalidated.
+        (style_sheet,) = re.findall(r'href="(/app/static/base.css[^"]*)"', client.get("/app/").text)
+        assert "immutable" in client.get(style_sheet).headers["cache-control"]
         module = client.get("/app/static/shares.js")
         assert module.headers["cache-control"] == "no-cache"
         assert client.get("/app/static/shares.js", headers={"If-None-Match": module.headers["etag"]}).status_code == 304
-        missing = client.get("/app/static/none.js")
-        assert (missing.status_code, "<html" in missing.text) == (404, True)
+        missing_file = client.get("/app/static/none.js")
+        assert (missing_file.status_code, "<html" in missing_file.text) == (404, True)
         assert client.get("/docs/static/none.js").json()["code"] == "not_found"

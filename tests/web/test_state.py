@@ -111,8 +111,8 @@ def test_what_a_filter_cannot_take_is_named() -> None:
     """A bound in words, an invalid flag and an unknown visibility are reported apart from what is valid."""
     state = read("?year_min=abc&is_public=maybe&visibility=zzz&split=true&is_split=true&domain=a")
     assert state.invalid_filters == ("year_min", "is_public", "visibility")
-    kept = state.with_filters_only(name for name in state.filters if name not in state.invalid_filters)
-    assert kept.filter_body() == {"domain": ["a"], "is_split": True}
+    valid_state = state.with_filters_only(name for name in state.filters if name not in state.invalid_filters)
+    assert valid_state.filter_body() == {"domain": ["a"], "is_split": True}
 
 
 @pytest.mark.parametrize("name", [name for name, kind in FILTERS.items() if kind is FilterInput.FLAG])
@@ -151,8 +151,8 @@ def test_the_level_of_evidence_is_part_of_the_address_and_of_a_project() -> None
     assert (read("").assurance, read("?assurance=hearsay").assurance) == (Assurance.DOCUMENTED, Assurance.DOCUMENTED)
     assert read("?assurance=declared").query() == "?assurance=declared"
     assert RankState.of_project(project(), WEIGHT_PROFILES).assurance is Assurance.DECLARED
-    reviewed = project(assurance=Assurance.REVIEWED)
-    assert RankState.of_project(reviewed, WEIGHT_PROFILES).assurance is Assurance.REVIEWED
+    reviewed_project = project(assurance=Assurance.REVIEWED)
+    assert RankState.of_project(reviewed_project, WEIGHT_PROFILES).assurance is Assurance.REVIEWED
 
 
 def test_stored_filters_are_shown_under_their_own_names() -> None:

@@ -58,12 +58,12 @@ SOURCES = [path for path in ROOT.rglob("*") if path.suffix in (".html", ".svg", 
 
 def test_every_text_asked_for_exists() -> None:
     """No page fails because a sentence is missing."""
-    asked = {
+    used_keys = {
         key
         for path in SOURCES
         for key in re.findall(r"""\b(?:t|text|counted)\(\s*["']([\w-]+)["'](?!\s*~)""", path.read_text())
     }
-    assert sorted(key for key in asked if key not in MESSAGES) == []
+    assert sorted(key for key in used_keys if key not in MESSAGES) == []
 
 
 def test_no_key_stands_in_two_catalogs() -> None:
@@ -99,19 +99,23 @@ def french_texts() -> list[tuple[str, str]]:
     for name, rows in vars(codebook).items():
         if name.isupper() and isinstance(rows, dict):
             texts += [(f"{name}: {key}", french) for key, (french, _) in rows.items()]
-    texts += [(f"attribute {one.name}", one.label_fr) for one in ATTRIBUTES]
-    texts += [(f"profile {one.name}", one.label_fr) for one in PROFILES.values()]
-    return texts + [(f"criterion {one.name}", french) for one in CRITERIA for french in (one.label_fr, one.formula_fr)]
+    texts += [(f"attribute {attribute.name}", attribute.label_fr) for attribute in ATTRIBUTES]
+    texts += [(f"profile {profile.name}", profile.label_fr) for profile in PROFILES.values()]
+    return texts + [
+        (f"criterion {criterion.name}", french)
+        for criterion in CRITERIA
+        for french in (criterion.label_fr, criterion.formula_fr)
+    ]
 
 
 def test_french_texts_are_typeset_as_french() -> None:
     """Apostrophes are curved, and spaces before tall punctuation and inside quotation marks do not break."""
     texts = french_texts()
     assert len(texts) > 500
-    for where, written in texts:
-        sentence = re.sub(r"{[^{}|]*}", "{}", written)
-        assert "'" not in sentence, where
-        assert not re.search(r"[ \w}»)](?:[;!?»]| [:%])|\w:(?=\s)|«(?!\u00a0)", sentence), (where, written)
+    for location, french in texts:
+        sentence = re.sub(r"{[^{}|]*}", "{}", french)
+        assert "'" not in sentence, location
+        assert not re.search(r"[ \w}»)](?:[;!?»]| [:%])|\w:(?=\s)|«(?!\u00a0)", sentence), (location, french)
 
 
 def test_the_fixed_texts_of_the_interface_stay_byte_for_byte() -> None:
@@ -126,8 +130,8 @@ def test_the_fixed_texts_of_the_interface_stay_byte_for_byte() -> None:
 
 def test_a_task_is_what_a_model_learns_and_never_a_job() -> None:
     """French also has a different word for each of the two."""
-    tasks = {where for where, french in french_texts() if "tâche" in french.casefold()}
-    assert tasks == {
+    locations = {location for location, french in french_texts() if "tâche" in french.casefold()}
+    assert locations == {
         "messages: task",
         "messages: metric_default",
         "messages: metric_task_mismatch",
@@ -154,12 +158,12 @@ def test_words_agree_with_the_number_beside_them(count: int, french: str, englis
 
 def test_a_single_column_is_spoken_of_in_the_singular() -> None:
     """Sentences about results agree in number with their lists and counts."""
-    left_out = training_warnings.WARNINGS["columns_left_out"]
-    assert localize(left_out, names=["id"]) == {
+    warning = training_warnings.WARNINGS["columns_left_out"]
+    assert localize(warning, names=["id"]) == {
         "fr": "Colonne inutilisable pour l’apprentissage, laissée de côté\u00a0: id.",
         "en": "Column with nothing to learn from, left out: id.",
     }
-    assert localize(left_out, names=["id", "code"])["fr"].startswith(
+    assert localize(warning, names=["id", "code"])["fr"].startswith(
         "Colonnes inutilisables pour l’apprentissage, laissées"
     )
     assert (
@@ -169,8 +173,10 @@ def test_a_single_column_is_spoken_of_in_the_singular() -> None:
 
 def luminance(colour: str) -> float:
     """Return the relative luminance of a colour (WCAG 2.2)."""
-    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    channels = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+    red, green, blue = (
+        channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4 for channel in channels
+    )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
@@ -180,8 +186,8 @@ def test_numbers_are_readable_on_every_shade(palette: tuple[tuple[str, str], ...
     for fill, ink in palette:
         low, high = sorted((luminance(fill), luminance(ink)))
         assert (high + 0.05) / (low + 0.05) >= 4.5, fill
-    lights = [luminance(fill) for fill, _ in palette]
-    assert lights in (sorted(lights), sorted(lights, reverse=True))
+    luminances = [luminance(fill) for fill, _ in palette]
+    assert luminances in (sorted(luminances), sorted(luminances, reverse=True))
 
 
 def test_the_style_sheet_has_the_same_palette() -> None:
@@ -194,13 +200,13 @@ def test_the_style_sheet_has_the_same_palette() -> None:
 
 def on_dark(colour: str) -> tuple[float, ...]:
     """Return a colour as the style sheet's filter for dark charts shows it: inverted by 0.92, with its hue."""
-    red, green, blue = (0.92 - 0.84 * int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
-    turned = (
+    red, green, blue = (0.92 - 0.84 * int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5))
+    rotated_channels = (
         -0.574 * red + 1.430 * green + 0.144 * blue,
         0.426 * red + 0.430 * green + 0.144 * blue,
         0.426 * red + 1.430 * green - 0.856 * blue,
     )
-    return tuple(min(1, max(0, part)) for part in turned)
+    return tuple(min(1, max(0, channel)) for channel in rotated_channels)
 
 
 def test_each_colour_means_one_thing_in_both_themes() -> None:
@@ -211,13 +217,13 @@ def test_each_colour_means_one_thing_in_both_themes() -> None:
     for number, colour in enumerate(CRITERION_COLOURS):
         assert f"--c{number}: light-dark({colour.light}, {colour.dark});" in tokens, number
 
-    everything = [*ROLES.values(), *CLASSES, *CRITERION_COLOURS]
+    all_colours = [*ROLES.values(), *CLASSES, *CRITERION_COLOURS]
     for theme in ("light", "dark"):
-        shown = [getattr(colour, theme) for colour in everything]
-        assert len(set(shown)) == len(shown), theme
+        theme_colours = [getattr(colour, theme) for colour in all_colours]
+        assert len(set(theme_colours)) == len(theme_colours), theme
 
     for colour in (*ROLES.values(), *CLASSES):
-        dark = [int(colour.dark[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+        dark = [int(colour.dark[start : start + 2], 16) / 255 for start in (1, 3, 5)]
         assert dark == pytest.approx(on_dark(colour.light), abs=0.01), colour
 
 
@@ -230,7 +236,7 @@ def test_values_find_their_shade(value: float, expected: int) -> None:
 def test_templates_hold_no_inline_script_or_style() -> None:
     """The content security policy would block it, and the page would look broken."""
     for path in ROOT.rglob("templates/**/*.html"):
-        text = path.read_text()
+        template = path.read_text()
         assert not re.search(
-            r"\sstyle=|\son\w+=|<style|<script(?![^>]*\ssrc=|\stype=\"application/ld\+json\")", text
+            r"\sstyle=|\son\w+=|<style|<script(?![^>]*\ssrc=|\stype=\"application/ld\+json\")", template
         ), path.name

@@ -13,8 +13,8 @@ def visits(api: httpx2.Client) -> int:
     """Create a private table of twenty patients with six visits each, and return the id of its record."""
     rows = "\n".join(f"p{row // 6},{row // 6 * 3 + row % 2},{row * 7 % 11},{row // 6 % 2}" for row in range(120))
     table = f"patient,age,pulse,ill\n{rows}\n"
-    stored = api.post("/api/v1/files", files={"file": ("visits.csv", table)}).json()
-    body = {"name": "Visits", "description": "", "file_path": stored["file_path"], "file_type": "csv"}
+    upload = api.post("/api/v1/files", files={"file": ("visits.csv", table)}).json()
+    body = {"name": "Visits", "description": "", "file_path": upload["file_path"], "file_type": "csv"}
     dataset_id: int = api.post("/api/v1/datasets/", json={**body, "visibility": "private"}).json()["id"]
     return dataset_id
 

@@ -7,14 +7,14 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.web.conftest import Visit
-from tests.web.test_ranking import number, scored
+from tests.web.test_ranking import parse_number, ranked_datasets
 
 BALANCED = {"ethical_score": 0.4, "technical_score": 0.4, "popularity_score": 0.2}
 
 
 def test_every_view_says_how_high_a_score_may_be(visit: Visit, api: httpx2.Client) -> None:
     """The limit is the API's best case; the heat map marks the unknown part of a value, and bars have a remainder."""
-    expected = scored(api, BALANCED)
+    expected = ranked_datasets(api, BALANCED)
     assert any(item["best_case"]["score"] > item["score"] + 0.01 for item in expected)
     for view in ("heat", "bars", "table"):
         page = visit(f"/app/?view={view}", language="en")
@@ -22,9 +22,9 @@ def test_every_view_says_how_high_a_score_may_be(visit: Visit, api: httpx2.Clien
             limits = re.findall(r"\d\.\d{3}", row.locator(".limit").first.text_content() or "")
             highest_score = item["best_case"]["score"]
             if limits:
-                assert [number(limit) for limit in limits] == [pytest.approx(highest_score, abs=0.0006)]
+                assert [parse_number(limit) for limit in limits] == [pytest.approx(highest_score, abs=0.0006)]
             else:
-                assert highest_score - item["score"] < 0.001  # both read the same, so the score says it all
+                assert highest_score - item["score"] < 0.001  # both are shown as the same number
         page.context.close()
 
     bars = visit("/app/?view=bars")
@@ -80,7 +80,7 @@ def test_a_criterion_that_does_not_distinguish_is_noted(visit: Visit, api: httpx
 
 def test_a_comparison_shows_what_is_unknown(visit: Visit, api: httpx2.Client) -> None:
     """Scores say how high they may be, and the meters have a hatched remainder."""
-    first, second = scored(api, BALANCED)[:2]
+    first, second = ranked_datasets(api, BALANCED)[:2]
     page = visit(f"/app/compare?pin={first['id']}&pin={second['id']}", language="en")
     limits = page.locator(".compare tbody tr").first.locator(".limit")
     expect(limits).to_have_text([f"at most {item['best_case']['score']:.3f}" for item in (first, second)])

@@ -21,7 +21,7 @@ from touchstone.web.views.job_view import format_clock, job_timing
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 
 
-def job(step: int | None = None, total: int = 20, *, phase: str = "searching", **fields: Any) -> Job:
+def make_job(step: int | None = None, total: int = 20, *, phase: str = "searching", **fields: Any) -> Job:
     """Return a job that started 60 seconds ago."""
     progress = None if step is None else Progress(percent=50, phase=phase, step=step, total_steps=total)
     values: dict[str, Any] = {
@@ -37,28 +37,28 @@ def job(step: int | None = None, total: int = 20, *, phase: str = "searching", *
 
 
 @pytest.mark.parametrize(
-    ("work", "remaining"),
+    ("job", "remaining"),
     [
-        (job(10), "60 seconds"),
-        (job(15), "20 seconds"),
-        (job(2), None),  # too few trials to know their pace
-        (job(20), None),
-        (job(10, phase="evaluating"), None),
-        (job(None), None),
-        (job(10, request={"budget": {"max_runtime_seconds": 90}}), "30 seconds"),
-        (job(10, status="cancelling"), None),
+        (make_job(10), "60 seconds"),
+        (make_job(15), "20 seconds"),
+        (make_job(2), None),  # too few trials to know their pace
+        (make_job(20), None),
+        (make_job(10, phase="evaluating"), None),
+        (make_job(None), None),
+        (make_job(10, request={"budget": {"max_runtime_seconds": 90}}), "30 seconds"),
+        (make_job(10, status="cancelling"), None),
     ],
 )
-def test_the_time_left_is_said_only_when_it_is_known(work: Job, remaining: str | None) -> None:
+def test_the_time_left_is_said_only_when_it_is_known(job: Job, remaining: str | None) -> None:
     """The time for a search is estimated from its trials and its budget; no other time is estimated."""
-    found = job_timing(work, localizer=Localizer("en"), now=NOW)
-    assert (found.elapsed, found.remaining) == ("1:00", remaining)
+    timing = job_timing(job, localizer=Localizer("en"), now=NOW)
+    assert (timing.elapsed, timing.remaining) == ("1:00", remaining)
 
 
 def test_a_waiting_job_counts_from_its_request() -> None:
     """The time is counted from the request, because nothing has started yet."""
-    found = job_timing(job(status="queued", started_at=None), localizer=Localizer("fr"), now=NOW)
-    assert (found.waiting, found.elapsed, found.remaining) == (True, "1:30", None)
+    timing = job_timing(make_job(status="queued", started_at=None), localizer=Localizer("fr"), now=NOW)
+    assert (timing.waiting, timing.elapsed, timing.remaining) == (True, "1:30", None)
     assert format_clock(3725) == "1:02:05"
 
 
@@ -66,17 +66,17 @@ def test_a_waiting_job_counts_from_its_request() -> None:
 def training(api: httpx2.Client) -> Iterator[str]:
     """Start a training that runs until it is stopped, and return its id."""
     rows = "\n".join(f"{number % 97},{number % 31},{number % 7},{(number * 7919) % 2}" for number in range(30_000))
-    brought = api.post("/api/v1/files", files={"file": ("long.csv", f"a,b,c,y\n{rows}")}).json()
-    record = {"name": "long", "description": "", "file_path": brought["file_path"], "file_type": "csv"}
-    dataset = api.post("/api/v1/datasets/", json=record).json()["id"]
-    order = {"dataset_id": dataset, "target": "y", "budget": {"max_trials": 60}, "split": {"strategy": "kfold"}}
-    started = api.post("/api/v1/ml/train", json=order)
-    assert started.status_code == 202, started.text
-    yield started.json()["id"]
-    api.post(f"/api/v1/ml/jobs/{started.json()['id']}/cancel")
+    upload = api.post("/api/v1/files", files={"file": ("long.csv", f"a,b,c,y\n{rows}")}).json()
+    record = {"name": "long", "description": "", "file_path": upload["file_path"], "file_type": "csv"}
+    dataset_id = api.post("/api/v1/datasets/", json=record).json()["id"]
+    request = {"dataset_id": dataset_id, "target": "y", "budget": {"max_trials": 60}, "split": {"strategy": "kfold"}}
+    answer = api.post("/api/v1/ml/train", json=request)
+    assert answer.status_code == 202, answer.text
+    yield answer.json()["id"]
+    api.post(f"/api/v1/ml/jobs/{answer.json()['id']}/cancel")
 
 
-def running(api: httpx2.Client, training: str) -> None:
+def wait_until_running(api: httpx2.Client, training: str) -> None:
     """Wait until the training is running."""
     for _ in range(600):
         if api.get(f"/api/v1/ml/jobs/{training}").json()["status"] == "running":
@@ -87,23 +87,23 @@ def running(api: httpx2.Client, training: str) -> None:
 
 def test_the_badge_and_the_clock_follow_a_job(visit: Visit, api: httpx2.Client, training: str) -> None:
     """A page that was opened while the job was waiting shows when it starts, and so does the list."""
-    page, jobs = (visit(path, language="en") for path in (f"/app/jobs/train/{training}", "/app/jobs"))
-    running(api, training)
+    page, jobs_page = (visit(path, language="en") for path in (f"/app/jobs/train/{training}", "/app/jobs"))
+    wait_until_running(api, training)
     expect(page.locator("#state")).to_have_text("in progress", timeout=30_000)
     expect(page.locator("#times")).to_contain_text("Running for")
-    expect(jobs.locator(".job-now").first).to_contain_text(re.compile(r"in progress \d+:\d\d"), timeout=30_000)
-    first = page.locator("#times [data-seconds]").inner_text()
-    assert re.fullmatch(r"\d+:\d\d", first)
-    expect(page.locator("#times [data-seconds]")).not_to_have_text(first, timeout=5_000)
+    expect(jobs_page.locator(".job-now").first).to_contain_text(re.compile(r"in progress \d+:\d\d"), timeout=30_000)
+    first_time = page.locator("#times [data-seconds]").inner_text()
+    assert re.fullmatch(r"\d+:\d\d", first_time)
+    expect(page.locator("#times [data-seconds]")).not_to_have_text(first_time, timeout=5_000)
     assert api.post(f"/api/v1/ml/jobs/{training}/cancel").status_code in (200, 202)
     expect(page.locator("#progress")).to_have_count(0, timeout=30_000)
-    expect(jobs.locator(".job-now").first).to_have_text("cancelled", timeout=30_000)
-    expect(jobs.locator("progress")).to_have_count(0)
+    expect(jobs_page.locator(".job-now").first).to_have_text("cancelled", timeout=30_000)
+    expect(jobs_page.locator("progress")).to_have_count(0)
 
 
 def test_a_running_job_is_shown_well(visit: Visit, api: httpx2.Client, training: str) -> None:
     """Its page and the list fit every width and are accessible in both themes."""
-    running(api, training)
+    wait_until_running(api, training)
     for path in (f"/app/jobs/train/{training}", "/app/jobs"):
         page = visit(path, theme="auto")
         check_looks(page)
@@ -111,12 +111,12 @@ def test_a_running_job_is_shown_well(visit: Visit, api: httpx2.Client, training:
 
 
 def test_a_job_page_says_when_the_service_is_away(
-    browser: Browser, server: str, signed_in: dict[str, str], api: httpx2.Client, training: str
+    browser: Browser, server: str, session_cookies: dict[str, str], api: httpx2.Client, training: str
 ) -> None:
     """The page reports this, keeps what it shows, and continues by itself when the service is back."""
-    running(api, training)
+    wait_until_running(api, training)
     context = browser.new_context(base_url=server)
-    cookies = signed_in | {"touchstone_language": "en"}
+    cookies = session_cookies | {"touchstone_language": "en"}
     context.add_cookies([{"name": n, "value": v, "url": f"{server}/app/"} for n, v in cookies.items()])
     page = context.new_page()
     page.goto(f"/app/jobs/train/{training}")
@@ -133,6 +133,6 @@ def test_a_job_page_says_when_the_service_is_away(
 def test_without_scripts_a_running_job_has_its_times(visit: Visit, api: httpx2.Client, training: str) -> None:
     """The page reloads itself, and shows the current state and time."""
     page = visit(f"/app/jobs/train/{training}", language="en", scripts=False)
-    running(api, training)
+    wait_until_running(api, training)
     expect(page.locator("#state")).to_have_text("in progress", timeout=30_000)
     expect(page.locator("#times")).to_contain_text(re.compile(r"Running for \d+:\d\d"))
