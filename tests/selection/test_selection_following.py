@@ -21,7 +21,7 @@ from touchstone.ranking.catalog.catalog import Catalog, Layout
 from touchstone.ranking.query.predicates import Contains
 from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
 from touchstone.services.selection.app import Selection
-from touchstone.services.selection.catalog import versioned_catalog
+from touchstone.services.selection.catalog import changes_store, versioned_catalog
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.catalog.versioned_catalog import VersionedCatalog
 from touchstone.services.selection.datasets import store
@@ -103,8 +103,11 @@ async def test_many_changes_of_another_process_are_applied_like_single_ones(
     """Changes that are read as columns, while this process writes, lead to the same catalog as reading every row."""
     monkeypatch.setattr(versioned_catalog, "FEW_CHANGES", 5)
     monkeypatch.setattr(versioned_catalog, "MANY_CHANGES", 8)
-    await seed(database, random_rows(1, 60))
+    monkeypatch.setattr(changes_store, "ROWS_PER_BATCH", 3)
     our_catalog, their_catalog = LiveCatalog(database), LiveCatalog(database)
+    async with our_catalog.writing() as writer:
+        for row in random_rows(1, 60):
+            await writer.insert(replace(draft_of(row), id=None))
     for catalog in (our_catalog, their_catalog):
         await catalog.load()
 

@@ -12,7 +12,7 @@ A query is a single statement, so its rows are those of one moment, whatever is 
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -50,17 +50,37 @@ _ARROW_TYPES: Final[tuple[tuple[type[Any], pa.DataType], ...]] = (
 _SQLITE_TYPES: Final = {_TIME: pa.string(), _UUID: pa.string(), pa.bool_(): pa.int64()}
 
 
-def stream_columns(url: str, query: sa.Select[Any]) -> Iterator[pa.RecordBatch]:
-    """Run a query on the database at `url`, and yield its rows in batches with one array for each column.
+class ColumnConnection(Protocol):
+    """A connection that reads rows column by column. It must be closed after use."""
 
-    The arrays have the same types on both databases: those of `_ARROW_TYPES`. Call this in a thread, because it waits
-    for the database.
+    def stream(self, query: sa.Select[Any]) -> Iterator[pa.RecordBatch]:
+        """Run a query, and yield its rows in batches with one array for each column.
+
+        The arrays have the same types on both databases: those of `_ARROW_TYPES`. Call this in a thread, because it
+        waits for the database.
+
+        Raises:
+            Unavailable: the database cannot be reached.
+        """
+
+    def close(self) -> None:
+        """Close the connection."""
+
+
+def connect_for_columns(url: str) -> ColumnConnection:
+    """Connect to the database at `url`, to read rows column by column.
 
     Raises:
         Unavailable: the database cannot be reached.
     """
     path = sqlite_path(url)
-    return _stream_from_postgresql(url, query) if path is None else _stream_from_sqlite(path, query)
+    return PostgresqlConnection(url) if path is None else SqliteConnection(path)
+
+
+def stream_columns(url: str, query: sa.Select[Any]) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a single query on the database at `url`, like `ColumnConnection.stream`."""
+    with closing(connect_for_columns(url)) as connection:
+        yield from connection.stream(query)
 
 
 def _arrow_schema(query: sa.Select[Any]) -> pa.Schema:
@@ -106,7 +126,7 @@ class PostgresqlConnection:
             cursor.execute(f"SET TRANSACTION SNAPSHOT '{snapshot}'")
 
     def stream(self, query: sa.Select[Any]) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a query, which PostgreSQL sends in the binary form of COPY, like `stream_columns`."""
+        """Yield the rows of a query, which PostgreSQL sends in the binary form of COPY."""
         schema = _arrow_schema(query)
         options = {self._batch_size_option: str(BATCH_BYTES)}
         with _translate_driver_failures(), closing(self._connection.cursor(adbc_stmt_kwargs=options)) as cursor:
@@ -126,36 +146,44 @@ def _translate_driver_failures() -> Iterator[None]:
         raise Unavailable from error
 
 
-def _stream_from_postgresql(url: str, query: sa.Select[Any]) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a query on PostgreSQL."""
-    with closing(PostgresqlConnection(url)) as connection:
-        yield from connection.stream(query)
+class SqliteConnection:
+    """A connection that reads rows of SQLite column by column. It must be closed after use."""
 
+    def __init__(self, path: str) -> None:
+        """Open the database in a file.
 
-def _stream_from_sqlite(path: str, query: sa.Select[Any]) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a query on SQLite in batches of columns.
+        Raises:
+            Unavailable: the file cannot be opened.
+        """
+        with translate_failures():
+            self._connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_MS / 1000, check_same_thread=False)
 
-    Only the values of the current batch exist as Python objects, so that a large table needs little memory.
-    """
-    schema = _arrow_schema(query)
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
 
-    # SQLite stores some types as others; `_convert_batch` then converts the values to the types of the schema.
-    stored_types = [_SQLITE_TYPES.get(field.type, field.type) for field in schema]
+    def stream(self, query: sa.Select[Any]) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a query in batches of columns.
 
-    with (
-        translate_failures(),
-        closing(sqlite3.connect(path, timeout=BUSY_TIMEOUT_MS / 1000, check_same_thread=False)) as connection,
-    ):
-        cursor = connection.execute(_to_sql(query, _SQLITE))
-        while True:
-            rows = cursor.fetchmany(BATCH_ROWS)
-            if not rows:
-                return
+        Only the values of the current batch exist as Python objects, so that a large table needs little memory.
+        """
+        schema = _arrow_schema(query)
 
-            columns = zip(*rows, strict=True)
-            arrays = [pa.array(values, stored_type) for values, stored_type in zip(columns, stored_types, strict=True)]
-            stored_batch = pa.RecordBatch.from_arrays(arrays, names=schema.names)
-            yield _convert_batch(stored_batch, schema)
+        # SQLite stores some types as others; `_convert_batch` then converts the values to the types of the schema.
+        stored_types = [_SQLITE_TYPES.get(field.type, field.type) for field in schema]
+
+        with translate_failures(), closing(self._connection.execute(_to_sql(query, _SQLITE))) as cursor:
+            while True:
+                rows = cursor.fetchmany(BATCH_ROWS)
+                if not rows:
+                    return
+
+                columns = zip(*rows, strict=True)
+                arrays = [
+                    pa.array(values, stored_type) for values, stored_type in zip(columns, stored_types, strict=True)
+                ]
+                stored_batch = pa.RecordBatch.from_arrays(arrays, names=schema.names)
+                yield _convert_batch(stored_batch, schema)
 
 
 def _to_sql(query: sa.Select[Any], dialect: sa.Dialect) -> str:

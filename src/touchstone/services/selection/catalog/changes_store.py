@@ -8,7 +8,7 @@ import pyarrow as pa
 import sqlalchemy as sa
 
 from touchstone.core.attributes import INT32_MAX
-from touchstone.database.columnar import stream_columns
+from touchstone.database.columnar import ColumnConnection, connect_for_columns
 from touchstone.database.engine import Reader
 from touchstone.database.tables import dataset_deletions, datasets
 from touchstone.ranking.columns.record_batch import RecordBatch
@@ -16,6 +16,8 @@ from touchstone.services.selection.datasets import store
 from touchstone.services.selection.datasets.dataset_record import COLUMNS_WITHOUT_METADATA, DatasetRecord, to_records
 from touchstone.services.selection.datasets.record_batches import RowConverter
 
+# Requests are answered between two batches of columns that are applied.
+ROWS_PER_BATCH: Final = 2000
 _RECORDS: Final = sa.select(*COLUMNS_WITHOUT_METADATA)
 _RECORDS_AS_COLUMNS: Final = store.CATALOG_QUERY.add_columns(datasets.c.changed_at_version)
 
@@ -61,29 +63,31 @@ def batches_changed_after(url: str, place: ChangePlace, limit: int) -> list[Chan
     """Return the records that changed after a place, as columns, in the order of their changes.
 
     At most `limit` records are returned. They are read with a connection to the database at `url` that is opened for
-    them, which takes as long as reading a hundred of them one by one. Call this in a thread, because it waits for the
-    database.
+    them. Call this in a thread, because it waits for the database.
 
     Raises:
         Unavailable: the database cannot be reached.
     """
-    with closing(RowConverter(thread_count=1)) as converter:
-        return [
-            ChangedBatch(converter.convert(rows), _last_place(rows))
-            for rows in _stream_columns_changed_after(url, place, limit)
-            if rows.num_rows > 0
-        ]
+    batches = []
+    with closing(connect_for_columns(url)) as connection, closing(RowConverter(thread_count=1)) as converter:
+        for rows in _stream_columns_changed_after(connection, place, limit):
+            for start in range(0, rows.num_rows, ROWS_PER_BATCH):
+                batch_rows = rows.slice(start, ROWS_PER_BATCH)
+                batches.append(ChangedBatch(converter.convert(batch_rows), _last_place(batch_rows)))
+    return batches
 
 
-def _stream_columns_changed_after(url: str, place: ChangePlace, limit: int) -> Iterator[pa.RecordBatch]:
+def _stream_columns_changed_after(
+    connection: ColumnConnection, place: ChangePlace, limit: int
+) -> Iterator[pa.RecordBatch]:
     """Yield at most `limit` rows that changed after a place, in the order of their changes."""
     row_count = 0
-    for rows in stream_columns(url, rest_of_version(_RECORDS_AS_COLUMNS, place, limit)):
+    for rows in connection.stream(rest_of_version(_RECORDS_AS_COLUMNS, place, limit)):
         row_count += rows.num_rows
         yield rows
 
     if row_count < limit:
-        yield from stream_columns(url, later_versions(_RECORDS_AS_COLUMNS, place.version, limit - row_count))
+        yield from connection.stream(later_versions(_RECORDS_AS_COLUMNS, place.version, limit - row_count))
 
 
 def _last_place(rows: pa.RecordBatch) -> ChangePlace:

@@ -226,9 +226,11 @@ class LiveCatalog:
             if catalog.is_outdated(changes):
                 changes = await catalog.read_next_changes(self._database)
 
-            # No other task may run between these: it would find the new columns, but still the old records.
-            catalog.apply(changes)
-            self.records.forget_changed(changes.ids)
+            for part in changes.split():
+                # No other task may run between these: it would find the new columns, but still the old records.
+                catalog.apply(part)
+                self.records.forget_changed(part.ids)
+                await asyncio.sleep(0)
 
         self.is_up_to_date = changes.is_last
         CATALOG_RECORDS.set(self._catalog.columns.view.size)
