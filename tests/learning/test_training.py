@@ -263,6 +263,15 @@ def test_known_good_settings_come_before_all_others() -> None:
     assert [trial.algorithm for trial in trials] == ["decision_tree", *["lightgbm"] * 6, "decision_tree"]
 
 
+def test_linear_models_with_strong_and_weak_penalties_are_tried_by_default() -> None:
+    """Small tables may need a weak penalty, and tables of many columns a strong one."""
+    request = TrainingRequest(dataset_id=1, target="y")
+    target = Target("y", Task.CLASSIFICATION, np.zeros(9, dtype=np.intp), np.arange(9), ("a", "b"))
+    options = ModelOptions(target, balances_classes=False, seed=0)
+    trials = plan_trials(request.chosen_algorithms, options, max_trials=request.budget.max_trials)
+    assert {trial.settings["C"] for trial in trials if trial.algorithm == "linear"} == {0.01, 0.1, 1.0, 10.0}
+
+
 @pytest.mark.parametrize(("zeros", "lowest", "is_tried"), [(1, 0.0, True), (5, 0.0, False), (1, -1.0, False)])
 def test_errors_in_proportion_are_expected_of_amounts_only(zeros: int, lowest: float, is_tried: bool) -> None:
     """The objective for amounts is tried if no number is negative and few are 0."""

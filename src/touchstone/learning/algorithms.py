@@ -220,14 +220,15 @@ MODEL_FAMILIES: Final[dict[str, ModelFamily]] = {
     "linear": ModelFamily(
         _build_linear,
         classification={"C": (1.0, 0.1, 0.01, 10.0)},
-        classification_presets=({}, {"C": 0.1}, {"C": 0.01}),
+        # The fewer rows there are, the more the penalty weighs, so small tables may need a weak one (a large C).
+        classification_presets=({}, {"C": 0.1}, {"C": 0.01}, {"C": 10.0}),
         regression={"alpha": (1.0, 10.0, 100.0, 0.1)},
         regression_presets=({}, {"alpha": 100.0}),
     ),
     "kernel": ModelFamily(
         _build_kernel,
         classification={"C": (0.3, 0.03, 3.0)},
-        classification_presets=({}, {"C": 0.03}, {"C": 3.0}),
+        classification_presets=({}, {"C": 0.03}),
         regression={"alpha": (3.0, 30.0, 0.3)},
         regression_presets=({}, {"alpha": 30.0}, {"alpha": 0.3}),
         weight_argument="linear__sample_weight",
