@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from benchmarks.ranking import once_ms, random_weightings
+from benchmarks.ranking import measure_once_ms, random_weightings
 from benchmarks.ranking.catalog_generator import add_evidence, build_index, generate_segment
 from benchmarks.ranking.workloads import WORKLOADS, Workload
 from touchstone.core.evidence import Assurance
@@ -54,7 +54,7 @@ def measure_in_turns(views: Mapping[str, View], workload: Workload) -> Times:
     times: dict[str, list[float]] = {name: [] for name in views}
     for _ in range(ROUNDS):
         for name, view in views.items():
-            times[name].append(once_ms(view, workload))
+            times[name].append(measure_once_ms(view, workload))
     return {name: statistics.median(milliseconds) for name, milliseconds in times.items()}
 
 
@@ -83,7 +83,7 @@ def measure_size(size: int) -> None:
 def _median_over_weightings(views: Mapping[str, View]) -> Times:
     """Return the median time of rankings by random weights for all twelve criteria."""
     times = [measure_in_turns(views, workload) for workload in random_weightings()[:8]]
-    return {name: float(np.median([weighting[name] for weighting in times])) for name in views}
+    return {name: float(np.median([weighting_times[name] for weighting_times in times])) for name in views}
 
 
 def _print_row(workload: str, times: Times) -> None:

@@ -69,14 +69,14 @@ class PacedClient:
             reader, writer = await asyncio.open_connection(self.host, self.port, limit=BUFFER_BYTES)
 
         request = ranking_request(self.token)
-        received = bytearray()
+        response = bytearray()
         sent_at = time.perf_counter()
         writer.write(request)
-        while not is_complete_response(received):
-            received += await reader.read(READ_BYTES)
+        while not is_complete_response(response):
+            response += await reader.read(READ_BYTES)
         duration = time.perf_counter() - sent_at
 
-        assert received.startswith(b"HTTP/1.1 200"), received[:1000]
+        assert response.startswith(b"HTTP/1.1 200"), response[:1000]
         self._idle_connections.append((reader, writer))
         return duration
 
@@ -88,8 +88,8 @@ async def running_training(client: httpx2.AsyncClient, dataset_id: int) -> Async
     The block begins when the training has read its data and is searching for models.
     """
     request = {"dataset_id": dataset_id, "target": TARGET_COLUMN, "budget": {"max_trials": 200}}
-    accepted = (await client.post("/api/v1/ml/train", json=request)).raise_for_status()
-    job_url = accepted.headers["location"]
+    response = (await client.post("/api/v1/ml/train", json=request)).raise_for_status()
+    job_url = response.headers["location"]
 
     while (job := (await client.get(job_url)).json())["progress"]["phase"] != "searching":
         assert not job["done"], job["error"]
@@ -106,12 +106,12 @@ async def running_training(client: httpx2.AsyncClient, dataset_id: int) -> Async
 async def upload_dataset(client: httpx2.AsyncClient) -> int:
     """Upload a table of the demo catalog as a dataset of its own, and return the id of the dataset."""
     content = (tables_folder() / TABLE).read_bytes()
-    uploaded = await client.post("/api/v1/files", params={"name": TABLE}, content=content)
-    file_path = uploaded.raise_for_status().json()["file_path"]
+    upload = await client.post("/api/v1/files", params={"name": TABLE}, content=content)
+    file_path = upload.raise_for_status().json()["file_path"]
 
     record = {"name": "Adult", "description": "", "file_path": file_path, "file_type": "parquet"}
-    created = await client.post("/api/v1/datasets/", json=record)
-    dataset_id: int = created.raise_for_status().json()["id"]
+    creation = await client.post("/api/v1/datasets/", json=record)
+    dataset_id: int = creation.raise_for_status().json()["id"]
     return dataset_id
 
 

@@ -43,19 +43,19 @@ class Label:
 class Score:
     """How many proposals and decisions agree."""
 
-    right: int = 0
-    proposed: int = 0
-    decided: int = 0
+    right_count: int = 0
+    proposal_count: int = 0
+    decision_count: int = 0
 
     def count(self, decision: bool | None, proposal: bool | None) -> None:
         """Add one decision and the proposal for it; None stands for neither true nor false."""
-        self.proposed += proposal is not None
-        self.decided += decision is not None
-        self.right += proposal is not None and proposal == decision
+        self.proposal_count += proposal is not None
+        self.decision_count += decision is not None
+        self.right_count += proposal is not None and proposal == decision
 
     def cells(self) -> str:
         """Return the cells of a table: the precision and the recall, each with counts and an interval."""
-        return f"{_share(self.right, self.proposed)} | {_share(self.right, self.decided)}"
+        return f"{_share(self.right_count, self.proposal_count)} | {_share(self.right_count, self.decision_count)}"
 
 
 @dataclass(slots=True)
@@ -73,8 +73,8 @@ class Evaluation:
     def table(self) -> str:
         """Return the scores as a table in Markdown."""
         rows = [f"| `{name}` | {score.cells()} |" for name, score in self.by_criterion.items()]
-        head = "| criterion | precision (right / proposed) | recall (right / decided) |\n|---|---|---|"
-        return "\n".join((head, *rows, f"| **all** | {self.overall.cells()} |"))
+        header = "| criterion | precision (right / proposed) | recall (right / decided) |\n|---|---|---|"
+        return "\n".join((header, *rows, f"| **all** | {self.overall.cells()} |"))
 
 
 def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
@@ -129,7 +129,8 @@ def main() -> None:
     proposals = {path: {claim.attribute: claim for claim in propose_claims(documents[path])} for path in paths}
 
     for half in HALVES:
-        print(f"\n## The {half} half\n\n{evaluate([lab for lab in labels if lab.half == half], proposals).table()}")
+        half_labels = [label for label in labels if label.half == half]
+        print(f"\n## The {half} half\n\n{evaluate(half_labels, proposals).table()}")
     print(f"\n## All labels\n\n{evaluate(labels, proposals).table()}")
     if options.mistakes:
         _print_mistakes([label for label in labels if label.half == HALVES[0]], proposals)

@@ -1,7 +1,7 @@
 """Jobs: from accepted to done, the price of a job over the bare function, cancels, and kills at random moments.
 
 `python -m benchmarks.jobs [--kills 200] [--cancels 20] [--database URL]`. Kills hit the dispatching process, the
-fork server or a worker; then every job must have exactly one final state, and every artefact of a success be whole.
+fork server or a worker; then every job must have exactly one final state, and every artefact of a success be undamaged.
 """
 
 import argparse
@@ -165,8 +165,8 @@ async def measure_overhead(environment: JobEnvironment) -> None:
     job_durations = []
     async with environment.dispatching(FORK_SERVER_COMMAND) as dispatcher:
         for _ in range(TRAINING_ROUNDS):
-            completed = await asyncio.to_thread(subprocess.run, function_command, capture_output=True)
-            function_durations.append(float(completed.stdout))
+            process = await asyncio.to_thread(subprocess.run, function_command, capture_output=True)
+            function_durations.append(float(process.stdout))
 
             accepted_at = time.perf_counter()
             job_id = await environment.enqueue("train", request=request, source=source)
@@ -177,8 +177,10 @@ async def measure_overhead(environment: JobEnvironment) -> None:
 
     function_seconds = min(function_durations)
     job_seconds = min(job_durations)
-    measured = f"{job_seconds:.1f} s / {function_seconds:.1f} s"
-    print_row("training as a job / bare function", measured, f"{job_seconds / function_seconds - 1:+.0%}", "<= +10 %")
+    measurement = f"{job_seconds:.1f} s / {function_seconds:.1f} s"
+    print_row(
+        "training as a job / bare function", measurement, f"{job_seconds / function_seconds - 1:+.0%}", "<= +10 %"
+    )
 
 
 def write_training_table(path: Path) -> None:
@@ -208,8 +210,8 @@ async def measure_cancels(environment: JobEnvironment, count: int) -> None:
             await environment.wait_for_end(job_id)
             durations.append(time.perf_counter() - cancelled_at)
 
-    measured = f"{statistics.median(durations):.2f} s"
-    print_row(f"cancel, {count} times", measured, f"worst {max(durations):.2f} s", target="<= 2 s")
+    measurement = f"{statistics.median(durations):.2f} s"
+    print_row(f"cancel, {count} times", measurement, f"worst {max(durations):.2f} s", target="<= 2 s")
 
 
 class DispatcherProcess:
@@ -243,8 +245,8 @@ class DispatcherProcess:
         parents = [tuple(map(int, line.split())) for line in listing.splitlines()]
 
         tree = [self._process.pid]
-        for member in tree:  # the list grows while it is read, until nobody has children left
-            tree += [pid for pid, parent in parents if parent == member]
+        for ancestor in tree:  # the list grows while it is read, until nobody has children left
+            tree += [pid for pid, parent in parents if parent == ancestor]
         return tree
 
     async def pause_beyond_lease(self) -> None:
@@ -292,8 +294,8 @@ async def survive_kills(environment: JobEnvironment, count: int) -> None:
     faults = await count_wrong_jobs(environment, job_ids) + await count_damaged_artifacts(environment, job_ids)
     print_row("jobs or artefacts that are wrong", str(faults), "", target="0")
     delay_seconds = await longest_requeue_delay(environment, job_ids, killed_at)
-    measured = f"{delay_seconds:.1f} s"
-    print_row("re-queued after a kill, at the latest", measured, f"lease {LEASE_SECONDS:.0f} s", target="<= 20 s")
+    measurement = f"{delay_seconds:.1f} s"
+    print_row("re-queued after a kill, at the latest", measurement, f"lease {LEASE_SECONDS:.0f} s", target="<= 20 s")
 
 
 async def events_of(environment: JobEnvironment, job_id: UUID) -> Any:
@@ -339,15 +341,15 @@ async def longest_requeue_delay(environment: JobEnvironment, job_ids: list[UUID]
 
 async def dispatch_until_terminated(environment: JobEnvironment) -> None:
     """Dispatch jobs until the process is asked to end."""
-    terminated = asyncio.Event()
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, terminated.set)
+    termination = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, termination.set)
     async with environment.dispatching():
-        await terminated.wait()
+        await termination.wait()
 
 
-def print_row(subject: str, measured: str, detail: str, target: str) -> None:
+def print_row(subject: str, measurement: str, detail: str, target: str) -> None:
     """Print a row of the table."""
-    print(f"| {subject} | {measured} | {detail} | {target} |", flush=True)
+    print(f"| {subject} | {measurement} | {detail} | {target} |", flush=True)
 
 
 async def print_table(environment: JobEnvironment, options: argparse.Namespace) -> None:

@@ -176,18 +176,18 @@ class AnsweringProcess:
 
 def compare(snapshot: Path, item_count: int, rounds: int) -> None:
     """Read long answers from both processes in turn, and print the table."""
-    streaming = AnsweringProcess(snapshot, STREAMED)
-    one_shot = AnsweringProcess(snapshot, ONE_SHOT)
-    streamed_growth = streaming.measure_memory_growth(item_count)
-    one_shot_growth = one_shot.measure_memory_growth(item_count)
+    streaming_process = AnsweringProcess(snapshot, STREAMED)
+    one_shot_process = AnsweringProcess(snapshot, ONE_SHOT)
+    streamed_growth = streaming_process.measure_memory_growth(item_count)
+    one_shot_growth = one_shot_process.measure_memory_growth(item_count)
 
     streamed_answers = []
     one_shot_answers = []
     for _ in range(rounds):
-        streamed_answers.append(streaming.read_answer(item_count))
-        one_shot_answers.append(one_shot.read_answer(item_count))
-    streaming.stop()
-    one_shot.stop()
+        streamed_answers.append(streaming_process.read_answer(item_count))
+        one_shot_answers.append(one_shot_process.read_answer(item_count))
+    streaming_process.stop()
+    one_shot_process.stop()
 
     sizes = {answer.size_bytes for answer in (*streamed_answers, *one_shot_answers)}
     assert len(sizes) == 1, "the two ways differ"
@@ -206,8 +206,8 @@ def print_times(streamed_answers: list[Answer], one_shot_answers: list[Answer]) 
     streamed_total = statistics.median(answer.total_seconds for answer in streamed_answers)
     one_shot_total = statistics.median(answer.total_seconds for answer in one_shot_answers)
     total_ratio = statistics.median(
-        streamed.total_seconds / one_shot.total_seconds
-        for streamed, one_shot in zip(streamed_answers, one_shot_answers, strict=True)
+        streamed_answer.total_seconds / one_shot_answer.total_seconds
+        for streamed_answer, one_shot_answer in zip(streamed_answers, one_shot_answers, strict=True)
     )
     print_row("whole answer, s", streamed_total, one_shot_total, total_ratio, verdict(total_ratio, TIME_TARGET))
 
@@ -224,9 +224,9 @@ def print_times(streamed_answers: list[Answer], one_shot_answers: list[Answer]) 
     )
 
 
-def print_row(name: str, streamed: float, one_shot: float, ratio: float, target: str) -> None:
+def print_row(name: str, streamed_value: float, one_shot_value: float, ratio: float, target: str) -> None:
     """Print a row of the table."""
-    print(f"| {name} | {streamed:.4g} | {one_shot:.4g} | {ratio:.3f} | {target} |")
+    print(f"| {name} | {streamed_value:.4g} | {one_shot_value:.4g} | {ratio:.3f} | {target} |")
 
 
 def verdict(ratio: float, target: float) -> str:

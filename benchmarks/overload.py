@@ -67,12 +67,12 @@ def print_loads(test: LoadTest, loads: list[float], seconds: float) -> None:
     """Measure the capacity and the normal latency, and print a row for each load, a multiple of the capacity."""
     test.apply(Pattern.CLOSED, CAPACITY_CONNECTIONS, WARM_UP_SECONDS)  # lets the product learn what requests cost
 
-    full_outcome, cpu_seconds = test.apply(Pattern.CLOSED, CAPACITY_CONNECTIONS, seconds)
-    answer_count = len(full_outcome.answers)
-    capacity = answer_count / full_outcome.seconds
-    half_outcome, _ = test.apply(Pattern.OPEN, capacity / 2, 2 * seconds)
-    normal_milliseconds = percentile(half_outcome.answers, 0.99)
-    median_milliseconds = statistics.median(half_outcome.answers)
+    full_load_outcome, cpu_seconds = test.apply(Pattern.CLOSED, CAPACITY_CONNECTIONS, seconds)
+    answer_count = len(full_load_outcome.answers)
+    capacity = answer_count / full_load_outcome.seconds
+    half_load_outcome, _ = test.apply(Pattern.OPEN, capacity / 2, 2 * seconds)
+    normal_milliseconds = percentile(half_load_outcome.answers, 0.99)
+    median_milliseconds = statistics.median(half_load_outcome.answers)
 
     print(f"Capacity {capacity:.1f} answers a second ({1000 * cpu_seconds / answer_count:.1f} ms of CPU each);")
     print(f"at half of it p99 {normal_milliseconds:.0f} ms (normal), median {median_milliseconds:.0f} ms.\n")

@@ -157,7 +157,7 @@ class CompositeScores:
     popularity: Floats
 
     @classmethod
-    def of(cls, rows: Rows) -> "CompositeScores":
+    def from_rows(cls, rows: Rows) -> "CompositeScores":
         """Compute the scores by the product's formulas, one whole column at a time."""
         ethical = sum((flag_column(rows, name) for name in ETHICAL), start=np.zeros(len(rows))) / len(ETHICAL)
 
@@ -226,26 +226,26 @@ async def score_datasets(request: ScoringRequest, limit: int = 20) -> Any:
     with Session(engine) as session:
         rows = list(session.execute(query).mappings())
 
-    scores = CompositeScores.of(rows)
-    balanced = scores.balanced()
+    scores = CompositeScores.from_rows(rows)
+    balanced_scores = scores.balanced()
 
     # Sorting only the best records is faster than sorting all of them.
-    best = np.argpartition(-balanced, min(limit, len(balanced) - 1))[:limit]
-    best = best[np.argsort(-balanced[best], kind="stable")]
+    best_indices = np.argpartition(-balanced_scores, min(limit, len(balanced_scores) - 1))[:limit]
+    best_indices = best_indices[np.argsort(-balanced_scores[best_indices], kind="stable")]
 
     return [
         {
             **rows[index],
-            "score": float(balanced[index]),
+            "score": float(balanced_scores[index]),
             "ethical_score": float(scores.ethical[index]),
             "technical_score": float(scores.technical[index]),
             "popularity_score": float(scores.popularity[index]),
             "rank": rank,
-            "place": 1 + int(np.count_nonzero(balanced > balanced[index])),
-            "tied_with": int(np.count_nonzero(balanced == balanced[index])) - 1,
+            "place": 1 + int(np.count_nonzero(balanced_scores > balanced_scores[index])),
+            "tied_with": int(np.count_nonzero(balanced_scores == balanced_scores[index])) - 1,
             **known_ethics(rows[index], float(scores.ethical[index])),
         }
-        for rank, index in enumerate(best, 1)
+        for rank, index in enumerate(best_indices, 1)
     ]
 
 

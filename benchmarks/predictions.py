@@ -31,12 +31,12 @@ Rows = list[dict[str, Any]]
 
 def upload_table(client: httpx2.Client, path: Path) -> int:
     """Upload a table, register it as a dataset, and return the id of the dataset."""
-    stored = client.post("/api/v1/files", params={"name": path.name}, content=path.read_bytes()).raise_for_status()
+    upload = client.post("/api/v1/files", params={"name": path.name}, content=path.read_bytes()).raise_for_status()
     record = {
         "name": path.name,
         "description": "",
         "file_type": path.suffix[1:],
-        "file_path": stored.json()["file_path"],
+        "file_path": upload.json()["file_path"],
     }
     dataset_id: int = client.post("/api/v1/datasets/", json=record).raise_for_status().json()["id"]
     return dataset_id
@@ -95,11 +95,14 @@ def main() -> None:
             dataset_id = upload_table(client, options.table)
             for algorithm in algorithms:
                 path = train(client, dataset_id, options.target, algorithm)
-                (first,) = measure_milliseconds(client, path, small_requests[:1])
-                small = measure_milliseconds(client, path, small_requests)
-                large = measure_milliseconds(client, path, [large_request] * LARGE_REQUESTS)
+                (first_duration,) = measure_milliseconds(client, path, small_requests[:1])
+                small_durations = measure_milliseconds(client, path, small_requests)
+                large_durations = measure_milliseconds(client, path, [large_request] * LARGE_REQUESTS)
                 name = algorithm or "default search"
-                print(f"| {name} | {first:6.1f} | {summarize(small)} | {summarize(large)} |", flush=True)
+                print(
+                    f"| {name} | {first_duration:6.1f} | {summarize(small_durations)} | {summarize(large_durations)} |",
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":

@@ -34,11 +34,13 @@ class ServerProcess:
 
         It may keep its modules as bytecode, as an installation has them: to compile them takes longer than to start.
         """
-        settings = {name for name in os.environ if name.startswith("TOUCHSTONE_")}
-        inherited = {name: value for name, value in os.environ.items() if name not in {*settings, _NO_BYTECODE}}
+        setting_names = {name for name in os.environ if name.startswith("TOUCHSTONE_")}
+        inherited_variables = {
+            name: value for name, value in os.environ.items() if name not in {*setting_names, _NO_BYTECODE}
+        }
         self.command = command
         self.address = address
-        self.process = subprocess.Popen(command, env={**inherited, **environment}, stdout=subprocess.DEVNULL)
+        self.process = subprocess.Popen(command, env={**inherited_variables, **environment}, stdout=subprocess.DEVNULL)
 
     def wait_until_ready(self, path: str = "/openapi.json", timeout_seconds: float = START_SECONDS) -> None:
         """Wait until the server answers the request for a path, by default for its OpenAPI document."""

@@ -30,14 +30,14 @@ def encode_request(method: str, target: str, body: bytes = b"", *, token: str = 
     return "\r\n".join(lines).encode() + _END_OF_HEADERS + body
 
 
-def is_complete_response(received: bytes | bytearray) -> bool:
+def is_complete_response(response: bytes | bytearray) -> bool:
     """Return whether these bytes are a whole response, according to its `Content-Length` or its last chunk."""
-    headers_end = received.find(_END_OF_HEADERS)
-    content_length = _CONTENT_LENGTH.search(received, 0, headers_end)
+    headers_end = response.find(_END_OF_HEADERS)
+    content_length = _CONTENT_LENGTH.search(response, 0, headers_end)
     if content_length is None:
-        return received.endswith(_LAST_CHUNK)
+        return response.endswith(_LAST_CHUNK)
 
-    body_bytes = len(received) - headers_end - len(_END_OF_HEADERS)
+    body_bytes = len(response) - headers_end - len(_END_OF_HEADERS)
     return body_bytes >= int(content_length[1])
 
 

@@ -38,12 +38,12 @@ def measure_in_turns(view: View, workload: Workload, question: Callable[[], Any]
     """Return the median milliseconds of the first 20 records of a ranking, and of a question about it."""
     query_times, question_times = [], []
     for _ in range(ROUNDS):
-        query_times += [once_ms(lambda: answer(view, workload)) for _ in range(QUERIES_PER_ROUND)]
-        question_times.append(once_ms(question))
+        query_times += [measure_once_ms(lambda: answer(view, workload)) for _ in range(QUERIES_PER_ROUND)]
+        question_times.append(measure_once_ms(question))
     return statistics.median(query_times), statistics.median(question_times)
 
 
-def once_ms(action: Callable[[], Any]) -> float:
+def measure_once_ms(action: Callable[[], Any]) -> float:
     """Return the processor time of an action in milliseconds."""
     start = time.thread_time()
     action()
@@ -69,8 +69,8 @@ def measure_ranking(view: View, workload: Workload) -> None:
     query_ms, stability_ms = measure_in_turns(view, workload, ask_stability)
     ratio = stability_ms / query_ms
     verdict = "pass" if ratio <= MAX_QUERIES else "missed"
-    lifts_ms = statistics.median(once_ms(ask_lifts) for _ in range(3))
-    comparison_ms = statistics.median(once_ms(ask_comparison) for _ in range(ROUNDS))
+    lifts_ms = statistics.median(measure_once_ms(ask_lifts) for _ in range(3))
+    comparison_ms = statistics.median(measure_once_ms(ask_comparison) for _ in range(ROUNDS))
     cells = f"{query_ms:.3f} | {stability_ms:.2f} | {ratio:.0f} | ≤ {MAX_QUERIES}, {verdict}"
     print(f"| {workload.name}, {view.assurance.value} | {cells} | {lifts_ms:.0f} | {comparison_ms:.1f} |", flush=True)
 

@@ -163,14 +163,14 @@ def requests_with_new_weights(target: str, token: str) -> Iterator[bytes]:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two ways to answer the same question: ours, and the other one.
+    """Two ways to answer the same question: that of the product, and a baseline.
 
-    `target_ratio` is how many times as much CPU time a request should cost the other way; 0 if there is no target.
+    `target_ratio` is how many times as much CPU time a request should cost the baseline; 0 if there is no target.
     """
 
     name: str
-    ours: tuple[ServerProcess, Iterator[bytes]]
-    other: tuple[ServerProcess, Iterator[bytes]]
+    product: tuple[ServerProcess, Iterator[bytes]]
+    baseline: tuple[ServerProcess, Iterator[bytes]]
     target_ratio: float = 0.0
     connection_count: int = CONNECTIONS
 
@@ -216,20 +216,20 @@ def print_comparison(comparison: Comparison, rounds: int, block_seconds: float) 
     """Measure both ways in turn, and print the row of the table with their medians."""
     measurements = [
         (
-            measure_cpu_microseconds(*comparison.ours, block_seconds, comparison.connection_count),
-            measure_cpu_microseconds(*comparison.other, block_seconds, comparison.connection_count),
+            measure_cpu_microseconds(*comparison.product, block_seconds, comparison.connection_count),
+            measure_cpu_microseconds(*comparison.baseline, block_seconds, comparison.connection_count),
         )
         for _ in range(rounds)
     ]
-    our_median = statistics.median(ours for ours, _ in measurements)
-    other_median = statistics.median(other for _, other in measurements)
-    ratio = statistics.median(other / ours for ours, other in measurements)
+    product_median = statistics.median(product_cost for product_cost, _ in measurements)
+    baseline_median = statistics.median(baseline_cost for _, baseline_cost in measurements)
+    ratio = statistics.median(baseline_cost / product_cost for product_cost, baseline_cost in measurements)
 
     verdict = ""
     if comparison.target_ratio:
         is_reached = ratio >= comparison.target_ratio
         verdict = f"≥ {comparison.target_ratio:.2f}: {'pass' if is_reached else 'missed'}"
-    cells = f"{comparison.name:42}| {our_median:8.1f} | {other_median:8.1f} | {ratio:12.2f} | {verdict}"
+    cells = f"{comparison.name:42}| {product_median:8.1f} | {baseline_median:8.1f} | {ratio:12.2f} | {verdict}"
     print(f"| {cells} |", flush=True)
 
 

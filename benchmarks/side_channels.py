@@ -1,6 +1,6 @@
 """What response times reveal about the records, projects, jobs, files and sessions of other users.
 
-One user owns private things; another asks for them, and for ids that never existed, in random order over one
+One user owns private resources; another asks for them, and for ids that never existed, in random order over one
 connection. The figure is the area under the ROC curve (AUC) of telling the two apart by the time of one response: 0.5
 is a guess. The answers must also be the same bytes, apart from the clock and the request id.
 `python -m benchmarks.side_channels [--samples 2000] [--routes PATCH train …] [--database URL]`
@@ -26,8 +26,8 @@ from benchmarks.raw_http import MAX_READ_BYTES, encode_request, host_and_port, i
 
 API: Final = "/api/v1"
 TOLERANCE: Final = 0.05
-OWNED: Final = 40  # things of each kind that the owner has
-JOBS: Final = 4  # fewer of these: each is accepted only after a look into its table
+OWNED_RESOURCES: Final = 40  # resources of each kind that the owner has
+OWNED_JOBS: Final = 4  # fewer of these: each is accepted only after a look into its table
 NOTE_CHARACTERS: Final = 60_000  # large records make a difference in time easier to notice
 WARM_UP_REQUESTS: Final = 50
 SEED: Final = 7
@@ -36,7 +36,7 @@ _VARYING_HEADERS: Final = re.compile(rb"\r\n(date|x-request-id):[^\r]*", re.IGNO
 
 @dataclass(frozen=True, slots=True)
 class Ids:
-    """Ids of one kind: those of the owner's things, and as many that never existed."""
+    """Ids of one kind: those of the owner's resources, and as many that never existed."""
 
     foreign: list[Any]
     missing: list[Any]
@@ -44,12 +44,12 @@ class Ids:
     @classmethod
     def of_uuids(cls, foreign: list[Any]) -> "Ids":
         """Return these ids together with random UUIDs, which nothing has."""
-        return cls(foreign=foreign, missing=[str(uuid4()) for _ in range(OWNED)])
+        return cls(foreign=foreign, missing=[str(uuid4()) for _ in range(OWNED_RESOURCES)])
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One way to name a thing: method, path and body; `{}` in the path, or the argument of `body`, is the id."""
+    """One way to name a resource: method, path and body; `{}` in the path, or the argument of `body`, is the id."""
 
     name: str
     ids: Ids
@@ -131,7 +131,7 @@ def measure(connection: TimedConnection, route: Route, token: str, samples: int)
         identifier = generator.choice(ids_by_kind[kind])
         times[index], response = connection.send(route.request(identifier, token))
 
-        # What varies from response to response, or repeats the id, tells nothing.
+        # Values that vary from response to response, and the id itself, reveal nothing.
         response = _VARYING_HEADERS.sub(b"", response)
         responses.add(response.replace(str(identifier).encode(), b"?"))
 
@@ -155,10 +155,10 @@ def create_records(owner: httpx2.Client) -> tuple[Ids, Ids]:
         "visibility": "private",
         "metadata": {"note": "x" * NOTE_CHARACTERS},
     }
-    records = [owner.post("/datasets/", json=body).raise_for_status().json() for _ in range(OWNED)]
+    records = [owner.post("/datasets/", json=body).raise_for_status().json() for _ in range(OWNED_RESOURCES)]
 
     first_missing_number = records[-1]["id"] + 1
-    missing_numbers = list(range(first_missing_number, first_missing_number + OWNED))
+    missing_numbers = list(range(first_missing_number, first_missing_number + OWNED_RESOURCES))
     numbers = Ids(foreign=[record["id"] for record in records], missing=missing_numbers)
     return numbers, Ids.of_uuids([record["dataset_id"] for record in records])
 
@@ -166,14 +166,14 @@ def create_records(owner: httpx2.Client) -> tuple[Ids, Ids]:
 def create_projects(owner: httpx2.Client) -> Ids:
     """Create projects, and return their ids."""
     project = {"name": "private", "choice_reason": "r"}
-    projects = [owner.post("/projects", json=project).raise_for_status().json() for _ in range(OWNED)]
+    projects = [owner.post("/projects", json=project).raise_for_status().json() for _ in range(OWNED_RESOURCES)]
     return Ids.of_uuids([project["id"] for project in projects])
 
 
 def upload_files(owner: httpx2.Client) -> Ids:
     """Upload small files, and return their ids."""
     content = b"a,b\n1,2\n"
-    files = [owner.post("/files?name=t.csv", content=content).raise_for_status().json() for _ in range(OWNED)]
+    files = [owner.post("/files?name=t.csv", content=content).raise_for_status().json() for _ in range(OWNED_RESOURCES)]
     return Ids.of_uuids([file["id"] for file in files])
 
 
@@ -182,7 +182,7 @@ def create_jobs(owner: httpx2.Client, table: Any) -> Ids:
     request = {"dataset_id": table["id"], "target": table["metadata"]["target"], "budget": {"max_trials": 1}}
 
     job_ids: list[str] = []
-    while len(job_ids) < JOBS:
+    while len(job_ids) < OWNED_JOBS:
         response = owner.post("/ml/train", json=request)
         if response.status_code == 503:  # the part that looks into the table is still starting
             time.sleep(1)
@@ -198,7 +198,7 @@ def create_jobs(owner: httpx2.Client, table: Any) -> Ids:
 
 
 def all_routes(owner: httpx2.Client) -> Iterator[Route]:
-    """Create things of every kind, and yield each route that takes the id of one of them."""
+    """Create resources of every kind, and yield each route that takes the id of one of them."""
     records = owner.get("/datasets/?limit=1000").raise_for_status().json()
     table = next(record for record in records if "target" in (record["metadata"] or {}))
     numbers, uuids = create_records(owner)

@@ -80,7 +80,7 @@ class Measurement:
 
     quiet_p99: float
     attacked_p99: float
-    still_open: int
+    open_socket_count: int
     slowest_closed_seconds: float
 
     def print_row(self, name: str) -> None:
@@ -88,8 +88,8 @@ class Measurement:
         ratio = self.attacked_p99 / self.quiet_p99
         ratio_verdict = "pass" if ratio <= RATIO_TARGET else "missed"
 
-        are_closed_in_time = not self.still_open and self.slowest_closed_seconds <= CLOSED_TARGET_SECONDS
-        closed_verdict = "pass" if are_closed_in_time else f"missed: {self.still_open} open"
+        are_closed_in_time = not self.open_socket_count and self.slowest_closed_seconds <= CLOSED_TARGET_SECONDS
+        closed_verdict = "pass" if are_closed_in_time else f"missed: {self.open_socket_count} open"
 
         cells = (
             name,
@@ -119,7 +119,7 @@ async def measure(users: SteadyUsers, kind: str, socket_count: int) -> Measureme
     return Measurement(
         quiet_p99=percentile_99(quiet_latencies),
         attacked_p99=percentile_99(attacked_latencies),
-        still_open=outcome["still_open"],
+        open_socket_count=outcome["still_open"],
         slowest_closed_seconds=outcome["slowest_seconds"],
     )
 

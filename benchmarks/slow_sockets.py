@@ -38,12 +38,12 @@ class SlowSockets:
 
     def __init__(self, slowness: Slowness) -> None:
         self.slowness = slowness
-        self.open: dict[int, socket.socket] = {}  # by file descriptor
+        self.open_sockets: dict[int, socket.socket] = {}  # by file descriptor
         self.lifetimes: list[float] = []  # of the sockets that were closed, in seconds
         self._opened_at: dict[int, float] = {}
         self._poll = select.poll()
 
-    def open_one(self, host: str, port: int) -> None:
+    def open_socket(self, host: str, port: int) -> None:
         """Connect another socket, and send its first bytes."""
         client = socket.socket()
         if self.slowness.receive_buffer_bytes:
@@ -54,7 +54,7 @@ class SlowSockets:
         client.setblocking(False)
 
         self._poll.register(client, select.POLLRDHUP)  # reports that the server has closed, without reading
-        self.open[client.fileno()] = client
+        self.open_sockets[client.fileno()] = client
         self._opened_at[client.fileno()] = time.monotonic()
 
     def note_closed(self) -> None:
@@ -62,11 +62,11 @@ class SlowSockets:
         for descriptor, _ in self._poll.poll(POLL_MILLISECONDS):
             self.lifetimes.append(time.monotonic() - self._opened_at[descriptor])
             self._poll.unregister(descriptor)
-            self.open.pop(descriptor).close()
+            self.open_sockets.pop(descriptor).close()
 
     def send_drip(self) -> None:
         """Send the next byte on every open socket."""
-        for client in self.open.values():
+        for client in self.open_sockets.values():
             with contextlib.suppress(OSError):  # the server has closed the socket, which is noted soon
                 client.send(self.slowness.drip)
 
@@ -78,18 +78,18 @@ def attack(host: str, port: int, slowness: Slowness, count: int) -> None:
     """
     sockets = SlowSockets(slowness)
     for _ in range(count):
-        sockets.open_one(host, port)
+        sockets.open_socket(host, port)
     print("open", flush=True)
 
     end = time.monotonic() + ATTACK_SECONDS
     next_drip_at = time.monotonic() + DRIP_SECONDS
-    while sockets.open and time.monotonic() < end:
+    while sockets.open_sockets and time.monotonic() < end:
         sockets.note_closed()
         if slowness.drip and time.monotonic() >= next_drip_at:
             next_drip_at += DRIP_SECONDS
             sockets.send_drip()
 
-    outcome = {"still_open": len(sockets.open), "slowest_seconds": max(sockets.lifetimes, default=0.0)}
+    outcome = {"still_open": len(sockets.open_sockets), "slowest_seconds": max(sockets.lifetimes, default=0.0)}
     print(json.dumps(outcome), flush=True)
 
 

@@ -22,7 +22,7 @@ from touchstone.database.engine import Database
 from touchstone.database.migrations import prepare_schema
 from touchstone.services.selection.catalog import live_catalog
 
-# Many small databases: what they would keep back for a full disk would fill this one.
+# The tests create many small databases, whose reserves for a full disk would together fill this one.
 os.environ.setdefault("TOUCHSTONE_RESERVE_BYTES", "0")
 DATABASES = ("sqlite", "postgresql")
 TOPOLOGIES = ("embedded", "split")
@@ -126,20 +126,20 @@ def _loaded_catalogs() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def postgresql_server() -> Iterator[str]:
     """Return the URL of a PostgreSQL server: `TEST_POSTGRESQL_URL`, or a private cluster for this run."""
-    given = os.environ.get("TEST_POSTGRESQL_URL")
-    if given:
-        yield given
+    configured_url = os.environ.get("TEST_POSTGRESQL_URL")
+    if configured_url:
+        yield configured_url
         return
     if not POSTGRES_BINARIES:
         missing("PostgreSQL (TEST_POSTGRESQL_URL, or Debian's package postgresql)")
-    # initdb refuses to run as root: the cluster belongs to the user that the package made.
-    as_owner = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+    # initdb refuses to run as root, so the cluster belongs to the user that the package has created.
+    as_postgres = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
     folder = Path(tempfile.mkdtemp(prefix="touchstone-pg-", dir="/tmp"))
-    if as_owner:
+    if as_postgres:
         shutil.chown(folder, "postgres")
     port = _free_port()
-    run = [
-        *as_owner,
+    initdb = [
+        *as_postgres,
         str(POSTGRES_BINARIES[-1] / "initdb"),
         "-D",
         str(folder / "data"),
@@ -148,15 +148,15 @@ def postgresql_server() -> Iterator[str]:
         "-A",
         "trust",
     ]
-    subprocess.run([*run, "--no-sync", "-E", "UTF8", "--locale=C"], check=True, capture_output=True, cwd="/")
-    control = [*as_owner, str(POSTGRES_BINARIES[-1] / "pg_ctl"), "-D", str(folder / "data"), "-w"]
+    subprocess.run([*initdb, "--no-sync", "-E", "UTF8", "--locale=C"], check=True, capture_output=True, cwd="/")
+    pg_ctl = [*as_postgres, str(POSTGRES_BINARIES[-1] / "pg_ctl"), "-D", str(folder / "data"), "-w"]
     # Nothing in this cluster outlives the run, so it need not wait for the disk.
     options = f"-h 127.0.0.1 -p {port} -k {folder} -c max_connections=300 -c fsync=off -c full_page_writes=off"
     subprocess.run(
-        [*control, "-l", str(folder / "log"), "-o", options, "start"], check=True, capture_output=True, cwd="/"
+        [*pg_ctl, "-l", str(folder / "log"), "-o", options, "start"], check=True, capture_output=True, cwd="/"
     )
     yield f"postgresql://postgres@127.0.0.1:{port}"
-    subprocess.run([*control, "-m", "immediate", "stop"], check=True, capture_output=True, cwd="/")
+    subprocess.run([*pg_ctl, "-m", "immediate", "stop"], check=True, capture_output=True, cwd="/")
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -190,8 +190,8 @@ def postgresql_template(postgresql_server: str) -> Iterator[str]:
 @pytest.fixture
 def settings(database_kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Settings]:
     """Return settings of a service without the demo catalog, on a database with the current schema."""
-    with _prepared_settings(database_kind, request, tmp_path) as prepared:
-        yield prepared
+    with _prepared_settings(database_kind, request, tmp_path) as prepared_settings:
+        yield prepared_settings
 
 
 @pytest.fixture(scope="module")
@@ -199,25 +199,25 @@ def module_settings(
     database_kind: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Settings]:
     """Return settings as `settings` does, for a service that the tests of a module share."""
-    with _prepared_settings(database_kind, request, tmp_path_factory.mktemp("module")) as prepared:
-        yield prepared
+    with _prepared_settings(database_kind, request, tmp_path_factory.mktemp("module")) as prepared_settings:
+        yield prepared_settings
 
 
 @pytest.fixture
 async def database(settings: Settings) -> AsyncIterator[Database]:
     """Open the database under test, which has the current schema."""
-    opened = Database(settings.effective_database_url)
-    yield opened
-    await opened.close()
+    database = Database(settings.effective_database_url)
+    yield database
+    await database.close()
 
 
 @pytest.fixture
 async def service(settings: Settings, topology: str) -> AsyncIterator[Any]:
     """Open the whole product: in one process, or with a real HTTP connection to its selection backend."""
-    from tests.serving import running  # noqa: PLC0415 - tests of single rooms run without the whole
+    from tests.serving import running  # noqa: PLC0415 - tests of single packages run without the whole product
 
-    async with running(settings, topology) as found:
-        yield found
+    async with running(settings, topology) as service:
+        yield service
 
 
 def _free_port() -> int:
@@ -251,12 +251,12 @@ def _prepared_settings(database_kind: str, request: pytest.FixtureRequest, folde
         yield _settings(url, folder)
 
 
-def _settings(database_url: str, tmp_path: Path) -> Settings:
+def _settings(database_url: str, folder: Path) -> Settings:
     """Return settings of a service without the demo catalog."""
     return Settings.load(
         {
             "TOUCHSTONE_DATABASE_URL": database_url,
-            "TOUCHSTONE_DATA_DIR": str(tmp_path / "data"),
+            "TOUCHSTONE_DATA_DIR": str(folder / "data"),
             "TOUCHSTONE_DEMO": "false",
             # On a busy machine, even a small file may take longer to measure than a request usually waits.
             "TOUCHSTONE_PROFILE_WAIT_SECONDS": "60",

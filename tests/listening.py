@@ -20,12 +20,12 @@ async def listening(app: ASGIApp, *, limits: ConnectionLimits | None = None) -> 
     listener.bind(("127.0.0.1", 0))
     server = uvicorn.Server(server_config(app, drain_seconds=5, limits=limits))
     server.capture_signals = _no_signals  # type: ignore[method-assign]
-    serving = asyncio.ensure_future(server.serve(sockets=[listener]))
+    serving_task = asyncio.ensure_future(server.serve(sockets=[listener]))
     while not server.started:
         await asyncio.sleep(0.005)
     yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     server.should_exit = True
-    await serving
+    await serving_task
 
 
 def _no_signals() -> Any:

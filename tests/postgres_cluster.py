@@ -39,8 +39,8 @@ class PostgresCluster:
         self._run("pg_ctl", "-w", "-m", "immediate", "stop")
 
     def _run(self, program: str, *arguments: str) -> None:
-        owner = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
-        command = [*owner, str(POSTGRES_BINARIES[-1] / program), "-D", str(self.folder / "data"), *arguments]
+        as_postgres = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+        command = [*as_postgres, str(POSTGRES_BINARIES[-1] / program), "-D", str(self.folder / "data"), *arguments]
         subprocess.run(command, check=True, capture_output=True, cwd="/")
 
 

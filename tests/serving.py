@@ -17,7 +17,7 @@ from touchstone.startup.whole_product import open_product
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A running product: its public application, and the address of its selection backend."""
+    """A running product: its public application and its settings."""
 
     app: ASGIApp
     settings: Settings
@@ -32,10 +32,10 @@ class Service:
     async def register(self, email: str, password: str = "correct horse battery") -> httpx2.AsyncClient:
         """Return a client that is signed in as a new user."""
         async with self.client() as guest:
-            made = await guest.post("/api/v1/auth/register", json={"email": email, "password": password})
-            assert made.status_code == 201, made.text
-            answer = await guest.post("/api/v1/auth/login", data={"username": email, "password": password})
-        return self.client(answer.json()["access_token"])
+            registration = await guest.post("/api/v1/auth/register", json={"email": email, "password": password})
+            assert registration.status_code == 201, registration.text
+            login = await guest.post("/api/v1/auth/login", data={"username": email, "password": password})
+        return self.client(login.json()["access_token"])
 
 
 @asynccontextmanager
@@ -46,12 +46,14 @@ async def running(settings: Settings, topology: str) -> AsyncIterator[Service]:
             yield Service(app, settings)
         return
     key = secrets.token_urlsafe(32)
-    apart = Settings.model_validate({**settings.model_dump(), "internal_key": key})
+    split_settings = Settings.model_validate({**settings.model_dump(), "internal_key": key})
     async with AsyncExitStack() as stack:
-        urls: dict[str, str] = {}
+        backend_urls: dict[str, str] = {}
         for name in BACKENDS:
-            pointed = Settings.model_validate({**apart.model_dump(), "internal_key": key, **urls})
-            part = await stack.enter_async_context(open_backend(name, pointed))
-            urls[f"{name}_url"] = await stack.enter_async_context(listening(part))
-        pointed = Settings.model_validate({**apart.model_dump(), "internal_key": key, **urls})
-        yield Service(await stack.enter_async_context(open_gateway(pointed)), apart)
+            backend_settings = Settings.model_validate(
+                {**split_settings.model_dump(), "internal_key": key, **backend_urls}
+            )
+            backend = await stack.enter_async_context(open_backend(name, backend_settings))
+            backend_urls[f"{name}_url"] = await stack.enter_async_context(listening(backend))
+        gateway_settings = Settings.model_validate({**split_settings.model_dump(), "internal_key": key, **backend_urls})
+        yield Service(await stack.enter_async_context(open_gateway(gateway_settings)), split_settings)

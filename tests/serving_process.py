@@ -21,8 +21,8 @@ def sign_in(address: str) -> dict[str, str]:
     account = {"email": "writer@example.org", "password": PASSWORD}
     with httpx2.Client(base_url=address, timeout=30) as client:
         client.post("/api/v1/auth/register", json=account)
-        answer = client.post("/api/v1/auth/login", data={"username": account["email"], "password": PASSWORD})
-    return {"Authorization": f"Bearer {answer.json()['access_token']}"}
+        login = client.post("/api/v1/auth/login", data={"username": account["email"], "password": PASSWORD})
+    return {"Authorization": f"Bearer {login.json()['access_token']}"}
 
 
 class ServingProcess:
@@ -34,11 +34,11 @@ class ServingProcess:
         self.variables = variables
         self.process: subprocess.Popen[str] | None = None
         self.address = ""
-        self.said: list[str] = []
+        self.output_lines: list[str] = []
 
     def environment(self) -> Mapping[str, str]:
-        """Return the environment of the process, which has no other variables of ours than its settings."""
-        own = {k: v for k, v in os.environ.items() if not k.startswith("TOUCHSTONE_")}
+        """Return the environment of the process, in which the only variables of the product are its settings."""
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("TOUCHSTONE_")}
         defaults = {
             "TOUCHSTONE_PORT": "0",
             "TOUCHSTONE_DATA_DIR": str(self.folder),
@@ -47,7 +47,7 @@ class ServingProcess:
             "TOUCHSTONE_PROFILE_WAIT_SECONDS": "60",  # even a small file takes some seconds on a busy machine
             "TOUCHSTONE_REGISTRATIONS_PER_HOUR": "100000",  # every test registers users of its own from one address
         }
-        return own | defaults | self.variables
+        return inherited | defaults | self.variables
 
     def start(self, *prefix: str) -> "ServingProcess":
         """Start the process, possibly under a tracer as `prefix`, and wait until its catalog is loaded."""
@@ -67,7 +67,7 @@ class ServingProcess:
             watchdog.cancel()
 
         if not self.address:
-            raise AssertionError(f"it did not start: {self.said} {log_path.read_text()[-2000:]}")
+            raise AssertionError(f"the product did not start: {self.output_lines} {log_path.read_text()[-2000:]}")
         self._wait_for_catalog(time.monotonic() + START_SECONDS)
         return self
 
@@ -77,7 +77,7 @@ class ServingProcess:
         assert self.process.stdout is not None
         self.address = ""
         for line in self.process.stdout:
-            self.said.append(line.rstrip())
+            self.output_lines.append(line.rstrip())
             match = re.search(r"answers at (http://\S+)", line)
             if match:
                 self.address = match.group(1)
@@ -93,17 +93,17 @@ class ServingProcess:
         """Kill the process, and all that it has started, as a power failure would."""
         self._signal(signal.SIGKILL)
 
-    def stop(self, number: int = signal.SIGTERM) -> int | None:
+    def stop(self, signal_number: int = signal.SIGTERM) -> int | None:
         """Send SIGTERM or another signal, wait for the end, and return the exit status."""
-        self._signal(number)
+        self._signal(signal_number)
         return self.process.returncode if self.process else None
 
-    def _signal(self, number: int) -> None:
+    def _signal(self, signal_number: int) -> None:
         if self.process is not None and self.process.poll() is None:
-            if number == signal.SIGKILL:
-                os.killpg(self.process.pid, number)
+            if signal_number == signal.SIGKILL:
+                os.killpg(self.process.pid, signal_number)
             else:
-                self.process.send_signal(number)
+                self.process.send_signal(signal_number)
             self.process.wait(60)
         if self.process is not None and self.process.stdout is not None:
             self.process.stdout.close()

@@ -31,7 +31,7 @@ def read_folder(folder: Path) -> Iterator[tuple[Path, SourceDocument, Reading]]:
         yield path.relative_to(folder), source, read_document(source)
 
 
-def whole_text(source: SourceDocument) -> str:
+def searchable_text(source: SourceDocument) -> str:
     """Return the text of a document and its companions, as it is written and as it is decoded from JSON or YAML."""
     companions = [SourceDocument(content, name) for name, content in source.companions.items()]
     return "\n".join(text for part in (source, *companions) for text in document_texts(part))
@@ -44,55 +44,58 @@ def missing_quotes(text: str, document: DatasetDocument) -> list[str]:
 
 
 def main() -> int:
-    """Print the table, and what is wrong."""
+    """Print the table and the quotes that are not in their sources, and return the exit status."""
     folder = Path(sys.argv[1])
     is_verbose = "--verbose" in sys.argv
-    documents: Counter[str] = Counter()
-    imported: Counter[str] = Counter()
-    datasets: Counter[str] = Counter()
-    reasons: dict[str, Counter[str]] = defaultdict(Counter)
-    parts: Counter[str] = Counter()
-    attributes: dict[str, Counter[str]] = defaultdict(Counter)
-    faults = 0
+    document_counts: Counter[str] = Counter()
+    imported_counts: Counter[str] = Counter()
+    dataset_counts: Counter[str] = Counter()
+    rejection_reasons: dict[str, Counter[str]] = defaultdict(Counter)
+    skipped_parts: Counter[str] = Counter()
+    attribute_counts: dict[str, Counter[str]] = defaultdict(Counter)
+    fault_count = 0
 
     for path, source, reading in read_folder(folder):
         standard = reading.standard or NO_STANDARD
-        documents[standard] += 1
+        document_counts[standard] += 1
         if reading.code is not None:
-            reasons[standard][reading.code] += 1
+            rejection_reasons[standard][reading.code] += 1
             if is_verbose:
                 print(f"rejected: {path}: {reading.code} {dict(reading.facts)}")
             continue
 
-        imported[standard] += 1
-        datasets[standard] += len(reading.documents)
-        parts.update(part.code for part in reading.rejected)
-        text = whole_text(source)
+        imported_counts[standard] += 1
+        dataset_counts[standard] += len(reading.documents)
+        skipped_parts.update(part.code for part in reading.rejected)
+        text = searchable_text(source)
         for document in reading.documents:
-            parts.update(part.code for part in document.rejected)
-            attributes[standard].update(list(document.record))
+            skipped_parts.update(part.code for part in document.rejected)
+            attribute_counts[standard].update(list(document.record))
             for quote in missing_quotes(text, document):
-                faults += 1
+                fault_count += 1
                 print(f"quote not in source: {path}: {document.standard}: {quote[:200]!r}")
 
-    print_table(documents, imported, datasets, reasons)
-    print(f"\nParts skipped in imported documents: {dict(parts.most_common())}")
+    print_table(document_counts, imported_counts, dataset_counts, rejection_reasons)
+    print(f"\nParts skipped in imported documents: {dict(skipped_parts.most_common())}")
     if is_verbose:
-        for standard, counts in attributes.items():
+        for standard, counts in attribute_counts.items():
             print(f"\n{standard}: {dict(counts.most_common())}")
-    return 1 if faults else 0
+    return 1 if fault_count else 0
 
 
 def print_table(
-    documents: Counter[str], imported: Counter[str], datasets: Counter[str], reasons: dict[str, Counter[str]]
+    document_counts: Counter[str],
+    imported_counts: Counter[str],
+    dataset_counts: Counter[str],
+    rejection_reasons: dict[str, Counter[str]],
 ) -> None:
     """Print the counts as a Markdown table."""
     print("| standard | documents | imported | datasets | rejected by reason |")
     print("|---|---:|---:|---:|---|")
     for key in [*BY_KEY, NO_STANDARD]:
         title = BY_KEY[key].title if key in BY_KEY else "no standard"
-        rejected = ", ".join(f"`{code}` {count}" for code, count in reasons[key].most_common())
-        print(f"| {title} | {documents[key]} | {imported[key]} | {datasets[key]} | {rejected} |")
+        reason_list = ", ".join(f"`{code}` {count}" for code, count in rejection_reasons[key].most_common())
+        print(f"| {title} | {document_counts[key]} | {imported_counts[key]} | {dataset_counts[key]} | {reason_list} |")
 
 
 if __name__ == "__main__":

@@ -238,9 +238,11 @@ def request_fields(definition: type[Struct], prefix: str = "") -> Iterator[tuple
         name = prefix + field.name
         field_type = field.type
         members = [field_type, *get_args(field_type)]
-        nested = next((member for member in members if isinstance(member, type) and issubclass(member, Struct)), None)
-        if nested is not None:
-            yield from request_fields(nested, f"{name}.")
+        nested_definition = next(
+            (member for member in members if isinstance(member, type) and issubclass(member, Struct)), None
+        )
+        if nested_definition is not None:
+            yield from request_fields(nested_definition, f"{name}.")
             continue
 
         choices = [member for member in members if isinstance(member, type) and issubclass(member, StrEnum)]

@@ -36,7 +36,9 @@ def categorical_columns(table: pd.DataFrame) -> list[str]:
     return [str(name) for name in table if is_bool_dtype(table[name]) or not is_numeric_dtype(table[name])]
 
 
-def fit_lightgbm(train: pd.DataFrame, values: Values, test: pd.DataFrame, classification: bool, _s: float) -> Values:
+def fit_lightgbm(
+    train: pd.DataFrame, values: Values, test: pd.DataFrame, classification: bool, _seconds: float
+) -> Values:
     """Use LightGBM with its own treatment of categories and missing values."""
     names = categorical_columns(train)
     categories = {name: pd.CategoricalDtype(list(train[name].dropna().unique())) for name in names}

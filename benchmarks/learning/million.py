@@ -49,9 +49,9 @@ def compare_million(row_count: int) -> bool:
 
         for _round in range(ROUNDS):
             for name, train_and_score in trainings.items():
-                started = time.perf_counter()
+                started_at = time.perf_counter()
                 score = train_and_score(path)
-                seconds[name].append(time.perf_counter() - started)
+                seconds[name].append(time.perf_counter() - started_at)
                 print(f"{name}: {seconds[name][-1]:.1f} s, balanced accuracy {score:.4f}", flush=True)
 
     ratio = median(seconds["product"]) / median(seconds["LightGBM alone"])

@@ -40,8 +40,8 @@ def predict_table(model: ModelFile, table: pd.DataFrame) -> NDArray[Any]:
     loaded_model = load(model)
     predictions: list[Any] = []
     for start in range(0, len(rows), MAX_INSTANCES):
-        answer = predict(loaded_model, rows[start : start + MAX_INSTANCES])
-        predictions += [entry["prediction"] for entry in answer["predictions"]]
+        prediction_result = predict(loaded_model, rows[start : start + MAX_INSTANCES])
+        predictions += [entry["prediction"] for entry in prediction_result["predictions"]]
     return np.asarray(predictions)
 
 

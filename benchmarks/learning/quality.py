@@ -91,7 +91,7 @@ class TaskScores:
         return float(differences.mean()) - margin, float(differences.mean()) + margin
 
 
-def compare_quality(tasks: Sequence[BenchmarkTask], measured: MeasuredFolds, *, repeats: int, folds: int) -> bool:
+def compare_quality(tasks: Sequence[BenchmarkTask], measured_folds: MeasuredFolds, *, repeats: int, folds: int) -> bool:
     """Compare the product with its alternatives on every task, print a row for each, and return whether it passes.
 
     It passes if its mean over all tasks is at least that of each alternative, and if its mean is on no task below that
@@ -104,7 +104,7 @@ def compare_quality(tasks: Sequence[BenchmarkTask], measured: MeasuredFolds, *, 
 
     all_scores = []
     for task in tasks:
-        scores = _compare_task(task, measured, repeats=repeats, folds=folds)
+        scores = _compare_task(task, measured_folds, repeats=repeats, folds=folds)
         all_scores.append(scores)
         _print_row(scores)
 
@@ -114,10 +114,10 @@ def compare_quality(tasks: Sequence[BenchmarkTask], measured: MeasuredFolds, *, 
     return is_best and all(_verdict(scores) != MISSED for scores in all_scores)
 
 
-def _compare_task(task: BenchmarkTask, measured: MeasuredFolds, *, repeats: int, folds: int) -> TaskScores:
+def _compare_task(task: BenchmarkTask, measured_folds: MeasuredFolds, *, repeats: int, folds: int) -> TaskScores:
     """Train and score every model on every fold of every repetition, except for the folds that have been measured."""
     table = task.read_table()
-    result = TaskScores(task, folds)
+    task_scores = TaskScores(task, folds)
     values = table[task.target].to_numpy()
     splitter_class = StratifiedKFold if task.is_classification else KFold
 
@@ -126,26 +126,26 @@ def _compare_task(task: BenchmarkTask, measured: MeasuredFolds, *, repeats: int,
         splits = splitter.split(table, values.astype(str) if task.is_classification else values)
         for number, (train_rows, test_rows) in enumerate(splits):
             key = (task.path.parent.name, task.path.stem, task.target, f"repeat {repeat}", f"fold {number} of {folds}")
-            fold = measured.get(key)
+            fold = measured_folds.get(key)
             if fold is None:
                 fold = _compare_fold(task, table.iloc[train_rows], table.iloc[test_rows])
-                measured.add(key, fold)
-            result.add(fold)
-    return result
+                measured_folds.add(key, fold)
+            task_scores.add(fold)
+    return task_scores
 
 
 def _compare_fold(task: BenchmarkTask, train_table: pd.DataFrame, test_table: pd.DataFrame) -> FoldScores:
     """Train every model on one table, and score it on another; FLAML has as much time as the product took."""
     truth: Values = test_table[task.target].to_numpy()
 
-    started = time.perf_counter()
+    started_at = time.perf_counter()
     _result, model = train(
         as_file(train_table),
         task.target,
         task="classification" if task.is_classification else "regression",
         refit=True,
     )
-    seconds = time.perf_counter() - started
+    seconds = time.perf_counter() - started_at
     predictions = predict_table(model, test_table.drop(columns=task.target))
     scores = {PRODUCT: score(truth, predictions, classification=task.is_classification)}
 
@@ -168,10 +168,10 @@ def _verdict(scores: TaskScores) -> str:
 
 def _print_row(scores: TaskScores) -> None:
     """Print the mean scores of one task as a row of a Markdown table."""
-    best = scores.best_alternative
+    best_alternative = scores.best_alternative
     means = " | ".join(f"{scores.mean(name):.4f}" for name in scores.scores)
-    difference = scores.mean(PRODUCT) - scores.mean(best)
-    lower, upper = scores.bounds(best)
+    difference = scores.mean(PRODUCT) - scores.mean(best_alternative)
+    lower, upper = scores.bounds(best_alternative)
     print(
         f"| {scores.task.path.stem} | {scores.task.metric} | {means} | {difference:+.4f} "
         f"| {lower:+.4f} to {upper:+.4f} | {np.mean(scores.seconds):.1f} | {_verdict(scores)} |",

@@ -72,7 +72,7 @@ def median_ms(action: Callable[[], Any], repeats: int = REPEATS) -> float:
     return statistics.median(seconds) * 1000
 
 
-def once_ms(view: View, workload: Workload) -> float:
+def measure_once_ms(view: View, workload: Workload) -> float:
     """Return the wall time that a single answer of the index takes, in milliseconds."""
     start = time.perf_counter()
     answer(view, workload)
@@ -144,7 +144,10 @@ def measure_tail(catalog: Catalog) -> Measurements:
     catalog.apply(upserts=fresh_rows, deleted=())
     for workload in WORKLOADS[:2]:
         # The two views are measured in turns, so that a busy moment of the machine affects both.
-        pairs = [(once_ms(view_without_tail, workload), once_ms(catalog.view, workload)) for _ in range(PAIRS)]
+        pairs = [
+            (measure_once_ms(view_without_tail, workload), measure_once_ms(catalog.view, workload))
+            for _ in range(PAIRS)
+        ]
         without_tail, with_tail = (statistics.median(times) for times in zip(*pairs, strict=True))
 
         short_name = workload.name[:2]
@@ -210,9 +213,11 @@ def measure_size(size: int) -> tuple[TimesByEngine, Measurements]:
         catalog, table, measurements = build_catalog(size, folder)
         view = catalog.view
 
-        slowest = max(random_weightings(), key=lambda workload: median_ms(lambda: answer(view, workload), repeats=5))
+        slowest_weighting = max(
+            random_weightings(), key=lambda workload: median_ms(lambda: answer(view, workload), repeats=5)
+        )
         full_order = (FULL_ORDER,) if size <= _LARGEST_FULL_ORDER else ()
-        workloads = (*WORKLOADS, slowest, *full_order)
+        workloads = (*WORKLOADS, slowest_weighting, *full_order)
 
         times = {
             "Touchstone": measure_touchstone(view, workloads),

@@ -196,20 +196,20 @@ def add_evidence(segment: Segment, documented_share: float, reviewed_share: floa
     positions = np.flatnonzero(rng.random(segment.size) < documented_share)
     is_reviewed = rng.random(len(positions)) < reviewed_share / documented_share
 
-    documented: dict[str, NDArray[Any]] = {}
-    reviewed: dict[str, NDArray[Any]] = {}
+    documented_values: dict[str, NDArray[Any]] = {}
+    reviewed_values: dict[str, NDArray[Any]] = {}
     levels: dict[str, NDArray[np.int64]] = {}
     for name in (*NUMBERS, *FLAGS):
         shown_values = segment.columns[name][positions]
         unknown_value = np.array(np.nan if name in NUMBERS else -1, shown_values.dtype)
         is_supported = rng.random(len(positions)) < 2 / 3
-        documented[name] = np.where(is_supported, shown_values, unknown_value)
-        reviewed[name] = np.where(is_supported & is_reviewed, shown_values, unknown_value)
+        documented_values[name] = np.where(is_supported, shown_values, unknown_value)
+        reviewed_values[name] = np.where(is_supported & is_reviewed, shown_values, unknown_value)
         supported_level = np.where(is_reviewed, EvidenceLevel.REVIEWED.strength, EvidenceLevel.DOCUMENTED.strength)
         levels[name] = np.where(is_supported, supported_level, EvidenceLevel.DECLARED.strength)
 
     packed_levels = pack_levels(levels, len(positions))
-    values = {Assurance.DOCUMENTED: documented, Assurance.REVIEWED: reviewed}
+    values = {Assurance.DOCUMENTED: documented_values, Assurance.REVIEWED: reviewed_values}
     return replace(segment, evidence=EvidenceColumns(positions, values, packed_levels, packed_levels))
 
 
@@ -220,9 +220,9 @@ def _skewed_choices(rng: Generator, choice_count: int, size: int, power: float =
     return np.searchsorted(cumulative_shares, rng.random(size)).clip(0, choice_count - 1)
 
 
-def _vocabulary(values: list[Any], folded: list[Any]) -> CodeVocabulary:
+def _vocabulary(values: list[Any], folded_forms: list[Any]) -> CodeVocabulary:
     """Return a vocabulary of values with codes from 1."""
-    folded_values = FoldedValues([None, *folded], lambda value: value)  # they are folded already
+    folded_values = FoldedValues([None, *folded_forms], lambda value: value)  # they are folded already
     return CodeVocabulary(
         size=len(values) + 1,
         values=[None, *values],
@@ -241,11 +241,11 @@ def _with_unknowns(rng: Generator, values: NDArray[Any], unknown_share: float) -
 
 def _rounded(rng: Generator, values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return whole numbers, half of them rounded down to two digits, as people write them."""
-    whole = np.floor(values)
-    decimal_places = np.floor(np.log10(np.maximum(whole, 1)))
+    whole_numbers = np.floor(values)
+    decimal_places = np.floor(np.log10(np.maximum(whole_numbers, 1)))
     unit = 10.0 ** np.maximum(0, decimal_places - 1)
     is_rounded = rng.random(len(values)) < 0.5
-    return np.where(is_rounded, np.floor(whole / unit) * unit, whole)
+    return np.where(is_rounded, np.floor(whole_numbers / unit) * unit, whole_numbers)
 
 
 def _numbers(rng: Generator, size: int, quality: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
@@ -283,11 +283,11 @@ def _word_lists(
     The code of a list is made of the numbers of its two words, where number 0 of the second stands for none.
     """
     word_count = len(words)
-    first, second = _skewed_choices(rng, word_count, size), rng.integers(0, word_count, size)
-    has_second = (rng.random(size) < second_word_share) & (first != second)
-    second_number = np.where(has_second, second + 1, 0)
+    first_index, second_index = _skewed_choices(rng, word_count, size), rng.integers(0, word_count, size)
+    has_second = (rng.random(size) < second_word_share) & (first_index != second_index)
+    second_number = np.where(has_second, second_index + 1, 0)
     is_unknown = rng.random(size) < 0.1
-    codes = np.where(is_unknown, 0, first * (word_count + 1) + second_number + 1).astype(np.int32)
+    codes = np.where(is_unknown, 0, first_index * (word_count + 1) + second_number + 1).astype(np.int32)
 
     word_lists: list[tuple[str, ...]] = []
     for first_word in words:
@@ -310,16 +310,16 @@ def _names(rng: Generator, size: int) -> tuple[NDArray[np.int32], CodeVocabulary
         name_numbers = name_numbers * choice_count + _skewed_choices(rng, choice_count, size, power=0.6)
 
     distinct_numbers, indices = np.unique(name_numbers, return_inverse=True)
-    rest, editions = np.divmod(distinct_numbers, edition_count)
-    rest, thirds = np.divmod(rest, len(_THIRD_WORDS))
-    firsts, seconds = np.divmod(rest, len(_SECOND_WORDS))
+    remaining_numbers, editions = np.divmod(distinct_numbers, edition_count)
+    remaining_numbers, third_indices = np.divmod(remaining_numbers, len(_THIRD_WORDS))
+    first_indices, second_indices = np.divmod(remaining_numbers, len(_SECOND_WORDS))
 
     names = []
-    for first, second, third, edition in zip(
-        firsts.tolist(), seconds.tolist(), thirds.tolist(), editions.tolist(), strict=True
+    for first_index, second_index, third_index, edition in zip(
+        first_indices.tolist(), second_indices.tolist(), third_indices.tolist(), editions.tolist(), strict=True
     ):
-        subject = f"{_SECOND_WORDS[second]} {_THIRD_WORDS[third]}"
-        names.append(f"{_FIRST_WORDS[first]} {subject} {edition}" if edition else f"Élan {subject}")
+        subject = f"{_SECOND_WORDS[second_index]} {_THIRD_WORDS[third_index]}"
+        names.append(f"{_FIRST_WORDS[first_index]} {subject} {edition}" if edition else f"Élan {subject}")
     return (indices + 1).astype(np.int32), _vocabulary(names, [fold(name) for name in names])
 
 
@@ -343,12 +343,12 @@ _LABELS: Final = {
     "trainable": ("true", "false"),
 }
 _TEXTS: Final = {
-    "objective": [f"Predict {second} from {third} data" for second in _SECOND_WORDS for third in _THIRD_WORDS],
+    "objective": [f"Predict {subject} from {kind} data" for subject in _SECOND_WORDS for kind in _THIRD_WORDS],
     "description": [
-        f"A {third} of {second} measurements, collected for research."
-        for second in _SECOND_WORDS
-        for third in _THIRD_WORDS
+        f"A {kind} of {subject} measurements, collected for research."
+        for subject in _SECOND_WORDS
+        for kind in _THIRD_WORDS
     ],
-    "file_path": [f"uploads/{second}.csv" for second in _SECOND_WORDS],
+    "file_path": [f"uploads/{subject}.csv" for subject in _SECOND_WORDS],
     "file_type": ["csv", "parquet", "json"],
 }

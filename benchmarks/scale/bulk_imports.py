@@ -50,9 +50,9 @@ def measure_bulk_imports(catalog: MeasuredCatalog, folder: Path, record_count: i
     with catalog.serving() as server:
         user = sign_in(server)
         rate = _measure_http(server, user, http_lines, record_count)
-        beside = f"the database alone takes {database_rate:,.0f} rows/s"
+        counterpart = f"the database alone takes {database_rate:,.0f} rows/s"
         target = Target(_HTTP_RATE[catalog.kind], is_minimum=True)
-        print_figure(Figure("over HTTP", rate, "records/s", beside, target))
+        print_figure(Figure("over HTTP", rate, "records/s", counterpart, target))
 
         rate = _measure_repetition(server, user, http_lines, record_count)
         print_figure(Figure("the same lines again, which changes nothing", rate, "records/s"))

@@ -26,16 +26,16 @@ def measure_memory_at_rest(catalog: MeasuredCatalog) -> None:
 
     with catalog.serving() as server:
         time.sleep(_REST_SECONDS)
-        fresh = measure_memory(server.process.pid, catalog.data_dir)
-        print_figure(Figure("private, before any question", fresh.private / MEGABYTE, "MB", "", private_target))
+        memory_before = measure_memory(server.process.pid, catalog.data_dir)
+        print_figure(Figure("private, before any question", memory_before.private / MEGABYTE, "MB", "", private_target))
 
         _ask_questions(server)
-        single = measure_memory(server.process.pid, catalog.data_dir)
-        print_figure(Figure("private, after questions", single.private / MEGABYTE, "MB", "", private_target))
-        print_figure(Figure("mapped files", single.mapped / MEGABYTE, "MB", "", mapped_target))
+        memory_after = measure_memory(server.process.pid, catalog.data_dir)
+        print_figure(Figure("private, after questions", memory_after.private / MEGABYTE, "MB", "", private_target))
+        print_figure(Figure("mapped files", memory_after.mapped / MEGABYTE, "MB", "", mapped_target))
 
-        added_bytes = _added_bytes(catalog, server.process.pid, single.proportional)
-        added_share = 100 * added_bytes / single.proportional
+        added_bytes = _added_bytes(catalog, server.process.pid, memory_after.proportional)
+        added_share = 100 * added_bytes / memory_after.proportional
         print_figure(Figure("added by a second process", added_share, "%", "", Target(_SECOND_PROCESS_SHARE)))
 
 

@@ -29,12 +29,12 @@ class SingleWrites:
     Attributes:
         create_times: the milliseconds that each creation took.
         update_times: the milliseconds that each change took.
-        unseen: the number of creations and changes that the user did not see right afterwards.
+        unseen_count: the number of creations and changes that the user did not see right afterwards.
     """
 
     create_times: list[float] = field(default_factory=list)
     update_times: list[float] = field(default_factory=list)
-    unseen: int = 0
+    unseen_count: int = 0
 
     def write_once(self, client: httpx2.Client, number: int) -> None:
         """Create a record and change it, and look for it in the list of datasets after both."""
@@ -55,7 +55,7 @@ class SingleWrites:
         """Count a write as unseen unless exactly one record of the list matches the filters."""
         response = client.get("/", params={**filters, "limit": 1}).raise_for_status()
         if response.headers["X-Total-Count"] != "1":
-            self.unseen += 1
+            self.unseen_count += 1
 
 
 def measure_single_writes(catalog: MeasuredCatalog, folder: Path, record_count: int) -> None:
@@ -75,8 +75,8 @@ def measure_single_writes(catalog: MeasuredCatalog, folder: Path, record_count: 
 
     _print_times("create", writes.create_times, quiet_writes.create_times)
     _print_times("update", writes.update_times, quiet_writes.update_times)
-    unseen = quiet_writes.unseen + writes.unseen
-    print_figure(Figure("writes that their writer did not see at once", unseen, "", "", Target(0)))
+    unseen_count = quiet_writes.unseen_count + writes.unseen_count
+    print_figure(Figure("writes that their writer did not see at once", unseen_count, "", "", Target(0)))
 
 
 def _write_without_import(client: httpx2.Client) -> SingleWrites:
@@ -104,9 +104,9 @@ def _write_during_import(client: httpx2.Client, bulk_import: SpawnProcess) -> Si
 
 def _print_times(kind: str, times: list[float], quiet_times: list[float]) -> None:
     """Print the 99th percentile and the median of writes of one kind, compared with those without an import."""
-    beside = f"without an import {percentile(quiet_times, 0.99):.3g} ms"
+    counterpart = f"without an import {percentile(quiet_times, 0.99):.3g} ms"
     target = Target(_MAX_MILLISECONDS)
-    print_figure(Figure(f"{kind}, p99 of {len(times)}", percentile(times, 0.99), "ms", beside, target))
+    print_figure(Figure(f"{kind}, p99 of {len(times)}", percentile(times, 0.99), "ms", counterpart, target))
 
-    quiet_median = f"without an import {statistics.median(quiet_times):.3g} ms"
-    print_figure(Figure(f"{kind}, median", statistics.median(times), "ms", quiet_median))
+    median_counterpart = f"without an import {statistics.median(quiet_times):.3g} ms"
+    print_figure(Figure(f"{kind}, median", statistics.median(times), "ms", median_counterpart))

@@ -142,9 +142,9 @@ class RecordGenerator:
     @cached_property
     def _evidence(self) -> pa.Array:
         """The evidence for each record of the demo catalog as JSON: first all of it as documented, then as reviewed."""
-        documented = [_evidence_json(record, EvidenceLevel.DOCUMENTED) for record in self._records]
-        reviewed = [_evidence_json(record, EvidenceLevel.REVIEWED) for record in self._records]
-        return pa.array(documented + reviewed)
+        documented_evidence = [_evidence_json(record, EvidenceLevel.DOCUMENTED) for record in self._records]
+        reviewed_evidence = [_evidence_json(record, EvidenceLevel.REVIEWED) for record in self._records]
+        return pa.array(documented_evidence + reviewed_evidence)
 
     def _names(self, rng: Generator, demo_names: pa.Array) -> pa.Array:
         """Return names that consist of a name of the demo catalog, a place and a number; some are not unique."""
@@ -320,8 +320,8 @@ def _vary_numbers(rng: Generator, values: pa.Array, *, is_fixed: NDArray[np.bool
         return values
 
     factors = np.where(is_fixed, 1.0, np.exp(rng.normal(0.0, 0.5, len(values))))
-    varied = pc.floor(pc.multiply(values.cast(pa.float64()), pa.array(factors)))
-    return varied.cast(pa.int64())
+    varied_numbers = pc.floor(pc.multiply(values.cast(pa.float64()), pa.array(factors)))
+    return varied_numbers.cast(pa.int64())
 
 
 def _times(ids: NDArray[np.int64]) -> dict[str, pa.Array]:

@@ -35,9 +35,9 @@ def measure_first_start(catalog: MeasuredCatalog) -> None:
         with sampled_peak(server.process.pid) as peak:
             server.wait_until_ready(READY_PATH, START_SECONDS)
             start_seconds = time.perf_counter() - began_at
-            beside = f"the database reads the columns in {reading_seconds:.3g} s"
+            counterpart = f"the database reads the columns in {reading_seconds:.3g} s"
             target = Target(_READINGS_PER_START * reading_seconds)
-            print_figure(Figure("until it is ready", start_seconds, "s", beside, target))
+            print_figure(Figure("until it is ready", start_seconds, "s", counterpart, target))
             _print_peak("peak of private memory", peak, catalog)
             resident_bytes = peak_resident_bytes(server.process.pid)
             print_figure(Figure("the same with pages of mapped files", resident_bytes / MEGABYTE, "MB"))
@@ -71,8 +71,8 @@ def measure_snapshot_starts(catalog: MeasuredCatalog, smaller_catalog: MeasuredC
     smaller_seconds = _median_start_seconds(smaller_catalog)
     seconds = _median_start_seconds(catalog)
 
-    beside = f"{smaller_seconds:.3g} s with {smaller_catalog.label}"
-    print_figure(Figure(f"median of {_SNAPSHOT_STARTS}", seconds, "s", beside, Target(_SNAPSHOT_SECONDS)))
+    counterpart = f"{smaller_seconds:.3g} s with {smaller_catalog.label}"
+    print_figure(Figure(f"median of {_SNAPSHOT_STARTS}", seconds, "s", counterpart, Target(_SNAPSHOT_SECONDS)))
     growth = Figure("growth from a tenth of the records", seconds / smaller_seconds, "×", "", Target(_SNAPSHOT_GROWTH))
     print_figure(growth)
 

@@ -77,23 +77,23 @@ def _generate_chunks(
     place_weights = np.array([3] * _NAME_WORDS + [1] * _DESCRIPTION_WORDS + [3])
     is_in_name = place_weights == 3
 
-    for first in range(0, size, _RECORDS_AT_ONCE):
-        count = min(_RECORDS_AT_ONCE, size - first)
-        drawn = np.searchsorted(cumulative_shares, rng.random((count, len(place_weights))))
-        drawn[:, -1] = vocabulary_size  # stands for the word of its own
+    for first_record in range(0, size, _RECORDS_AT_ONCE):
+        count = min(_RECORDS_AT_ONCE, size - first_record)
+        drawn_numbers = np.searchsorted(cumulative_shares, rng.random((count, len(place_weights))))
+        drawn_numbers[:, -1] = vocabulary_size  # stands for the word of its own
 
         # The same word at several places of a record is one word with the sum of the weights.
-        keys = drawn + np.arange(count)[:, np.newaxis] * (vocabulary_size + 1)
+        keys = drawn_numbers + np.arange(count)[:, np.newaxis] * (vocabulary_size + 1)
         distinct_keys, inverse = np.unique(keys, return_inverse=True)
         weights = np.bincount(inverse.ravel(), np.tile(place_weights, count)).astype(np.int64).clip(max=MAX_WEIGHT)
-        in_name = np.bincount(inverse.ravel(), np.tile(is_in_name, count)) > 0
+        occurs_in_name = np.bincount(inverse.ravel(), np.tile(is_in_name, count)) > 0
 
         records, numbers = np.divmod(distinct_keys, vocabulary_size + 1)
-        numbers += np.where(numbers == vocabulary_size, records + first, 0)
+        numbers += np.where(numbers == vocabulary_size, records + first_record, 0)
         yield (
             np.bincount(records, minlength=count),
             numbers.astype(np.uint32),
-            np.where(in_name, weights | IN_NAME, weights).astype(np.uint8),
+            np.where(occurs_in_name, weights | IN_NAME, weights).astype(np.uint8),
         )
 
 
@@ -135,8 +135,8 @@ def _measure(view: View, question: Question, text: str) -> str:
         repeated_times.append(_time_ms(view, question, query))
 
     # The first repetition may compile kernels and sort a column.
-    first, repeated = statistics.median(first_times[1:]), statistics.median(repeated_times[1:])
-    return f"{first:.2f} ({repeated:.2f})"
+    first_median, repeated_median = statistics.median(first_times[1:]), statistics.median(repeated_times[1:])
+    return f"{first_median:.2f} ({repeated_median:.2f})"
 
 
 def _forget_matches(view: View, text: str) -> Query:

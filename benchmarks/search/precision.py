@@ -60,8 +60,8 @@ def search_by_words(catalog: Catalog, records: list[PackagedRecord], text: str) 
 def search_by_substrings(records: list[PackagedRecord], text: str) -> list[str]:
     """Return the first records that contain every word of the text as a substring, in the order of the catalog."""
     words = fold(text).split()
-    matching = [record for record in records if all(word in _searched_text(record) for word in words)]
-    return [record.dataset_id for record in matching[:_RESULTS]]
+    matches = [record for record in records if all(word in _searched_text(record) for word in words)]
+    return [record.dataset_id for record in matches[:_RESULTS]]
 
 
 def _searched_text(record: PackagedRecord) -> str:
@@ -90,7 +90,7 @@ def write_judgement_sheet() -> None:
 
     sheet = []
     for need in json.loads(_NEEDS.read_text()):
-        dataset_ids = sorted({dataset_id for found in results[need["id"]].values() for dataset_id in found})
+        dataset_ids = sorted({dataset_id for result_ids in results[need["id"]].values() for dataset_id in result_ids})
         random.Random(need["id"]).shuffle(dataset_ids)
         shown_records = [_shown_record(records_by_id[dataset_id]) for dataset_id in dataset_ids]
         sheet.append({**need, "records": shown_records})
@@ -123,9 +123,9 @@ def print_precision() -> None:
     for need in needs:
         cells = []
         for engine, dataset_ids in results[need["id"]].items():
-            judged = judgements[need["id"]]
-            unjudged_count += len([dataset_id for dataset_id in dataset_ids if dataset_id not in judged])
-            relevant_count = sum(judged.get(dataset_id, False) for dataset_id in dataset_ids)
+            need_judgements = judgements[need["id"]]
+            unjudged_count += len([dataset_id for dataset_id in dataset_ids if dataset_id not in need_judgements])
+            relevant_count = sum(need_judgements.get(dataset_id, False) for dataset_id in dataset_ids)
             totals[engine] += relevant_count
             cells.append(f"{relevant_count} of {len(dataset_ids)}")
         print(f"| {need['id']} | {need['query']} | {' | '.join(cells)} |")
@@ -149,8 +149,8 @@ def print_second_judgement(results: dict[str, Results], judgements: Judgements) 
 
     pairs = [
         (is_relevant, second_judgements[need_id][dataset_id])
-        for need_id, judged in judgements.items()
-        for dataset_id, is_relevant in judged.items()
+        for need_id, need_judgements in judgements.items()
+        for dataset_id, is_relevant in need_judgements.items()
         if dataset_id in second_judgements[need_id]
     ]
     print(f"\nSecond judge: {means}; Cohen's kappa {cohen_kappa(pairs):.2f} over {len(pairs)} records.")

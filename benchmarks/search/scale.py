@@ -76,8 +76,10 @@ def generate_texts(count: int) -> Iterator[GeneratedText]:
     words, weights = list(frequencies), list(frequencies.values())
     generator = random.Random(0)
     for number in range(count):
-        drawn = generator.choices(words, weights, k=_WORDS_PER_TEXT + 3)
-        yield GeneratedText(f"{drawn[0]} {drawn[1]} {drawn[2]} r{number:x}", " ".join(drawn[3:]))
+        drawn_words = generator.choices(words, weights, k=_WORDS_PER_TEXT + 3)
+        yield GeneratedText(
+            f"{drawn_words[0]} {drawn_words[1]} {drawn_words[2]} r{number:x}", " ".join(drawn_words[3:])
+        )
 
 
 def word_frequencies() -> Counter[str]:
@@ -87,7 +89,7 @@ def word_frequencies() -> Counter[str]:
     return frequencies
 
 
-class OwnEngine:
+class TouchstoneEngine:
     """The word index of this project."""
 
     def __init__(self, index: WordIndex) -> None:
@@ -122,7 +124,7 @@ class OwnEngine:
         return len(select_window((-scores, positions), 0, _TOP))
 
 
-def build_own(count: int, _folder: Path) -> Measurement:
+def build_touchstone(count: int, _folder: Path) -> Measurement:
     """Build the word index."""
     compile_kernels()
     _index_words(list(generate_texts(100)))  # generates the machine code
@@ -130,7 +132,7 @@ def build_own(count: int, _folder: Path) -> Measurement:
     start = time.process_time()
     index = _index_words(texts)
     seconds = time.process_time() - start
-    return Measurement(OwnEngine(index), seconds, array_bytes(index))
+    return Measurement(TouchstoneEngine(index), seconds, array_bytes(index))
 
 
 def _index_words(texts: list[GeneratedText]) -> WordIndex:
@@ -233,7 +235,7 @@ def build_tantivy(count: int, folder: Path) -> Measurement:
 
 
 _BUILDERS: Final[dict[str, Callable[[int, Path], Measurement]]] = {
-    "Touchstone": build_own,
+    "Touchstone": build_touchstone,
     "tantivy": build_tantivy,
     "SQLite FTS5": build_fts,
 }
@@ -272,9 +274,9 @@ def _measure_engine(build: Callable[[int, Path], Measurement], count: int) -> li
 def _median_time(search: Callable[[str], int], text: str) -> tuple[float, int]:
     """Return the median time of a search in milliseconds, and what it returned."""
     times = []
-    result = 0
+    match_count = 0
     for _ in range(_REPETITIONS):
         start = time.process_time()
-        result = search(text)
+        match_count = search(text)
         times.append((time.process_time() - start) * 1000)
-    return statistics.median(times), result
+    return statistics.median(times), match_count

@@ -11,10 +11,11 @@ from touchstone.core.errors import Overloaded
 from touchstone.http.admission import PLANNED_SHARE, Admission, Place, SamePlaceMiddleware
 from touchstone.http.request_costs import DEFAULT_SECONDS, RequestCosts, kind_of
 
-LONG = 2**-6  # a power of two, so that sums of it are exact
-SHORT = 0.001
-ENDLESS = 1000.0  # a deadline that no test reaches
-PLANNED = 5.5 * LONG / PLANNED_SHARE  # with this deadline five long requests may wait behind another
+LONG_COST = 2**-6  # in seconds; a power of two, so that its multiples are exact
+SHORT_COST = 0.001
+DISTANT_DEADLINE = 1000.0  # a deadline that no test reaches
+# Within this deadline, five long requests may wait behind another one.
+DEADLINE_OF_FIVE_MORE = 5.5 * LONG_COST / PLANNED_SHARE
 
 
 class Callers:
@@ -27,15 +28,15 @@ class Callers:
         self.places: dict[str, Place] = {}
         self.requests: dict[str, asyncio.Task[None]] = {}
 
-    async def request(self, name: str, cost: float = LONG) -> None:
+    async def request(self, name: str, cost: float = LONG_COST) -> None:
         """Let a request arrive, whose caller is the first letter of its name."""
         self.requests[name] = asyncio.create_task(self._enter(name, name[0], cost))
-        await settled()
+        await let_tasks_settle()
 
     async def finish(self, name: str) -> None:
         """Let a request that is running end."""
         self.places[name].release()
-        await settled()
+        await let_tasks_settle()
 
     async def finish_in_turn(self) -> None:
         """Let the running requests end one after another, in the order in which they started, until none is left."""
@@ -52,20 +53,20 @@ class Callers:
             self.refused.append(name)
 
 
-async def settled() -> None:
+async def let_tasks_settle() -> None:
     """Let every task run until it waits for something."""
     for _ in range(10):
         await asyncio.sleep(0)
 
 
-def admission(**changes: Any) -> Admission:
-    """Return an admission control that has room for many requests, except for these changes."""
-    return Admission(**({"limit": 64, "wait_seconds": ENDLESS} | changes))
+def create_admission(**options: Any) -> Admission:
+    """Return an admission control that admits many requests at once, unless other options are given."""
+    return Admission(**({"limit": 64, "wait_seconds": DISTANT_DEADLINE} | options))
 
 
 async def test_callers_take_turns_however_much_each_of_them_asks() -> None:
-    """A caller with one request, who arrives behind the many of another, waits for only one of those."""
-    callers = Callers(admission())
+    """A caller with one request who arrives behind many requests of another caller waits for only one of them."""
+    callers = Callers(create_admission())
     for name in ("a1", "a2", "a3", "a4", "b1", "c1", "b2"):
         await callers.request(name)
     await callers.finish_in_turn()
@@ -74,20 +75,20 @@ async def test_callers_take_turns_however_much_each_of_them_asks() -> None:
 
 async def test_a_caller_with_cheap_requests_gets_more_of_them_than_one_with_expensive_ones() -> None:
     """Callers share the time equally, not the number of requests."""
-    callers = Callers(admission())
+    callers = Callers(create_admission())
     await callers.request("x")
     for number in range(3):
-        await callers.request(f"e{number}", 2 * LONG)
+        await callers.request(f"e{number}", 2 * LONG_COST)
     for number in range(6):
-        await callers.request(f"c{number}", LONG)
+        await callers.request(f"c{number}", LONG_COST)
     await callers.finish_in_turn()
     assert callers.started == ["x", "e0", "c0", "c1", "e1", "c2", "c3", "e2", "c4", "c5"]
 
 
 async def test_long_requests_run_one_at_a_time_and_short_ones_beside_them() -> None:
     """Neither one short request nor several wait for a long one."""
-    callers = Callers(admission())
-    for name, cost in (("a1", LONG), ("a2", LONG), ("b1", SHORT), ("b2", SHORT)):
+    callers = Callers(create_admission())
+    for name, cost in (("a1", LONG_COST), ("a2", LONG_COST), ("b1", SHORT_COST), ("b2", SHORT_COST)):
         await callers.request(name, cost)
     assert callers.started == ["a1", "b1", "b2"]
     await callers.finish("a1")
@@ -96,7 +97,7 @@ async def test_long_requests_run_one_at_a_time_and_short_ones_beside_them() -> N
 
 async def test_no_more_requests_run_than_the_limit() -> None:
     """Even short requests beyond the limit wait; as many may wait as may run, and further ones are refused."""
-    callers = Callers(admission(limit=2))
+    callers = Callers(create_admission(limit=2))
     for name in ("a1", "b1", "c1", "d1", "e1"):
         await callers.request(name, 0.0)
     assert (callers.started, callers.refused) == (["a1", "b1"], ["e1"])
@@ -105,34 +106,34 @@ async def test_no_more_requests_run_than_the_limit() -> None:
 
 
 async def test_one_caller_cannot_hold_every_place() -> None:
-    """One caller gets at most three quarters of the places, so that a request of another can start at once."""
-    waiting_room = admission(limit=8)
-    callers = Callers(waiting_room)
+    """One caller gets at most three quarters of the places, so that a request of another caller can start at once."""
+    admission_control = create_admission(limit=8)
+    callers = Callers(admission_control)
     for number in range(8):
         await callers.request(f"a{number}", 0.0)
-    assert (len(callers.started), waiting_room.waiting) == (6, 2)
+    assert (len(callers.started), admission_control.waiting) == (6, 2)
     await callers.request("b0", 0.0)
     assert callers.started[-1] == "b0"
     await callers.finish("a5")
     await callers.finish("b0")
-    assert (callers.started[-1], waiting_room.waiting) == ("a6", 1)
+    assert (callers.started[-1], admission_control.waiting) == ("a6", 1)
 
 
 async def test_a_request_that_would_wait_too_long_is_refused_at_once() -> None:
     """The expected time of the work ahead decides: five more requests fit into the deadline here, the next does not."""
-    waiting_room = admission(wait_seconds=PLANNED)
-    callers = Callers(waiting_room)
+    admission_control = create_admission(wait_seconds=DEADLINE_OF_FIVE_MORE)
+    callers = Callers(admission_control)
     for number in range(6):
-        assert not waiting_room.would_refuse("a", LONG)
+        assert not admission_control.would_refuse("a", LONG_COST)
         await callers.request(f"a{number}")
-    assert waiting_room.would_refuse("a", LONG)
+    assert admission_control.would_refuse("a", LONG_COST)
     await callers.request("a6")
-    assert (callers.started, callers.refused, waiting_room.waiting) == (["a0"], ["a6"], 5)
+    assert (callers.started, callers.refused, admission_control.waiting) == (["a0"], ["a6"], 5)
 
 
 async def test_a_burst_of_a_few_requests_waits_however_long_they_take() -> None:
     """Four pages with slow charts that are opened together are answered one after another; further ones are refused."""
-    callers = Callers(admission(wait_seconds=1.0))
+    callers = Callers(create_admission(wait_seconds=1.0))
     for number in range(6):
         await callers.request(f"a{number}", 1.0)
     assert (callers.started, callers.refused) == (["a0"], ["a5"])
@@ -140,12 +141,12 @@ async def test_a_burst_of_a_few_requests_waits_however_long_they_take() -> None:
 
 async def test_a_full_queue_refuses_the_newest_request_of_the_busiest_caller() -> None:
     """A second caller gets a place in the queue: that of the newest request of the caller who fills it."""
-    waiting_room = admission(wait_seconds=PLANNED)
-    callers = Callers(waiting_room)
+    admission_control = create_admission(wait_seconds=DEADLINE_OF_FIVE_MORE)
+    callers = Callers(admission_control)
     for name in ("a0", "a1", "a2", "a3", "a4", "a5"):
         await callers.request(name)
-    assert waiting_room.would_refuse("a", LONG)
-    assert not waiting_room.would_refuse("b", LONG)
+    assert admission_control.would_refuse("a", LONG_COST)
+    assert not admission_control.would_refuse("b", LONG_COST)
     await callers.request("b1")
     assert callers.refused == ["a5"]
     await callers.finish_in_turn()
@@ -154,24 +155,24 @@ async def test_a_full_queue_refuses_the_newest_request_of_the_busiest_caller() -
 
 async def test_a_caller_with_one_request_is_not_refused_because_of_busier_ones() -> None:
     """Even an expensive request is accepted while several cheap ones of another caller wait."""
-    waiting_room = admission(wait_seconds=PLANNED)
-    callers = Callers(waiting_room)
+    admission_control = create_admission(wait_seconds=DEADLINE_OF_FIVE_MORE)
+    callers = Callers(admission_control)
     for name in ("a0", "a1", "a2", "a3", "a4", "a5"):
         await callers.request(name)
 
-    assert not waiting_room.would_refuse("b", 100 * LONG)
-    await callers.request("b1", 100 * LONG)
+    assert not admission_control.would_refuse("b", 100 * LONG_COST)
+    await callers.request("b1", 100 * LONG_COST)
     assert callers.refused == ["a5"]
 
 
 async def test_a_request_that_has_waited_for_the_whole_time_is_refused() -> None:
     """If no place becomes free in time, the waiting request is refused, and nothing of it is left in the queue."""
-    waiting_room = admission(wait_seconds=0.05)
-    callers = Callers(waiting_room)
+    admission_control = create_admission(wait_seconds=0.05)
+    callers = Callers(admission_control)
     await callers.request("a1")
     await callers.request("b1")
     await callers.requests["b1"]
-    assert (callers.refused, waiting_room.waiting) == (["b1"], 0)
+    assert (callers.refused, admission_control.waiting) == (["b1"], 0)
     await callers.finish("a1")
     await callers.request("b2")
     assert callers.started == ["a1", "b2"]
@@ -179,13 +180,13 @@ async def test_a_request_that_has_waited_for_the_whole_time_is_refused() -> None
 
 async def test_a_cancelled_request_gives_up_its_place() -> None:
     """The next request starts, whether the cancelled one was waiting or running."""
-    waiting_room = admission()
-    callers = Callers(waiting_room)
+    admission_control = create_admission()
+    callers = Callers(admission_control)
     for name in ("a1", "b1", "c1"):
         await callers.request(name)
     callers.requests["b1"].cancel()
-    await settled()
-    assert waiting_room.waiting == 1
+    await let_tasks_settle()
+    assert admission_control.waiting == 1
 
     async def work() -> None:
         place = callers.places["a1"]
@@ -195,29 +196,29 @@ async def test_a_cancelled_request_gives_up_its_place() -> None:
             place.release()
 
     running_request = asyncio.create_task(work())
-    await settled()
+    await let_tasks_settle()
     running_request.cancel()
-    await settled()
+    await let_tasks_settle()
     assert running_request.cancelled()
     assert callers.started == ["a1", "c1"]
     await callers.finish("c1")
-    assert (waiting_room.running, waiting_room.waiting) == (0, 0)
+    assert (admission_control.running, admission_control.waiting) == (0, 0)
 
 
 async def test_a_request_that_is_cancelled_when_its_turn_comes_passes_it_on() -> None:
     """The place that it has just been given is not lost."""
-    callers = Callers(admission())
+    callers = Callers(create_admission())
     for name in ("a1", "b1", "c1"):
         await callers.request(name)
     callers.places["a1"].release()
     callers.requests["b1"].cancel()
-    await settled()
+    await let_tasks_settle()
     assert callers.started == ["a1", "c1"]
 
 
 async def test_a_request_that_waits_for_something_else_makes_room() -> None:
     """While a long request waits for its database or its client, the next one may use the event loop."""
-    callers = Callers(admission())
+    callers = Callers(create_admission())
     await callers.request("a1")
     await callers.request("b1")
     database_answered = asyncio.Event()
@@ -231,7 +232,7 @@ async def test_a_request_that_waits_for_something_else_makes_room() -> None:
 
 async def test_a_request_that_takes_very_long_lets_others_start() -> None:
     """A long request that never waits shares the event loop with the next one once its turn is over."""
-    callers = Callers(admission())
+    callers = Callers(create_admission())
     await callers.request("a1", 100.0)
     await callers.request("b1")
 
@@ -249,11 +250,11 @@ async def wait_in_place(place: Place, event: asyncio.Event) -> None:
 
 
 async def test_only_the_time_on_the_event_loop_is_counted() -> None:
-    """Waiting is not counted, and a call in another task is counted for the request that made it."""
-    place = await admission().enter("a", SHORT)
+    """Waiting is not counted, and a call in another task is counted towards the request that made it."""
+    place = await create_admission().enter("a", SHORT_COST)
     places_of_calls: list[Place] = []
 
-    async def inner(scope: Scope, receive: Receive, send: Send) -> None:
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
         places_of_calls.append(place)
         sum(range(200_000))
 
@@ -263,20 +264,20 @@ async def test_only_the_time_on_the_event_loop_is_counted() -> None:
     async def send(message: Any) -> None:
         raise AssertionError(message)
 
-    async def outer() -> None:
+    async def work() -> None:
         await asyncio.sleep(0.2)
-        used_before = place.used_seconds
-        assert used_before < 0.2
-        await asyncio.create_task(SamePlaceMiddleware(inner)({}, receive, send))
-        assert place.used_seconds > used_before
+        seconds_before = place.used_seconds
+        assert seconds_before < 0.2
+        await asyncio.create_task(SamePlaceMiddleware(application)({}, receive, send))
+        assert place.used_seconds > seconds_before
 
-    await place.run(outer())
+    await place.run(work())
     assert places_of_calls == [place]
 
 
 async def test_the_result_of_the_work_is_returned_and_its_exception_raised() -> None:
     """A wait in the middle of the work changes neither."""
-    place = await admission().enter("a", SHORT)
+    place = await create_admission().enter("a", SHORT_COST)
 
     async def fail() -> None:
         await asyncio.sleep(0)
@@ -289,20 +290,20 @@ async def test_the_result_of_the_work_is_returned_and_its_exception_raised() -> 
 
 async def test_idle_callers_are_forgotten() -> None:
     """The memory of past callers stays small, however many there have been."""
-    waiting_room = admission()
-    running_place = await waiting_room.enter("first", LONG)
-    requests = [asyncio.create_task(waiting_room.enter("second", LONG))]
+    admission_control = create_admission()
+    running_place = await admission_control.enter("first", LONG_COST)
+    requests = [asyncio.create_task(admission_control.enter("second", LONG_COST))]
     for number in range(3000):
-        requests.append(asyncio.create_task(waiting_room.enter(number, LONG)))
+        requests.append(asyncio.create_task(admission_control.enter(number, LONG_COST)))
         await asyncio.sleep(0)
         running_place.release()
         running_place = await requests.pop(0)
-    assert waiting_room.waiting == 1
-    assert len(waiting_room._long._finish_tags) <= 1001
+    assert admission_control.waiting == 1
+    assert len(admission_control._long._finish_tags) <= 1001
 
 
 def test_costs_are_learned_by_route_and_size() -> None:
-    """The cost of a ranking with explanations is expected of the next one of about its size, and of nothing else."""
+    """The cost of a ranking with explanations is expected of later ones of about the same size, and of nothing else."""
     costs = RequestCosts()
     path = "/api/v1/datasets/score"
     for _ in range(50):

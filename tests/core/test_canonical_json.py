@@ -1,4 +1,4 @@
-"""Canonical JSON is that of RFC 8785, whatever the order and the spelling of what it was made of."""
+"""Canonical JSON is that of RFC 8785, whatever the order and the spelling of the original values."""
 
 from datetime import UTC, datetime
 from hashlib import sha256

@@ -16,7 +16,7 @@ from touchstone.http.middleware import EdgeMiddleware, client_address
 PROXIES = TrustedProxies.parse(["10.0.0.0/8", "2001:db8:ffff::/48", "192.0.2.10"])
 
 
-def forwarded(*lines: str) -> list[tuple[bytes, bytes]]:
+def forwarded_headers(*lines: str) -> list[tuple[bytes, bytes]]:
     """Return headers with one `X-Forwarded-For` for each of these lines."""
     return [(b"x-forwarded-for", line.encode("latin-1")) for line in lines]
 
@@ -36,7 +36,11 @@ def forwarded(*lines: str) -> list[tuple[bytes, bytes]]:
         ("10.1.2.3", ["198.51.100.1, 203.0.113.1, 10.0.0.2,192.0.2.10"], "203.0.113.1"),
         ("10.1.2.3", ["127.0.0.1", "203.0.113.1"], "203.0.113.1"),
         ("10.1.2.3", ["203.0.113.1", "10.0.0.2"], "203.0.113.1"),
-        ("10.1.2.3", [", ".join(f"198.51.100.{n % 250}" for n in range(5000)) + ", 203.0.113.1"], "203.0.113.1"),
+        (
+            "10.1.2.3",
+            [", ".join(f"198.51.100.{number % 250}" for number in range(5000)) + ", 203.0.113.1"],
+            "203.0.113.1",
+        ),
         # Nothing is forwarded, or proxies only.
         ("10.1.2.3", [], "10.1.2.3"),
         ("10.1.2.3", ["10.0.0.1, 10.0.0.2"], "10.0.0.1"),
@@ -52,8 +56,8 @@ def forwarded(*lines: str) -> list[tuple[bytes, bytes]]:
         ("10.1.2.3", ["203.0.113.1, ::ffff:10.0.0.9"], "203.0.113.1"),
         # An entry that is not an address ends the search at the proxy that sent it.
         *(
-            ("10.1.2.3", [f"198.51.100.1, {bad}"], "10.1.2.3")
-            for bad in (
+            ("10.1.2.3", [f"198.51.100.1, {invalid_entry}"], "10.1.2.3")
+            for invalid_entry in (
                 "unknown",
                 "",
                 "_hidden",
@@ -79,15 +83,15 @@ def test_the_client_is_the_rightmost_address_that_is_not_trusted(
     peer: str | None, lines: list[str], client: str | None
 ) -> None:
     """The address of the peer counts, unless a trusted proxy has forwarded another one."""
-    assert PROXIES.find_client_address(peer, forwarded(*lines)) == client
+    assert PROXIES.find_client_address(peer, forwarded_headers(*lines)) == client
 
 
 def test_unix_sockets_are_trusted_only_by_name() -> None:
     """The peers of a unix socket have no address, so the name `unix` stands for them."""
     sockets = TrustedProxies.parse(["unix"])
-    assert sockets.find_client_address(None, forwarded("203.0.113.1")) == "203.0.113.1"
-    assert sockets.find_client_address(None, forwarded("nonsense")) is None
-    assert sockets.find_client_address("10.1.2.3", forwarded("203.0.113.1")) == "10.1.2.3"
+    assert sockets.find_client_address(None, forwarded_headers("203.0.113.1")) == "203.0.113.1"
+    assert sockets.find_client_address(None, forwarded_headers("nonsense")) is None
+    assert sockets.find_client_address("10.1.2.3", forwarded_headers("203.0.113.1")) == "10.1.2.3"
 
 
 def test_one_spelling_for_each_client() -> None:

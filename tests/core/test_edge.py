@@ -22,8 +22,8 @@ class ManyBehaviours:
     """An application that behaves in a way named by the first component of the path.
 
     Attributes:
-        running: the number of requests that it handles now.
-        go_on: the event that ends the requests that wait.
+        running: the number of requests that it is handling.
+        go_on: the event that lets waiting requests end.
     """
 
     def __init__(self) -> None:
@@ -76,16 +76,16 @@ class ManyBehaviours:
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": b"12345"})
 
-    async def only(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def method_not_allowed(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 405, "headers": [(b"allow", b"GET, DELETE")]})
         await send({"type": "http.response.body", "body": b""})
 
     async def stream(self, scope: Scope, receive: Receive, send: Send) -> None:
         await respond(send, b"event", content_type=b"text/event-stream", more_body=True)
-        waits = [asyncio.ensure_future(wait) for wait in (self.go_on.wait(), disconnected(receive))]
-        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        for wait in waits:
-            wait.cancel()
+        wait_tasks = [asyncio.ensure_future(awaitable) for awaitable in (self.go_on.wait(), disconnected(receive))]
+        await asyncio.wait(wait_tasks, return_when=asyncio.FIRST_COMPLETED)
+        for wait_task in wait_tasks:
+            wait_task.cancel()
         await send({"type": "http.response.body", "body": b""})
 
 
@@ -102,12 +102,12 @@ async def respond(send: Send, body: bytes, *, content_type: bytes = b"text/plain
 
 
 def edge(
-    app: ManyBehaviours, tmp_path: Path, *, large: Collection[str] = ("/echo/large",), **changes: Any
+    app: ManyBehaviours, tmp_path: Path, *, upload_paths: Collection[str] = ("/echo/large",), **changes: Any
 ) -> EdgeMiddleware:
-    """Return the middleware around an application, with changed settings and these paths for large bodies."""
+    """Return the middleware around an application, with changed settings, and with these paths for uploads."""
     variables = {f"TOUCHSTONE_{name.upper()}": str(value) for name, value in changes.items()}
     settings = Settings.load({"TOUCHSTONE_DATA_DIR": str(tmp_path), **variables})
-    return EdgeMiddleware(app, settings, body_paths=BodyPaths(uploads=frozenset(large)))
+    return EdgeMiddleware(app, settings, body_paths=BodyPaths(uploads=frozenset(upload_paths)))
 
 
 def client(app: EdgeMiddleware) -> httpx2.AsyncClient:
@@ -119,15 +119,15 @@ async def test_uploads_have_a_higher_limit_than_other_bodies(tmp_path: Path) -> 
     """A body over the limit gets 413, whether its length is declared or not; an upload may be larger."""
     app = edge(ManyBehaviours(), tmp_path, body_max_bytes=1024, upload_max_bytes=4096)
 
-    async def pieces() -> Any:
+    async def body_chunks() -> Any:
         for _ in range(20):
             yield b"x" * 100
 
     async with client(app) as http:
         assert (await http.post("/echo", content=b"x" * 1024)).status_code == 200
-        refused = await http.post("/echo", content=b"x" * 1025)
-        assert (refused.status_code, refused.json()["code"]) == (413, "too_large")
-        assert (await http.post("/echo", content=pieces())).status_code == 413
+        refusal = await http.post("/echo", content=b"x" * 1025)
+        assert (refusal.status_code, refusal.json()["code"]) == (413, "too_large")
+        assert (await http.post("/echo", content=body_chunks())).status_code == 413
         assert (await http.post("/echo/large", content=b"x" * 4096)).status_code == 200
         assert (await http.post("/echo/large/", content=b"x" * 4097)).status_code == 413
 
@@ -135,7 +135,7 @@ async def test_uploads_have_a_higher_limit_than_other_bodies(tmp_path: Path) -> 
 async def test_headers_have_limits(tmp_path: Path) -> None:
     """Too many headers or too long ones get 431."""
     async with client(edge(ManyBehaviours(), tmp_path)) as http:
-        assert (await http.get("/echo", headers={f"x-{i}": "1" for i in range(120)})).status_code == 431
+        assert (await http.get("/echo", headers={f"x-{number}": "1" for number in range(120)})).status_code == 431
         assert (await http.get("/echo", headers={"x-long": "a" * 40_000})).status_code == 431
 
 
@@ -143,15 +143,15 @@ async def test_requests_over_the_limit_wait_and_then_are_refused(tmp_path: Path)
     """As many requests as allowed run, as many more wait, and others are refused at once; health always responds."""
     app = ManyBehaviours()
     async with client(edge(app, tmp_path, max_concurrency=2, queue_seconds=30)) as http:
-        running = [asyncio.ensure_future(http.get("/wait")) for _ in range(4)]
+        pending_responses = [asyncio.ensure_future(http.get("/wait")) for _ in range(4)]
         while app.running < 2:
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.05)
-        refused = await http.get("/wait")
-        assert (refused.status_code, refused.json()["code"], refused.headers["retry-after"]) == (503, "overloaded", "1")
+        refusal = await http.get("/wait")
+        assert (refusal.status_code, refusal.json()["code"], refusal.headers["retry-after"]) == (503, "overloaded", "1")
         assert (await http.get("/health/live")).text == "live"
         app.go_on.set()
-        assert [(await response).status_code for response in running] == [200] * 4
+        assert [(await response).status_code for response in pending_responses] == [200] * 4
         assert (await http.get("/wait")).status_code == 200
 
 
@@ -175,12 +175,12 @@ async def test_a_request_that_would_wait_too_long_is_refused_before_it_is_read(t
         await middleware({**scope, "headers": [(b"host", b"test")]}, receive, send)
         return statuses[0]
 
-    running, waiting = (asyncio.ensure_future(status_of("192.0.2.1")) for _ in range(2))
+    running_request, waiting_request = (asyncio.ensure_future(status_of("192.0.2.1")) for _ in range(2))
     await asyncio.sleep(0.05)
     assert await asyncio.wait_for(status_of("192.0.2.1"), 10) == 503
     assert await asyncio.wait_for(status_of("192.0.2.1", "/health/live"), 10) == 200
     app.go_on.set()
-    assert [await running, await waiting] == [200, 200]
+    assert [await running_request, await waiting_request] == [200, 200]
 
 
 async def test_a_refused_client_can_ask_again_on_the_same_connection(tmp_path: Path) -> None:
@@ -188,11 +188,13 @@ async def test_a_refused_client_can_ask_again_on_the_same_connection(tmp_path: P
     app = ManyBehaviours()
     middleware = edge(app, tmp_path, max_concurrency=1, queue_seconds=30)
     async with listening(middleware) as address, httpx2.AsyncClient() as http:
-        accepted = [asyncio.ensure_future(http.get(f"{address}/wait")) for _ in range(2)]
+        pending_responses = [asyncio.ensure_future(http.get(f"{address}/wait")) for _ in range(2)]
         while app.running < 1 or middleware._admission.waiting < 1:
             await asyncio.sleep(0.01)
 
-        reader, writer = await begin(address, b"GET /wait HTTP/1.1\r\nHost: x\r\nX-Request-ID: my-request-1\r\n\r\n")
+        reader, writer = await begin_request(
+            address, b"GET /wait HTTP/1.1\r\nHost: x\r\nX-Request-ID: my-request-1\r\n\r\n"
+        )
         head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 10)
         assert head.startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
         for line in (b"x-request-id: my-request-1", b"x-content-type-options: nosniff", b"retry-after: 1", b"date: "):
@@ -202,7 +204,7 @@ async def test_a_refused_client_can_ask_again_on_the_same_connection(tmp_path: P
         assert json.loads(body)["code"] == "overloaded"
 
         app.go_on.set()
-        assert [(await response).status_code for response in accepted] == [200, 200]
+        assert [(await response).status_code for response in pending_responses] == [200, 200]
         writer.write(b"GET /wait HTTP/1.1\r\nHost: x\r\n\r\n")
         assert b" 200 " in await asyncio.wait_for(reader.readline(), 10)
         writer.close()
@@ -245,11 +247,11 @@ async def test_a_request_that_waits_for_its_body_can_be_cancelled(tmp_path: Path
         raise AssertionError(message)
 
     scope = {"type": "http", "http_version": "1.1", "method": "POST", "path": "/echo", "headers": [(b"host", b"test")]}
-    waiting = asyncio.ensure_future(edge(ManyBehaviours(), tmp_path)(scope, receive, send))
+    request_task = asyncio.ensure_future(edge(ManyBehaviours(), tmp_path)(scope, receive, send))
     await asyncio.sleep(0.05)
-    waiting.cancel()
+    request_task.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await waiting
+        await request_task
     assert cleaned_up.is_set()
 
 
@@ -276,14 +278,14 @@ def request_count(method: str, status: int) -> float:
     return REGISTRY.get_sample_value("touchstone_requests_total", labels) or 0.0
 
 
-async def send_and_read_all(address: str, raw: bytes) -> bytes:
+async def send_and_read_all(address: str, request_bytes: bytes) -> bytes:
     """Send these bytes and return what the server sends until it closes the connection."""
     host, port = address.removeprefix("http://").split(":")
     reader, writer = await asyncio.open_connection(host, int(port))
-    writer.write(raw)
-    received = await asyncio.wait_for(reader.read(), 10)
+    writer.write(request_bytes)
+    response = await asyncio.wait_for(reader.read(), 10)
     writer.close()
-    return received
+    return response
 
 
 AMBIGUOUS_REQUESTS = {
@@ -299,11 +301,11 @@ AMBIGUOUS_REQUESTS = {
 }
 
 
-@pytest.mark.parametrize("raw", AMBIGUOUS_REQUESTS.values(), ids=AMBIGUOUS_REQUESTS.keys())
-async def test_a_head_that_two_servers_could_read_differently_is_refused(tmp_path: Path, raw: bytes) -> None:
+@pytest.mark.parametrize("request_bytes", AMBIGUOUS_REQUESTS.values(), ids=AMBIGUOUS_REQUESTS.keys())
+async def test_a_head_that_two_servers_could_read_differently_is_refused(tmp_path: Path, request_bytes: bytes) -> None:
     """The error response has the usual form, and the connection is closed after it."""
     async with listening(edge(ManyBehaviours(), tmp_path)) as address:
-        head, _, body = (await send_and_read_all(address, raw)).partition(b"\r\n\r\n")
+        head, _, body = (await send_and_read_all(address, request_bytes)).partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 400 ")
     assert b"connection: close" in head.lower()
     assert json.loads(body) == {"detail": "Requête mal formée", "code": "bad_request", "errors": []}
@@ -311,19 +313,19 @@ async def test_a_head_that_two_servers_could_read_differently_is_refused(tmp_pat
 
 async def test_old_and_chunked_requests_are_answered(tmp_path: Path) -> None:
     """HTTP/1.0 needs no Host, and the server decodes the transfer coding `chunked` in any case of letters."""
-    chunked = b"POST /echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: Chunked\r\n\r\n"
+    chunked_head = b"POST /echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: Chunked\r\n\r\n"
     async with listening(edge(ManyBehaviours(), tmp_path)) as address:
         assert b"\r\n\r\n4\r\nlive\r\n" in await send_and_read_all(address, b"GET /health/live HTTP/1.0\r\n\r\n")
-        assert b"\r\nabc\r\n" in await send_and_read_all(address, chunked + b"3\r\nabc\r\n0\r\n\r\n")
+        assert b"\r\nabc\r\n" in await send_and_read_all(address, chunked_head + b"3\r\nabc\r\n0\r\n\r\n")
 
 
 async def test_a_client_that_goes_away_is_no_error_of_the_service(tmp_path: Path) -> None:
     """An interrupted upload is counted as 499 and logged without a traceback, whatever the application raises."""
-    before = request_count("POST", 499), request_count("POST", 500)
+    counts_before = request_count("POST", 499), request_count("POST", 500)
     upload = b"POST /save/large HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nabc"
     app = ManyBehaviours()
     with structlog.testing.capture_logs() as events:
-        async with listening(edge(app, tmp_path, large=("/save/large",))) as address:
+        async with listening(edge(app, tmp_path, upload_paths=("/save/large",))) as address:
             host, port = address.removeprefix("http://").split(":")
             _, writer = await asyncio.open_connection(host, int(port))
             writer.write(upload)
@@ -333,24 +335,24 @@ async def test_a_client_that_goes_away_is_no_error_of_the_service(tmp_path: Path
             while app.running:
                 await asyncio.sleep(0.01)
     assert [event for event in events if event["log_level"] == "error"] == []
-    assert (request_count("POST", 499), request_count("POST", 500)) == (before[0] + 1, before[1])
+    assert (request_count("POST", 499), request_count("POST", 500)) == (counts_before[0] + 1, counts_before[1])
 
 
 async def test_head_is_answered_with_the_headers_of_get(tmp_path: Path) -> None:
     """No body is sent, not even the beginning of an endless one, and the request is counted as HEAD."""
-    before = request_count("HEAD", 200)
+    count_before = request_count("HEAD", 200)
     async with listening(edge(ManyBehaviours(), tmp_path)) as address, httpx2.AsyncClient() as http:
         for path in ("/health/live", "/sized", "/stream"):
             response = await http.head(f"{address}{path}")
             assert (response.status_code, response.content) == (200, b"")
         assert (await http.head(f"{address}/sized")).headers["content-length"] == "5"
-    assert request_count("HEAD", 200) == before + 4
+    assert request_count("HEAD", 200) == count_before + 4
 
 
 async def test_allow_names_head_beside_get(tmp_path: Path) -> None:
     """A client learns from `Allow` that it may send HEAD."""
     async with client(edge(ManyBehaviours(), tmp_path)) as http:
-        assert (await http.put("/only")).headers["allow"] == "DELETE, GET, HEAD"
+        assert (await http.put("/method_not_allowed")).headers["allow"] == "DELETE, GET, HEAD"
 
 
 def post_head(path: str, length: int) -> bytes:
@@ -358,23 +360,23 @@ def post_head(path: str, length: int) -> bytes:
     return f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n".encode()
 
 
-async def begin(address: str, raw: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def begin_request(address: str, request_bytes: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """Send the beginning of a request on a new connection, and return the connection."""
     host, port = address.removeprefix("http://").split(":")
     reader, writer = await asyncio.open_connection(host, int(port))
-    writer.write(raw)
+    writer.write(request_bytes)
     await writer.drain()
     return reader, writer
 
 
 async def test_incomplete_requests_and_unread_answers_hold_no_slot(tmp_path: Path) -> None:
     """With a single slot, requests run beside an incomplete body, an unfinished upload and a response nobody reads."""
-    middleware = edge(ManyBehaviours(), tmp_path, large=("/save/large",), max_concurrency=1)
+    middleware = edge(ManyBehaviours(), tmp_path, upload_paths=("/save/large",), max_concurrency=1)
     async with listening(middleware) as address, httpx2.AsyncClient() as http:
         connections = [
-            await begin(address, post_head("/echo", 10) + b"abc"),
-            await begin(address, post_head("/save/large", 1000) + b"abc"),
-            await begin(address, b"GET /endless HTTP/1.1\r\nHost: x\r\n\r\n"),
+            await begin_request(address, post_head("/echo", 10) + b"abc"),
+            await begin_request(address, post_head("/save/large", 1000) + b"abc"),
+            await begin_request(address, b"GET /endless HTTP/1.1\r\nHost: x\r\n\r\n"),
         ]
         await asyncio.sleep(0.2)
         for _ in range(3):
@@ -384,14 +386,14 @@ async def test_incomplete_requests_and_unread_answers_hold_no_slot(tmp_path: Pat
 
 
 async def test_uploads_have_slots_of_their_own(tmp_path: Path) -> None:
-    """One address gets at most half of them; a further upload is refused with the time to wait."""
-    middleware = edge(ManyBehaviours(), tmp_path, large=("/save/large",), max_uploads=4)
+    """One address gets at most half of the slots; a further upload is refused, with the time to wait."""
+    middleware = edge(ManyBehaviours(), tmp_path, upload_paths=("/save/large",), max_uploads=4)
     async with listening(middleware) as address, httpx2.AsyncClient() as http:
-        uploads = [await begin(address, post_head("/save/large", 1000) + b"abc") for _ in range(2)]
+        uploads = [await begin_request(address, post_head("/save/large", 1000) + b"abc") for _ in range(2)]
         await asyncio.sleep(0.2)
-        refused = await http.post(f"{address}/save/large", content=b"x")
-        assert (refused.status_code, refused.json()["code"]) == (503, "overloaded")
-        assert refused.headers["retry-after"] == "5"
+        refusal = await http.post(f"{address}/save/large", content=b"x")
+        assert (refusal.status_code, refusal.json()["code"]) == (503, "overloaded")
+        assert refusal.headers["retry-after"] == "5"
         for _, writer in uploads:
             writer.transport.abort()
         await asyncio.sleep(0.2)
@@ -401,9 +403,9 @@ async def test_uploads_have_slots_of_their_own(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("path", ["/echo", "/save/large"])
 async def test_a_body_below_the_minimum_rate_is_refused_within_ten_seconds(tmp_path: Path, path: str) -> None:
-    """A byte now and then does not save it."""
-    async with listening(edge(ManyBehaviours(), tmp_path, large=("/save/large",))) as address:
-        reader, writer = await begin(address, post_head(path, 10_000))
+    """Sending a byte now and then does not prevent the refusal."""
+    async with listening(edge(ManyBehaviours(), tmp_path, upload_paths=("/save/large",))) as address:
+        reader, writer = await begin_request(address, post_head(path, 10_000))
         status_line = asyncio.ensure_future(reader.readline())
         for _ in range(30):
             writer.write(b"a")
@@ -415,10 +417,10 @@ async def test_a_body_below_the_minimum_rate_is_refused_within_ten_seconds(tmp_p
 
 
 async def test_an_upload_may_take_longer_than_a_body(tmp_path: Path) -> None:
-    """An upload has a minimum rate, but no deadline for the whole of it."""
-    middleware = edge(ManyBehaviours(), tmp_path, large=("/save/large",), receive_timeout_seconds=0.3)
+    """An upload has a minimum rate, but no overall deadline."""
+    middleware = edge(ManyBehaviours(), tmp_path, upload_paths=("/save/large",), receive_timeout_seconds=0.3)
     async with listening(middleware) as address:
-        reader, writer = await begin(address, post_head("/save/large", 10))
+        reader, writer = await begin_request(address, post_head("/save/large", 10))
         for _ in range(10):
             await asyncio.sleep(0.1)
             writer.write(b"a")
@@ -430,11 +432,11 @@ async def test_large_bodies_share_a_limited_memory(tmp_path: Path) -> None:
     """Large bodies that would exceed the shared memory are refused; small ones are not."""
     middleware = edge(ManyBehaviours(), tmp_path, max_concurrency=1, body_max_bytes=200_000)
     async with listening(middleware) as address, httpx2.AsyncClient() as http:
-        _, first = await begin(address, post_head("/echo", 200_000) + b"a" * 150_000)
+        _, first_writer = await begin_request(address, post_head("/echo", 200_000) + b"a" * 150_000)
         await asyncio.sleep(0.2)
-        refused = await http.post(f"{address}/echo", content=b"a" * 150_000)
-        assert (refused.status_code, refused.json()["code"]) == (503, "overloaded")
+        refusal = await http.post(f"{address}/echo", content=b"a" * 150_000)
+        assert (refusal.status_code, refusal.json()["code"]) == (503, "overloaded")
         assert (await http.post(f"{address}/echo", content=b"a" * 10_000)).status_code == 200
-        first.transport.abort()
+        first_writer.transport.abort()
         await asyncio.sleep(0.2)
         assert (await http.post(f"{address}/echo", content=b"a" * 150_000)).status_code == 200

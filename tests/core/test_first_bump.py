@@ -7,7 +7,7 @@ from touchstone.database.engine import Database
 
 
 async def test_simultaneous_first_increments_all_count(database: Database) -> None:
-    """Concurrent transactions on an empty database each get a version of their own."""
+    """Concurrent transactions on an empty database each get a different version."""
 
     async def increment() -> int:
         async with database.writing() as rows:

@@ -16,18 +16,18 @@ class Connection(NamedTuple):
     peer: socket.socket
 
     async def receive(self, byte_count: int) -> bytes:
-        """Return this many bytes, or fewer if the connection ends before, as the peer receives them."""
+        """Return this many bytes, or fewer if the connection ends earlier, as the peer receives them."""
         loop = asyncio.get_running_loop()
-        received = b""
-        while len(received) < byte_count:
-            piece = await asyncio.wait_for(loop.sock_recv(self.peer, byte_count - len(received)), timeout=10)
-            if not piece:
+        received_bytes = b""
+        while len(received_bytes) < byte_count:
+            chunk = await asyncio.wait_for(loop.sock_recv(self.peer, byte_count - len(received_bytes)), timeout=10)
+            if not chunk:
                 break
-            received += piece
-        return received
+            received_bytes += chunk
+        return received_bytes
 
     def receive_at_once(self) -> bytes:
-        """Return what has arrived at the peer already, without letting the event loop run."""
+        """Return what has already arrived at the peer, without letting the event loop run."""
         try:
             return self.peer.recv(1 << 20)
         except BlockingIOError:
@@ -46,7 +46,7 @@ async def connected() -> AsyncIterator[Connection]:
         transport.abort()
 
 
-async def test_a_small_piece_is_sent_together_with_the_next_one() -> None:
+async def test_a_small_chunk_is_sent_together_with_the_next_one() -> None:
     async with connected() as connection:
         connection.transport.write(b"head ")
         assert connection.receive_at_once() == b""
@@ -57,19 +57,19 @@ async def test_a_small_piece_is_sent_together_with_the_next_one() -> None:
         assert connection.transport.get_write_buffer_size() == 0
 
 
-async def test_a_small_piece_is_sent_soon_even_if_nothing_follows() -> None:
+async def test_a_small_chunk_is_sent_soon_even_if_nothing_follows() -> None:
     async with connected() as connection:
-        for piece in (b"one event", b"another one"):
-            connection.transport.write(piece)
-            assert await connection.receive(len(piece)) == piece
+        for chunk in (b"one event", b"another one"):
+            connection.transport.write(chunk)
+            assert await connection.receive(len(chunk)) == chunk
 
 
-async def test_the_order_of_small_and_large_pieces_is_kept() -> None:
-    pieces = [b"a", b"b" * (MAX_HELD_BYTES + 1), b"c" * (2 * MAX_HELD_BYTES), b"d", b"e", b"f"]
+async def test_the_order_of_small_and_large_chunks_is_kept() -> None:
+    chunks = [b"a", b"b" * (MAX_HELD_BYTES + 1), b"c" * (2 * MAX_HELD_BYTES), b"d", b"e", b"f"]
     async with connected() as connection:
-        for piece in pieces:
-            connection.transport.write(piece)
-        expected = b"".join(pieces)
+        for chunk in chunks:
+            connection.transport.write(chunk)
+        expected = b"".join(chunks)
         assert await connection.receive(len(expected)) == expected
 
 

@@ -18,25 +18,25 @@ async def test_the_computation_of_a_long_response_counts_as_work_of_its_request(
     """The next request of a lane does not start while the chunks of the first are computed."""
     admission = Admission(limit=8, wait_seconds=1.0)
     place = await admission.enter("caller", 0.01)
-    rooms: list[bool] = []
+    has_room_at_chunks: list[bool] = []
 
     async def chunks() -> AsyncIterator[bytes]:
         for number in range(CHUNKS):
             await asyncio.sleep(0)
             compute(CHUNK_SECONDS)
-            rooms.append(admission.has_room(0.01))
+            has_room_at_chunks.append(admission.has_room(0.01))
             yield b"%d" % number
 
-    sent: list[Message] = []
+    sent_messages: list[Message] = []
 
     async def send(message: Message) -> None:
-        sent.append(message)
+        sent_messages.append(message)
 
-    await place.run(JsonStream(chunks())(SCOPE, connected(), send))
+    await place.run(JsonStream(chunks())(SCOPE, stay_connected(), send))
 
-    assert b"".join(message.get("body", b"") for message in sent) == b"01234"
+    assert b"".join(message.get("body", b"") for message in sent_messages) == b"01234"
     assert place.used_seconds >= CHUNKS * CHUNK_SECONDS
-    assert not any(rooms)
+    assert not any(has_room_at_chunks)
 
 
 def compute(seconds: float) -> None:
@@ -48,19 +48,19 @@ def compute(seconds: float) -> None:
 
 async def test_a_long_response_ends_when_its_client_disconnects() -> None:
     """Nothing more is computed for a client that has gone."""
-    has_gone = asyncio.Event()
-    computed: list[int] = []
+    has_disconnected = asyncio.Event()
+    computed_numbers: list[int] = []
 
     async def chunks() -> AsyncIterator[bytes]:
         for number in range(1000):
-            computed.append(number)
+            computed_numbers.append(number)
             await asyncio.sleep(0)
             yield b"x"
             if number == CHUNKS:
-                has_gone.set()
+                has_disconnected.set()
 
     async def receive() -> Message:
-        await has_gone.wait()
+        await has_disconnected.wait()
         return {"type": "http.disconnect"}
 
     async def send(_message: Message) -> None:
@@ -68,10 +68,10 @@ async def test_a_long_response_ends_when_its_client_disconnects() -> None:
 
     await JsonStream(chunks())(SCOPE, receive, send)
 
-    assert CHUNKS < len(computed) <= CHUNKS + 3
+    assert CHUNKS < len(computed_numbers) <= CHUNKS + 3
 
 
-def connected() -> Receive:
+def stay_connected() -> Receive:
     """Return the `receive` function of a client that stays connected and sends nothing more."""
 
     async def receive() -> Message:

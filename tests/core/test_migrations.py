@@ -86,12 +86,12 @@ async def test_records_of_the_first_schema_get_their_sizes(database_url: str) ->
             importlib.import_module("touchstone.database.migrations.versions.0001_first_schema").upgrade()
         connection.execute(sa.text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"))
         connection.execute(sa.text("INSERT INTO alembic_version VALUES ('0001')"))
-        texts = ("description", "file_path", "file_type", "dataset_name", "visibility")
-        values: dict[str, Any] = dict.fromkeys(texts, "ü")
+        text_columns = ("description", "file_path", "file_type", "dataset_name", "visibility")
+        values: dict[str, Any] = dict.fromkeys(text_columns, "ü")
         values |= {"dataset_id": uuid4(), "created_at": datetime.now(UTC), "updated_at": datetime.now(UTC)}
         later_columns = {"bytes", "attribute_evidence", "is_hidden", "hidden_reason"}
-        names = [column.name for column in datasets.c if column.name not in later_columns]
-        first_datasets = sa.table("datasets", *(sa.column(name, datasets.c[name].type) for name in names))
+        column_names = [column.name for column in datasets.c if column.name not in later_columns]
+        first_datasets = sa.table("datasets", *(sa.column(name, datasets.c[name].type) for name in column_names))
         connection.execute(
             sa.insert(first_datasets).values(**values, changed_at_version=1, metadata={"note": "x" * 1000})
         )
@@ -107,8 +107,8 @@ async def test_records_of_the_first_schema_get_their_sizes(database_url: str) ->
 async def test_accounts_keep_their_language_and_their_sessions(database_url: str) -> None:
     """The migration that allows accounts without a language changes neither existing languages nor sessions."""
     database = Database(database_url)
-    user, session = "0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210"
-    times = "'2026-01-01 00:00:00'"
+    user_id, session_id = "0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210"
+    timestamp = "'2026-01-01 00:00:00'"
     try:
         await database.run_sync(lambda connection: upgrade_to(connection, "0002"))
         async with database.writing() as rows:
@@ -116,13 +116,13 @@ async def test_accounts_keep_their_language_and_their_sessions(database_url: str
                 sa.text(
                     "INSERT INTO users"
                     " (id, email, email_folded, is_active, is_superuser, is_verified, locale, created_at)"
-                    f" VALUES ('{user}', 'a@b.org', 'a@b.org', true, false, false, 'en', {times})"
+                    f" VALUES ('{user_id}', 'a@b.org', 'a@b.org', true, false, false, 'en', {timestamp})"
                 )
             )
             await rows.execute(
                 sa.text(
                     "INSERT INTO sessions (id, user_id, created_at, used_at)"
-                    f" VALUES ('{session}', '{user}', {times}, {times})"
+                    f" VALUES ('{session_id}', '{user_id}', {timestamp}, {timestamp})"
                 )
             )
         await upgrade_schema(database)
@@ -135,23 +135,33 @@ async def test_accounts_keep_their_language_and_their_sessions(database_url: str
 
 
 async def test_measurements_become_claims(database_url: str) -> None:
-    """What was measured before there were claims is a claim, and stays what the record shows unless it was declared."""
+    """Earlier measurements become claims, and a record shows them as before unless it declares a value."""
     database = Database(database_url)
-    measured = {"rows": 3, "columns": 2, "missing_values_percentage": 0.0, "column_profiles": [{"name": "y"}]}
-    values: dict[str, Any] = dict.fromkeys(("description", "file_path", "file_type"), "")
-    values |= {"visibility": "public", "created_at": datetime.now(UTC), "updated_at": datetime.now(UTC)}
-    values |= {"changed_at_version": 4, "domain": None, "task": None}
-    first = {"dataset_name": "measured", "metadata": {"measured": measured, "target": "y"}, "features_number": 1}
-    second = {"dataset_name": "declared", "metadata": {"tags": ["measured"]}, "features_number": None}
-    third = {"dataset_name": "both", "metadata": {"measured": {"rows": 3}}, "features_number": None}
-    filled: dict[str, Any] = {"measured": ["features_number"], "declared": None, "both": None}
+    measurement = {"rows": 3, "columns": 2, "missing_values_percentage": 0.0, "column_profiles": [{"name": "y"}]}
+    common_values: dict[str, Any] = dict.fromkeys(("description", "file_path", "file_type"), "")
+    common_values |= {"visibility": "public", "created_at": datetime.now(UTC), "updated_at": datetime.now(UTC)}
+    common_values |= {"changed_at_version": 4, "domain": None, "task": None}
+    measured_record = {
+        "dataset_name": "measured",
+        "metadata": {"measured": measurement, "target": "y"},
+        "features_number": 1,
+    }
+    declared_record = {"dataset_name": "declared", "metadata": {"tags": ["measured"]}, "features_number": None}
+    mixed_record = {"dataset_name": "both", "metadata": {"measured": {"rows": 3}}, "features_number": None}
+    measured_attributes_by_name: dict[str, Any] = {"measured": ["features_number"], "declared": None, "both": None}
     rows = [
-        {**values, **row, "dataset_id": uuid4(), "instances_number": 7, "measured_attributes": filled[name]}
-        for row in (first, second, third)
+        {
+            **common_values,
+            **row,
+            "dataset_id": uuid4(),
+            "instances_number": 7,
+            "measured_attributes": measured_attributes_by_name[name],
+        }
+        for row in (measured_record, declared_record, mixed_record)
         for name in [str(row["dataset_name"])]
     ]
-    names = list(rows[0])
-    old_datasets = sa.table("datasets", *(sa.column(name, datasets.c[name].type) for name in names))
+    column_names = list(rows[0])
+    old_datasets = sa.table("datasets", *(sa.column(name, datasets.c[name].type) for name in column_names))
     try:
         await database.run_sync(lambda connection: upgrade_to(connection, "0003"))
         async with database.writing() as transaction:
@@ -160,7 +170,7 @@ async def test_measurements_become_claims(database_url: str) -> None:
         await upgrade_schema(database)
         async with database.reading() as connection:
             records = {row["dataset_name"]: row for row in await connection.all(sa.select(datasets))}
-            stored = await connection.all(sa.select(claims))
+            stored_claims = await connection.all(sa.select(claims))
             assert await read_version(connection, CATALOG) == 5
     finally:
         await database.close()
@@ -184,7 +194,7 @@ async def test_measurements_become_claims(database_url: str) -> None:
     assert (records["declared"]["attribute_evidence"], records["declared"]["changed_at_version"]) == (None, 4)
     assert records["both"]["attribute_evidence"]["instances_number"]["declared"] == 7
     values_by_record: dict[int, dict[str, Any]] = {}
-    for claim in stored:
+    for claim in stored_claims:
         assert (claim["level"], claim["status"], claim["author"]) == ("measured", "active", None)
         values_by_record.setdefault(claim["dataset_id"], {})[claim["attribute"]] = claim["value"]
     assert values_by_record == {
@@ -201,8 +211,8 @@ async def test_measurements_become_claims(database_url: str) -> None:
 async def test_existing_choices_begin_the_history(database_url: str) -> None:
     """The choice that a project has is copied with the name of its dataset, unless the owner does not see it."""
     database = Database(database_url)
-    owner, times = uuid4(), {"created_at": datetime.now(UTC), "updated_at": datetime.now(UTC)}
-    dataset = dict.fromkeys(("description", "file_path", "file_type"), "") | times | {"changed_at_version": 1}
+    owner, timestamps = uuid4(), {"created_at": datetime.now(UTC), "updated_at": datetime.now(UTC)}
+    dataset = dict.fromkeys(("description", "file_path", "file_type"), "") | timestamps | {"changed_at_version": 1}
     records: list[dict[str, Any]] = [
         {**dataset, "id": 1, "dataset_id": uuid4(), "dataset_name": "Open", "visibility": "public", "owner": None},
         {
@@ -214,7 +224,7 @@ async def test_existing_choices_begin_the_history(database_url: str) -> None:
             "owner": uuid4(),
         },
     ]
-    project = {"user_id": owner, "name": "p", "criteria": {}, "weights": [], "version": 1, **times}
+    project = {"user_id": owner, "name": "p", "criteria": {}, "weights": [], "version": 1, **timestamps}
     choices = [(1, "r"), (2, None), (99, None), (None, "s"), (None, None)]
     rows = [
         {**project, "id": uuid4(), "chosen_dataset_id": dataset_id, "choice_reason": reason}
@@ -229,14 +239,19 @@ async def test_existing_choices_begin_the_history(database_url: str) -> None:
             await transaction.execute(sa.insert(old_projects), rows)
         await upgrade_schema(database)
         async with database.reading() as connection:
-            stored = await connection.all(sa.select(project_choices))
+            stored_choices = await connection.all(sa.select(project_choices))
             key = await read_secret_key(connection, CATALOG_VERSION)
     finally:
         await database.close()
 
-    copied = {(row["dataset_id"], row["dataset_name"], row["reason"], row["digest"]) for row in stored}
-    assert copied == {(1, "Open", "r", None), (2, None, None, None), (99, None, None, None), (None, None, "s", None)}
-    assert {row["author"] for row in stored} == {owner}
+    copied_choices = {(row["dataset_id"], row["dataset_name"], row["reason"], row["digest"]) for row in stored_choices}
+    assert copied_choices == {
+        (1, "Open", "r", None),
+        (2, None, None, None),
+        (99, None, None, None),
+        (None, None, "s", None),
+    }
+    assert {row["author"] for row in stored_choices} == {owner}
     assert len(key) == 32
 
 

@@ -28,13 +28,13 @@ async def test_a_file_comes_with_its_type_and_an_entity_tag(client: httpx2.Async
     assert (response.status_code, response.text) == (200, "open()")
     assert response.headers["content-type"].startswith("text/javascript")
 
-    repeated = await client.get("/scripts/menu.js", headers={"If-None-Match": response.headers["etag"]})
-    assert (repeated.status_code, repeated.content) == (304, b"")
+    repeated_response = await client.get("/scripts/menu.js", headers={"If-None-Match": response.headers["etag"]})
+    assert (repeated_response.status_code, repeated_response.content) == (304, b"")
 
 
 @pytest.mark.parametrize("path", ["/none.js", "/scripts", "/", "/%2e%2e/secret.txt"])
 async def test_nothing_but_the_files_of_the_folder_is_served(client: httpx2.AsyncClient, path: str) -> None:
-    """Folders, missing files and files outside of the folder are not found."""
+    """Folders, missing files and files outside the folder are not found."""
     assert (await client.get(path)).status_code == 404
 
 

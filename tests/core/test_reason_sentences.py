@@ -32,8 +32,8 @@ POPULARITY = ("Popularité", "Popularity")
 NOVELTY = ("Nouveauté", "Novelty")
 
 
-def as_typed(sentence: str) -> str:
-    """Return a French sentence with ordinary spaces for those that do not break."""
+def with_ordinary_spaces(sentence: str) -> str:
+    """Return a French sentence with ordinary spaces instead of non-breaking ones."""
     return sentence.replace("\u00a0", " ").replace("\u202f", " ")
 
 
@@ -47,29 +47,31 @@ def test_a_rank_is_explained_by_its_points_and_by_what_is_unknown() -> None:
         "nothing is known about “Novelty”; 4 of its 10 ethical criteria are unknown; what is unknown could raise its "
         "score to 0.9 at most."
     )
-    assert as_typed(rank_sentence(facts, "fr")) == (
+    assert with_ordinary_spaces(rank_sentence(facts, "fr")) == (
         "« German Credit » est en 1re position sur 1 312 avec un score de 0,604 : « Technique » apporte 0,324 et "
         "« Éthique » 0,28 ; on ne sait rien de « Nouveauté » ; 4 de ses 10 critères éthiques sont inconnus ; ce que "
         "l’on ignore pourrait porter son score à 0,9 au plus."
     )
 
 
-def test_a_tie_is_said() -> None:
+def test_a_tie_is_mentioned() -> None:
     """A dataset that shares its score does not claim a place of its own."""
     facts = RankFacts("A", 22, 1, 312, 0.5, [LabeledPoints(ETHICAL, 0.5)])
     assert rank_sentence(facts, "en").startswith("“A” shares 22nd place of 312 with 1 other and a score of 0.5")
-    assert as_typed(rank_sentence(facts, "fr")).startswith("« A » partage la 22e place sur 312 avec 1 autre et un")
+    assert with_ordinary_spaces(rank_sentence(facts, "fr")).startswith(
+        "« A » partage la 22e place sur 312 avec 1 autre et un"
+    )
 
 
 def test_many_criteria_are_added_up() -> None:
     """Three criteria are named, the others counted, and nothing of the score is lost; a fourth is named as well."""
     labels = [ETHICAL, TECHNICAL, POPULARITY, NOVELTY, ("Citations", "Citations")]
     points = [LabeledPoints(label, 0.1) for label in labels]
-    five, four = (RankFacts("A", 1, 0, 3, 0.1 * count, points[:count]) for count in (5, 4))
+    facts_of_five, facts_of_four = (RankFacts("A", 1, 0, 3, 0.1 * count, points[:count]) for count in (5, 4))
     assert "“Ethical” adds 0.1, “Technical” 0.1, “Popularity” 0.1 and 2 other criteria 0.2." in rank_sentence(
-        five, "en"
+        facts_of_five, "en"
     )
-    assert rank_sentence(four, "en").endswith("“Popularity” 0.1 and “Novelty” 0.1.")
+    assert rank_sentence(facts_of_four, "en").endswith("“Popularity” 0.1 and “Novelty” 0.1.")
 
 
 def test_a_score_of_zero_is_explained() -> None:
@@ -89,7 +91,7 @@ def test_a_comparison_says_why_although_and_what_would_reverse_it() -> None:
         "“A” (0.7341) ranks above “B” (0.7340) because of “Ethical” (+0.1), although “B” is better in “Popularity” "
         "(−0.1); the order would be reversed if the weight of “Popularity” rose from 0.2 to above 0.201."
     )
-    assert as_typed(comparison_sentence(facts, "fr")) == (
+    assert with_ordinary_spaces(comparison_sentence(facts, "fr")) == (
         "« A » (0,7341) est devant « B » (0,7340) grâce à « Éthique » (+0,1), bien que « B » soit meilleur pour "
         "« Popularité » (−0,1) ; l’ordre s’inverserait si le poids de « Popularité » passait de 0,2 à plus de 0,201."
     )
@@ -103,7 +105,7 @@ def test_differences_by_rounding_are_not_mentioned() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reversal", "end"),
+    ("reversal", "ending"),
     [
         (None, "; no change of a single weight can reverse this order."),
         (WeightChange(ETHICAL, 0.4, 0.12345), "if the weight of “Ethical” fell from 0.4 to below 0.123."),
@@ -112,10 +114,10 @@ def test_differences_by_rounding_are_not_mentioned() -> None:
         (WeightChange(ETHICAL, 0.0, 0.0), "if the weight of “Ethical” rose from 0 to above 0."),
     ],
 )
-def test_a_reversal_is_a_rise_a_fall_or_impossible(reversal: WeightChange | None, end: str) -> None:
+def test_a_reversal_is_a_rise_a_fall_or_impossible(reversal: WeightChange | None, ending: str) -> None:
     """A bound that has to be exceeded is rounded up, one to be undercut is rounded down; no weight falls below zero."""
     facts = ComparisonFacts("A", "B", 0.7, 0.5, [LabeledPoints(ETHICAL, 0.2)], reversal)
-    assert comparison_sentence(facts, "en").endswith(end)
+    assert comparison_sentence(facts, "en").endswith(ending)
 
 
 def test_datasets_with_one_score_are_not_ranked_by_merit() -> None:
@@ -133,7 +135,7 @@ def test_robustness_is_a_verdict_with_its_counts() -> None:
         "The place of “A” is robust: if the weights vary by up to ±20%, it is among the first 10 of 40 in 97 of 100 "
         "samples, from rank 1 to rank 4; of those that overtake it then, “B” is the nearest."
     )
-    assert as_typed(stability_sentence(facts, "fr")) == (
+    assert with_ordinary_spaces(stability_sentence(facts, "fr")) == (
         "La place de « A » est solide : si l’on varie les poids jusqu’à ±20 %, il est parmi les 10 premiers sur 40 "
         "dans 97 des 100 tirages, du rang 1 au rang 4 ; de ceux qui le dépassent alors, « B » est le plus proche."
     )
@@ -166,14 +168,14 @@ def test_a_verdict_needs_competitors() -> None:
         "(100 samples), it stays there, always at rank 2."
     )
     assert "robust" not in sentence
-    in_french = stability_sentence(StabilityFacts("A", 10, 5, 100, 0.2, 1.0, 1, 2, "B"), "fr")
-    assert as_typed(in_french) == (
+    french_sentence = stability_sentence(StabilityFacts("A", 10, 5, 100, 0.2, 1.0, 1, 2, "B"), "fr")
+    assert with_ordinary_spaces(french_sentence) == (
         "« A » ne peut pas quitter les 10 premiers, car seulement 5 jeux de données sont classés ; si l’on varie les "
         "poids jusqu’à ±20 % (100 tirages), il y reste, du rang 1 au rang 2 ; de ceux qui le dépassent alors, « B » "
         "est le plus proche."
     )
-    alone = StabilityFacts("A", 10, 1, 100, 0.2, 1.0, 1, 1, None)
-    assert stability_sentence(alone, "en") == "“A” is the only dataset that is ranked, whatever the weights."
+    only_dataset = StabilityFacts("A", 10, 1, 100, 0.2, 1.0, 1, 1, None)
+    assert stability_sentence(only_dataset, "en") == "“A” is the only dataset that is ranked, whatever the weights."
 
 
 def test_a_shared_rank_is_named_as_one() -> None:
@@ -197,7 +199,7 @@ def test_lifts_name_what_has_to_be_established() -> None:
         "“A” would rise from rank 12 to rank 3 if “Informed consent” (yes) and “Has missing values” (no) "
         "were established."
     )
-    assert as_typed(target_rank_sentence(facts, "fr")) == (
+    assert with_ordinary_spaces(target_rank_sentence(facts, "fr")) == (
         "« A » passerait du rang 12 au rang 3 si l’on établissait « Consentement éclairé » (oui) et "
         "« Valeurs manquantes » (non)."
     )
@@ -214,10 +216,10 @@ def test_unknown_values_leave_a_range_of_ranks() -> None:
     assert "quoi que l’on ignore" in rank_range_sentence(certain_rank, "fr")
 
 
-@pytest.mark.parametrize(("place", "english"), [(1, "1st"), (2, "2nd"), (3, "3rd"), (11, "11th"), (112, "112th")])
-def test_places_are_ordinal_numbers(place: int, english: str) -> None:
+@pytest.mark.parametrize(("place", "ordinal"), [(1, "1st"), (2, "2nd"), (3, "3rd"), (11, "11th"), (112, "112th")])
+def test_places_are_ordinal_numbers(place: int, ordinal: str) -> None:
     """Teens end in -th whatever their last digit."""
-    assert f"ranks {english} of" in rank_sentence(RankFacts("A", place, 0, 200, 0.0, []), "en")
+    assert f"ranks {ordinal} of" in rank_sentence(RankFacts("A", place, 0, 200, 0.0, []), "en")
 
 
 def test_numbers_are_written_as_their_language_does() -> None:

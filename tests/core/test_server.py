@@ -30,13 +30,13 @@ APP = PlainTextResponse("ok")
 SLACK_SECONDS = 15.0  # added to deadlines, because the machine may be busy
 
 
-async def send_and_read_all(address: str, raw: bytes) -> bytes:
+async def send_and_read_all(address: str, request_bytes: bytes) -> bytes:
     """Send these bytes and return what the server sends until it closes the connection."""
     reader, writer = await asyncio.open_connection(*host_and_port(address))
-    writer.write(raw)
-    received = await reader.read()
+    writer.write(request_bytes)
+    response = await reader.read()
     writer.close()
-    return received
+    return response
 
 
 def host_and_port(address: str) -> tuple[str, int]:
@@ -59,33 +59,35 @@ async def test_a_connection_that_never_finishes_its_headers_is_closed(beginning:
     """A silent connection and one with half a request are closed after five seconds."""
     async with listening(APP) as address:
         started_at = time.monotonic()
-        reading = send_and_read_all(address, beginning)
-        assert await asyncio.wait_for(reading, HEADER_SECONDS + SLACK_SECONDS) == b""
+        response = send_and_read_all(address, beginning)
+        assert await asyncio.wait_for(response, HEADER_SECONDS + SLACK_SECONDS) == b""
         assert time.monotonic() - started_at < HEADER_SECONDS + SLACK_SECONDS
 
 
 COMPLETE_REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
-@pytest.mark.parametrize("rest", [b"", b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ", COMPLETE_REQUEST + COMPLETE_REQUEST])
-async def test_an_idle_connection_is_closed(monkeypatch: pytest.MonkeyPatch, rest: bytes) -> None:
-    """It is closed even in the middle of another request, but all complete requests get responses before."""
+@pytest.mark.parametrize(
+    "further_bytes", [b"", b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ", COMPLETE_REQUEST + COMPLETE_REQUEST]
+)
+async def test_an_idle_connection_is_closed(monkeypatch: pytest.MonkeyPatch, further_bytes: bytes) -> None:
+    """The connection is closed even in the middle of another request, but all complete requests get responses first."""
     monkeypatch.setattr("touchstone.http.connection_deadlines.KEEP_ALIVE_SECONDS", 0.2)
     monkeypatch.setattr("touchstone.http.connection_deadlines.HEADER_SECONDS", 0.2)
     async with listening(APP) as address:
-        received = await asyncio.wait_for(send_and_read_all(address, COMPLETE_REQUEST + rest), SLACK_SECONDS)
-    assert received.count(b"HTTP/1.1 200 OK") == 1 + rest.count(COMPLETE_REQUEST)
+        responses = await asyncio.wait_for(send_and_read_all(address, COMPLETE_REQUEST + further_bytes), SLACK_SECONDS)
+    assert responses.count(b"HTTP/1.1 200 OK") == 1 + further_bytes.count(COMPLETE_REQUEST)
 
 
 async def test_a_slow_response_keeps_its_connection_open(monkeypatch: pytest.MonkeyPatch) -> None:
     """A connection is not idle while the application works on its request."""
     monkeypatch.setattr("touchstone.http.connection_deadlines.KEEP_ALIVE_SECONDS", 0.2)
 
-    async def slow(scope: Scope, receive: Receive, send: Send) -> None:
+    async def respond_slowly(scope: Scope, receive: Receive, send: Send) -> None:
         await asyncio.sleep(0.5)
         await APP(scope, receive, send)
 
-    async with listening(slow) as address:
+    async with listening(respond_slowly) as address:
         assert b"HTTP/1.1 200 OK" in await asyncio.wait_for(send_and_read_all(address, COMPLETE_REQUEST), SLACK_SECONDS)
 
 
@@ -107,7 +109,7 @@ def test_the_address_of_a_listener_is_written_as_people_use_it(tmp_path: Path) -
         assert listener_address(listener) == f"unix:{tmp_path}/s"
 
 
-async def large(scope: Scope, receive: Receive, send: Send) -> None:
+async def send_large_response(scope: Scope, receive: Receive, send: Send) -> None:
     """Send a response that is larger than all buffers between the application and the client."""
     await send({"type": "http.response.start", "status": 200, "headers": []})
     for _ in range(1000):
@@ -115,7 +117,7 @@ async def large(scope: Scope, receive: Receive, send: Send) -> None:
     await send({"type": "http.response.body", "body": b""})
 
 
-async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
+async def refuse_body(scope: Scope, receive: Receive, send: Send) -> None:
     """Send a response without reading the body of the request."""
     await send({"type": "http.response.start", "status": 413, "headers": [(b"content-length", b"0")]})
     await send({"type": "http.response.body", "body": b""})
@@ -123,24 +125,24 @@ async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
 
 SLOW_CLIENTS = {
     "headers of a second request": (APP, COMPLETE_REQUEST + b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "),
-    "a response that is never read": (large, COMPLETE_REQUEST),
-    "the rest of a refused body": (refuse, b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000000\r\n\r\nabc"),
+    "a response that is never read": (send_large_response, COMPLETE_REQUEST),
+    "the rest of a refused body": (refuse_body, b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000000\r\n\r\nabc"),
 }
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("app", "sent"), SLOW_CLIENTS.values(), ids=SLOW_CLIENTS.keys())
-async def test_a_slow_connection_is_closed_within_ten_seconds(app: ASGIApp, sent: bytes) -> None:
-    """It is closed whatever it is slow at, although it sends a byte now and then."""
+@pytest.mark.parametrize(("app", "request_bytes"), SLOW_CLIENTS.values(), ids=SLOW_CLIENTS.keys())
+async def test_a_slow_connection_is_closed_within_ten_seconds(app: ASGIApp, request_bytes: bytes) -> None:
+    """The connection is closed whatever it is slow at, even if it sends a byte now and then."""
     async with listening(app) as address:
         with socket.socket() as client:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             client.connect(host_and_port(address))
-            client.sendall(sent)
-            closing = select.poll()
-            closing.register(client, select.POLLRDHUP)
+            client.sendall(request_bytes)
+            poller = select.poll()
+            poller.register(client, select.POLLRDHUP)
             started_at = time.monotonic()
-            while not await asyncio.to_thread(closing.poll, 500):
+            while not await asyncio.to_thread(poller.poll, 500):
                 assert time.monotonic() - started_at < 10 + SLACK_SECONDS
                 with contextlib.suppress(OSError):
                     client.send(b"a")
@@ -149,7 +151,7 @@ async def test_a_slow_connection_is_closed_within_ten_seconds(app: ASGIApp, sent
 @pytest.mark.slow
 async def test_a_steady_reader_gets_the_complete_response() -> None:
     """A client that reads all the time may take longer than every deadline."""
-    async with listening(large) as address:
+    async with listening(send_large_response) as address:
         reader, writer = await asyncio.open_connection(*host_and_port(address))
         writer.write(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
         byte_count = 0
@@ -182,23 +184,23 @@ async def test_connections_of_one_address_are_limited() -> None:
 
 @pytest.mark.slow
 async def test_slow_connections_of_one_address_are_limited() -> None:
-    """Those over the limit are closed long before their deadline, and one that is not slow stays open."""
+    """Slow connections over the limit are closed long before their deadline, and others stay open."""
     limits = ConnectionLimits(per_address=100, slow_per_address=2)
     async with listening(APP, limits=limits) as address:
-        idle_reader, idle = await asyncio.open_connection(*host_and_port(address))
-        idle.write(COMPLETE_REQUEST)
+        idle_reader, idle_writer = await asyncio.open_connection(*host_and_port(address))
+        idle_writer.write(COMPLETE_REQUEST)
         assert b"200" in await idle_reader.readline()
         started_at = time.monotonic()
-        slow_clients = [
+        slow_requests = [
             send_and_read_all(address, COMPLETE_REQUEST + b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ") for _ in range(6)
         ]
-        connections = [asyncio.ensure_future(slow_client) for slow_client in slow_clients]
-        closed, _ = await asyncio.wait(connections, timeout=HEADER_SECONDS - 1)
-        assert len(closed) == 4, time.monotonic() - started_at
+        connections = [asyncio.ensure_future(slow_request) for slow_request in slow_requests]
+        closed_connections, _ = await asyncio.wait(connections, timeout=HEADER_SECONDS - 1)
+        assert len(closed_connections) == 4, time.monotonic() - started_at
         await asyncio.gather(*connections, return_exceptions=True)
-        idle.write(COMPLETE_REQUEST)
+        idle_writer.write(COMPLETE_REQUEST)
         assert b"HTTP/1.1 200" in await idle_reader.readuntil(b"HTTP/1.1 200")
-        idle.close()
+        idle_writer.close()
 
 
 class OverloadedApp:
@@ -228,12 +230,12 @@ REFUSED_REQUEST = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc"
 async def test_a_connection_goes_on_after_a_refusal() -> None:
     """The body of a refused request is not taken for the next request."""
     async with listening(OverloadedApp(), limits=ConnectionLimits(per_address=10)) as address:
-        answers = await asyncio.wait_for(
+        responses = await asyncio.wait_for(
             send_and_read_all(address, REFUSED_REQUEST + REFUSED_REQUEST + HEALTH_REQUEST), SLACK_SECONDS
         )
-    assert answers.count(b"HTTP/1.1 503 Service Unavailable\r\n") == answers.count(b"\r\n\r\nnot now") == 2
-    assert b"\r\ndate: " in answers
-    assert answers.endswith(b"\r\n\r\nlive")
+    assert responses.count(b"HTTP/1.1 503 Service Unavailable\r\n") == responses.count(b"\r\n\r\nnot now") == 2
+    assert b"\r\ndate: " in responses
+    assert responses.endswith(b"\r\n\r\nlive")
 
 
 @pytest.mark.slow
@@ -266,7 +268,7 @@ async def test_a_trusted_proxy_does_not_have_to_wait() -> None:
 
 
 async def test_a_refused_connection_that_does_not_come_back_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is closed long before a connection that is idle after a successful response."""
+    """The connection is closed long before one that is idle after a successful response."""
     monkeypatch.setattr("touchstone.http.connection_deadlines.REFUSED_IDLE_SECONDS", 0.2)
     async with listening(OverloadedApp(), limits=ConnectionLimits(per_address=10)) as address:
         assert b"not now" in await asyncio.wait_for(send_and_read_all(address, REFUSED_REQUEST), SLACK_SECONDS)

@@ -15,11 +15,11 @@ from touchstone.http.app import create_app
 from touchstone.http.responses import JsonResponse
 from touchstone.http.routing import FastPathMiddleware, strict_router
 
-things = strict_router(prefix="/things")
+router = strict_router(prefix="/things")
 
 
-@things.post("/bare")
-async def bare(request: Request) -> Response:
+@router.post("/bare")
+async def bare_handler(request: Request) -> Response:
     if request.query_params.get("fail") == "refused":
         raise DatasetNotFound
     if request.query_params.get("fail") == "http":
@@ -27,13 +27,13 @@ async def bare(request: Request) -> Response:
     return JsonResponse({"title": request.app.title, "body": (await request.body()).decode()})
 
 
-@things.get("/bare/{name}")
-async def named(request: Request) -> Response:
+@router.get("/bare/{name}")
+async def handler_with_path_value(request: Request) -> Response:
     return JsonResponse(request.path_params["name"])
 
 
-@things.get("/solved")
-async def solved(number: int) -> Response:
+@router.get("/solved")
+async def handler_with_query_parameter(number: int) -> Response:
     return JsonResponse(number)
 
 
@@ -44,27 +44,27 @@ def client(app: ASGIApp) -> httpx2.AsyncClient:
 
 @pytest.fixture
 def app() -> FastAPI:
-    return create_app("things", things)
+    return create_app("things", router)
 
 
 def test_only_bare_handlers_at_fixed_addresses_are_called_directly(app: FastAPI) -> None:
     """A handler with values in its path, or with parameters to convert, needs the whole application."""
-    assert FastPathMiddleware(app, app, things).handlers == {("POST", "/things/bare"): bare}
+    assert FastPathMiddleware(app, app, router).handlers == {("POST", "/things/bare"): bare_handler}
 
 
-async def test_a_body_may_come_in_pieces(app: FastAPI) -> None:
-    """The handler gets the pieces joined together."""
+async def test_a_body_may_come_in_chunks(app: FastAPI) -> None:
+    """The handler gets the chunks joined together."""
 
-    async def pieces() -> AsyncIterator[bytes]:
-        for piece in (b"one ", b"", b"two"):
-            yield piece
+    async def body_chunks() -> AsyncIterator[bytes]:
+        for chunk in (b"one ", b"", b"two"):
+            yield chunk
 
-    async with client(FastPathMiddleware(app, app, things)) as http:
-        assert (await http.post("/things/bare", content=pieces())).json()["body"] == "one two"
+    async with client(FastPathMiddleware(app, app, router)) as http:
+        assert (await http.post("/things/bare", content=body_chunks())).json()["body"] == "one two"
 
 
 async def test_a_client_that_disconnects_before_its_body_is_complete_gets_no_response(app: FastAPI) -> None:
-    """Reading the body raises the exception of Starlette in the handler."""
+    """Reading the body raises Starlette's exception in the handler."""
 
     async def receive() -> Message:
         return {"type": "http.disconnect"}
@@ -74,7 +74,7 @@ async def test_a_client_that_disconnects_before_its_body_is_complete_gets_no_res
 
     scope = {"type": "http", "method": "POST", "path": "/things/bare", "headers": [], "query_string": b""}
     with pytest.raises(ClientDisconnect):
-        await FastPathMiddleware(app, app, things)(scope, receive, send)
+        await FastPathMiddleware(app, app, router)(scope, receive, send)
 
 
 @pytest.mark.parametrize(
@@ -91,10 +91,10 @@ async def test_a_client_that_disconnects_before_its_body_is_complete_gets_no_res
     ],
 )
 async def test_the_response_is_that_of_the_application(app: FastAPI, method: str, target: str) -> None:
-    """Status, headers and body are the same with and without the shortcut, also those of error responses."""
-    async with client(app) as application, client(FastPathMiddleware(app, app, things)) as shortcut:
-        expected = await application.request(method, target, content=b"body")
-        response = await shortcut.request(method, target, content=b"body")
+    """Status, headers and body are the same with and without the shortcut, and so are error responses."""
+    async with client(app) as full_client, client(FastPathMiddleware(app, app, router)) as fast_client:
+        expected = await full_client.request(method, target, content=b"body")
+        response = await fast_client.request(method, target, content=b"body")
     assert (response.status_code, response.headers, response.content) == (
         expected.status_code,
         expected.headers,

@@ -33,7 +33,7 @@ async def connection(tmp_path: Path) -> AsyncIterator[CountingConnection]:
 
 @pytest.fixture
 async def engine(connection: CountingConnection) -> AsyncIterator[AsyncEngine]:
-    """An engine of SQLAlchemy with this connection."""
+    """Return an engine of SQLAlchemy with this connection."""
 
     async def open_connection() -> CountingConnection:
         return connection
@@ -56,17 +56,17 @@ async def test_a_statement_takes_one_message(connection: CountingConnection, eng
         assert connection.message_count == 2
 
 
-async def test_a_statement_tells_what_it_has_changed(engine: AsyncEngine) -> None:
+async def test_a_statement_reports_what_it_has_changed(engine: AsyncEngine) -> None:
     async with engine.begin() as transaction:
         insert = sa.text("INSERT INTO numbers (number) VALUES (:number)")
-        inserted = await transaction.execute(insert, {"number": 7})
-        assert inserted.lastrowid == 1
+        insert_result = await transaction.execute(insert, {"number": 7})
+        assert insert_result.lastrowid == 1
         await transaction.execute(insert, [{"number": 8}, {"number": 9}])
 
-        updated = await transaction.execute(sa.text("UPDATE numbers SET number = number + 10 WHERE number > 7"))
-        assert updated.rowcount == 2
-        deleted = await transaction.execute(sa.text("DELETE FROM numbers WHERE number > 17 RETURNING number"))
-        assert sorted(deleted.scalars()) == [18, 19]
+        update_result = await transaction.execute(sa.text("UPDATE numbers SET number = number + 10 WHERE number > 7"))
+        assert update_result.rowcount == 2
+        delete_result = await transaction.execute(sa.text("DELETE FROM numbers WHERE number > 17 RETURNING number"))
+        assert sorted(delete_result.scalars()) == [18, 19]
 
 
 async def test_a_statement_that_fails_changes_nothing(connection: CountingConnection, engine: AsyncEngine) -> None:

@@ -33,15 +33,15 @@ class StreamingBackend:
             self.has_ended.set()
 
     async def _chunks(self) -> AsyncIterator[bytes]:
-        count = 0
-        while count != self.breaks_after:
+        chunk_count = 0
+        while chunk_count != self.breaks_after:
             yield CHUNK
             await asyncio.sleep(0)
-            count += 1
+            chunk_count += 1
         raise RuntimeError("the backend fails in the middle of its response")
 
 
-class Client:
+class DepartingClient:
     """A client that leaves after it has received some bytes."""
 
     def __init__(self, *, leaves_after: int) -> None:
@@ -65,7 +65,7 @@ class Client:
 async def test_a_backend_stops_when_the_client_has_gone() -> None:
     """A long response is not computed any further for a client of the gateway that has disconnected."""
     backend = StreamingBackend()
-    client = Client(leaves_after=4 * len(CHUNK))
+    client = DepartingClient(leaves_after=4 * len(CHUNK))
     async with listening(backend) as address:
         upstream = RemoteBackend("selection", address, timeout=10)
         async with asyncio.timeout(10):
@@ -77,7 +77,7 @@ async def test_a_backend_stops_when_the_client_has_gone() -> None:
 async def test_a_response_that_breaks_does_not_look_complete() -> None:
     """If the backend fails in the middle of a long response, so does the gateway's response to its client."""
     backend = StreamingBackend(breaks_after=3)
-    client = Client(leaves_after=1000 * len(CHUNK))
+    client = DepartingClient(leaves_after=1000 * len(CHUNK))
     async with listening(backend) as address:
         upstream = RemoteBackend("selection", address, timeout=10)
         with pytest.raises(aiohttp.ClientError):
@@ -87,7 +87,7 @@ async def test_a_response_that_breaks_does_not_look_complete() -> None:
     assert not client.is_complete
 
 
-class SlowClient(Client):
+class SlowClient(DepartingClient):
     """A client that pauses before each part of its body."""
 
     def __init__(self, *, parts: int) -> None:
@@ -114,12 +114,12 @@ async def _respond_to_long_bodies(scope: Scope, receive: Receive, send: Send) ->
 async def test_the_wait_for_a_response_begins_after_the_body() -> None:
     """A body may take longer than the response, which is due soon after the last part of it."""
     scope = {**SCOPE, "method": "POST"}
-    slow, unanswered = SlowClient(parts=4), SlowClient(parts=1)
+    slow_client, unanswered_client = SlowClient(parts=4), SlowClient(parts=1)
     async with listening(_respond_to_long_bodies) as address:
         upstream = RemoteBackend("selection", address, timeout=1)
-        await upstream(scope, slow.receive, slow.send)
-        assert slow.is_complete
+        await upstream(scope, slow_client.receive, slow_client.send)
+        assert slow_client.is_complete
 
         with pytest.raises(UpstreamTimeout):
-            await upstream(scope, unanswered.receive, unanswered.send)
+            await upstream(scope, unanswered_client.receive, unanswered_client.send)
         await upstream.close()

@@ -27,7 +27,7 @@ from touchstone.messages.locales import LOCALES
 from touchstone.messages.validation import VALIDATION
 
 ROOT = Path(touchstone.__file__).parent
-ID = "11111111-2222-4333-8444-555555555555"
+USER_ID = "11111111-2222-4333-8444-555555555555"
 
 
 def test_every_error_has_a_sentence() -> None:
@@ -100,8 +100,8 @@ def request_models(base: type[RequestModel] = RequestModel) -> Iterator[type[Req
 def test_every_kind_of_validation_error_has_a_text() -> None:
     """No French response contains the English of the validation library."""
     assert "touchstone.startup.whole_product" in sys.modules, "the models are known once the whole product is loaded"
-    own_kind = re.compile(r'(?:PydanticCustomError|_single_error)\(\s*"(\w+)"')
-    kinds = set(own_kind.findall("".join(map(Path.read_text, ROOT.rglob("*.py")))))
+    custom_kind = re.compile(r'(?:PydanticCustomError|_single_error)\(\s*"(\w+)"')
+    kinds = set(custom_kind.findall("".join(map(Path.read_text, ROOT.rglob("*.py")))))
     for model in request_models():
         for node in schema_nodes(model.__pydantic_core_schema__):
             assert node["type"] in KINDS_BY_NODE_TYPE.keys() | WRAPPERS, (model, node["type"])
@@ -160,14 +160,14 @@ def test_characters_are_folded_as_in_the_whole_text(text: str) -> None:
 @pytest.mark.parametrize(
     "spelling",
     [
-        ID + "0",
-        ID[:-1],
-        f"urn:uuid:{ID}",
-        f"{{{ID}}}",
-        ID.replace("-", ""),
-        f" {ID}",
-        f"{ID}\n",
-        "0x" + ID,
+        USER_ID + "0",
+        USER_ID[:-1],
+        f"urn:uuid:{USER_ID}",
+        f"{{{USER_ID}}}",
+        USER_ID.replace("-", ""),
+        f" {USER_ID}",
+        f"{USER_ID}\n",
+        "0x" + USER_ID,
         "",
     ],
 )
@@ -181,16 +181,16 @@ def test_only_one_spelling_is_a_user_id(spelling: str) -> None:
 def test_a_repeated_user_id_is_refused() -> None:
     """Two headers are refused even if they have the same value."""
     assert read_user_id([]) is None
-    assert read_user_id([(b"x-user-id", ID.upper().encode())]) == UUID(ID)
+    assert read_user_id([(b"x-user-id", USER_ID.upper().encode())]) == UUID(USER_ID)
     with pytest.raises(InvalidUserId):
-        read_user_id([(b"x-user-id", ID.encode())] * 2)
+        read_user_id([(b"x-user-id", USER_ID.encode())] * 2)
 
 
 def test_an_internal_token_proves_the_caller() -> None:
     """The backend reads the caller for whom the gateway has signed the token, or that there is no user."""
     tokens = InternalTokens("k" * 32)
-    curator = Caller(UUID(ID), "b@example.org", is_curator=True)
-    for caller in (Caller(UUID(ID), "a@example.org", is_admin=True), curator, Caller(UUID(ID)), None):
+    curator = Caller(UUID(USER_ID), "b@example.org", is_curator=True)
+    for caller in (Caller(UUID(USER_ID), "a@example.org", is_admin=True), curator, Caller(UUID(USER_ID)), None):
         assert tokens.verify([(INTERNAL_HEADER, tokens.sign(caller))]) == caller
         assert tokens.sign(caller) == tokens.sign(caller)
 
@@ -198,9 +198,9 @@ def test_an_internal_token_proves_the_caller() -> None:
 def test_every_other_internal_token_is_refused() -> None:
     """A missing token, two tokens, a token of another key and a text that is no token are all refused."""
     tokens = InternalTokens("k" * 32)
-    tokens_of_another_key = InternalTokens("o" * 32)
-    valid = (INTERNAL_HEADER, tokens.sign(None))
-    foreign = (INTERNAL_HEADER, tokens_of_another_key.sign(None))
-    for headers in ([], [valid, valid], [foreign], [(INTERNAL_HEADER, b"\xff.x.y")]):
+    other_tokens = InternalTokens("o" * 32)
+    valid_header = (INTERNAL_HEADER, tokens.sign(None))
+    foreign_header = (INTERNAL_HEADER, other_tokens.sign(None))
+    for headers in ([], [valid_header, valid_header], [foreign_header], [(INTERNAL_HEADER, b"\xff.x.y")]):
         with pytest.raises(InvalidInternalToken):
             tokens.verify(headers)

@@ -12,7 +12,7 @@ from touchstone.datafiles.safe_open import UnreadablePath, open_data_file
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """Return a root with a file and a folder, beside a secret file outside of it."""
+    """Return a root with a file and a folder; a secret file is beside it."""
     root = tmp_path / "data"
     (root / "inner").mkdir(parents=True)
     (root / "a.csv").write_text("a")
@@ -37,11 +37,11 @@ def test_below_the_root(root: Path, path: str, text: str) -> None:
 
 def test_roots_in_order(root: Path, tmp_path: Path) -> None:
     """The file is opened in the first root that has it; a root that does not exist is skipped."""
-    other = tmp_path / "other"
-    other.mkdir()
-    (other / "a.csv").write_text("other")
-    assert read("a.csv", tmp_path / "missing", other, root) == "other"
-    assert read("inner/b.csv", other, root) == "b"
+    other_root = tmp_path / "other"
+    other_root.mkdir()
+    (other_root / "a.csv").write_text("other")
+    assert read("a.csv", tmp_path / "missing", other_root, root) == "other"
+    assert read("inner/b.csv", other_root, root) == "b"
 
 
 def test_absolute_inside_a_root(root: Path) -> None:
@@ -169,11 +169,11 @@ def test_replacing_a_folder_during_the_opening_is_harmless(root: Path, tmp_path:
 
 def test_nothing_stays_open(root: Path) -> None:
     """Neither opening and closing a file nor refusing a path leaves a descriptor open."""
-    before = sum(1 for _ in Path("/proc/self/fd").iterdir())
+    descriptor_count_before = sum(1 for _ in Path("/proc/self/fd").iterdir())
     os.mkfifo(root / "fifo")
     for path in ("a.csv", "inner/b.csv", "inner/missing", "fifo", "inner"):
         try:
             open_data_file(path, [root]).close()
         except UnreadablePath:
             continue
-    assert sum(1 for _ in Path("/proc/self/fd").iterdir()) == before
+    assert sum(1 for _ in Path("/proc/self/fd").iterdir()) == descriptor_count_before

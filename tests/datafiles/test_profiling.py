@@ -44,7 +44,7 @@ def column_profile(profile: FileProfile, name: str) -> ColumnProfile:
     return next(column for column in profile.column_profiles if column.name == name)
 
 
-MIXED = """name,age,score,member,joined,born
+MIXED_CSV = """name,age,score,member,joined,born
 Ada,36, 1.5,true,2024-01-31,31/12/1815
 "Bob, the
 second",?,2.5,false,2024-02-01,
@@ -55,7 +55,7 @@ Cyd, ?,NaN,TRUE,2023-12-24 10:30:00,01/02/1990
 
 def test_csv(tmp_path: Path) -> None:
     """Types come from all values of a column, missing marks set aside; quoted newlines and white space do no harm."""
-    profile = profile_content(tmp_path / "t.csv", MIXED)
+    profile = profile_content(tmp_path / "t.csv", MIXED_CSV)
     assert (profile.rows, profile.columns) == (4, 6)
     types = {column.name: column.type.value for column in profile.column_profiles}
     assert types == {
@@ -69,21 +69,28 @@ def test_csv(tmp_path: Path) -> None:
     assert [column.missing for column in profile.column_profiles] == [1, 2, 1, 1, 1, 1]
     assert profile.missing_marks == {"": 2, "?": 2, "N/A": 1, "NA": 1, "NaN": 1}
     assert profile.missing_values_percentage == pytest.approx(100 * 7 / 24)
-    assert profile.sha256 == hashlib.sha256(MIXED.encode()).hexdigest()
-    assert profile.bytes == len(MIXED)
+    assert profile.sha256 == hashlib.sha256(MIXED_CSV.encode()).hexdigest()
+    assert profile.bytes == len(MIXED_CSV)
     assert profile.warnings == []
 
 
 def test_numbers_and_dates(tmp_path: Path) -> None:
     """Extremes, mean, deviation and bins are those of the finite values."""
     profile = profile_content(tmp_path / "t.csv", "x,d\n1,2024-02-01\n2,2023-01-01\n3,2024-12-31\n6,2024-01-01\n")
-    numbers = column_profile(profile, "x")
-    assert (numbers.minimum, numbers.maximum, numbers.mean, numbers.distinct) == (1, 6, 3, 4)
-    assert numbers.deviation == pytest.approx(2.160246899469287)
-    assert (numbers.histogram[0], numbers.histogram[-1], sum(numbers.histogram)) == (1, 1, 4)
+    number_column = column_profile(profile, "x")
+    assert (number_column.minimum, number_column.maximum, number_column.mean, number_column.distinct) == (1, 6, 3, 4)
+    assert number_column.deviation == pytest.approx(2.160246899469287)
+    assert (number_column.histogram[0], number_column.histogram[-1], sum(number_column.histogram)) == (1, 1, 4)
     assert str(column_profile(profile, "d").minimum).startswith("2023-01-01")
-    infinite = column_profile(profile_content(tmp_path / "i.csv", "x,y\ninf,1\n1.5,1\n-inf,1\n1e300,1\n"), "x")
-    assert (infinite.infinite, infinite.minimum, infinite.maximum, infinite.mean) == (2, 1.5, 1e300, 1.5)
+    column_with_infinities = column_profile(
+        profile_content(tmp_path / "i.csv", "x,y\ninf,1\n1.5,1\n-inf,1\n1e300,1\n"), "x"
+    )
+    assert (
+        column_with_infinities.infinite,
+        column_with_infinities.minimum,
+        column_with_infinities.maximum,
+        column_with_infinities.mean,
+    ) == (2, 1.5, 1e300, 1.5)
 
 
 def test_most_frequent_values(tmp_path: Path) -> None:
@@ -197,7 +204,7 @@ def test_numbers_as_people_write_them(tmp_path: Path) -> None:
 
 
 def test_texts_that_only_begin_with_numbers_stay_texts(tmp_path: Path) -> None:
-    """A unit that differs, an address or a version is no number, and neither is a quote that would end a query."""
+    """A unit that differs, an address or a version is no number, and neither is a text that would end a query."""
     columns = {
         "units": ["12 kg", "800 g", "1 t"],
         "streets": ["12 High Street", "3 Low Street", "4 Side Street"],
@@ -288,7 +295,7 @@ def test_position_does_not_matter(tmp_path: Path) -> None:
         ("t.csv", "a,b\n" + "1,2\n" * 50 + "1,2,3,4\n", FailureReason.MALFORMED),
         ("t.csv", b"x" * (2**21 + 10), FailureReason.LINE_TOO_LONG),
         ("t.csv", ",".join(["a"] * 10**6) + "\n", FailureReason.TOO_MANY_COLUMNS),
-        ("t.json", json.dumps([{f"k{i}": 1 for i in range(3000)}]), FailureReason.TOO_MANY_COLUMNS),
+        ("t.json", json.dumps([{f"k{number}": 1 for number in range(3000)}]), FailureReason.TOO_MANY_COLUMNS),
         ("t.xlsx", b"PK", FailureReason.UNSUPPORTED_TYPE),
     ],
 )
@@ -322,10 +329,16 @@ def test_a_parquet_bomb(tmp_path: Path) -> None:
 
 def test_limits_hold(tmp_path: Path) -> None:
     """The limits of memory, processor time and running time end the child process and never the parent."""
-    wide = "a,b,c\n" + "1,2,3\n" * 200_000
-    memory = ProfilingLimits(memory_bytes=150 * 2**20)
-    assert failure_reason(tmp_path / "t.csv", wide, limits=memory) in (FailureReason.TOO_LARGE, FailureReason.CRASHED)
-    assert failure_reason(tmp_path / "t.csv", wide, limits=ProfilingLimits(wall_seconds=0.05)) == FailureReason.TOO_SLOW
+    long_csv = "a,b,c\n" + "1,2,3\n" * 200_000
+    memory_limit = ProfilingLimits(memory_bytes=150 * 2**20)
+    assert failure_reason(tmp_path / "t.csv", long_csv, limits=memory_limit) in (
+        FailureReason.TOO_LARGE,
+        FailureReason.CRASHED,
+    )
+    assert (
+        failure_reason(tmp_path / "t.csv", long_csv, limits=ProfilingLimits(wall_seconds=0.05))
+        == FailureReason.TOO_SLOW
+    )
 
 
 def test_the_child_sees_nothing_of_the_caller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -338,7 +351,7 @@ def test_the_child_sees_nothing_of_the_caller(tmp_path: Path, monkeypatch: pytes
 def test_cancelling_ends_the_child(tmp_path: Path) -> None:
     """A cancelled profiling leaves no process behind."""
 
-    async def cancelled() -> list[str]:
+    async def cancel_profiling() -> list[str]:
         with (tmp_path / "t.csv").open("rb") as file:
             task = asyncio.create_task(profile_file(file, "csv"))
             await asyncio.sleep(0.05)
@@ -348,5 +361,5 @@ def test_cancelling_ends_the_child(tmp_path: Path) -> None:
         return Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
 
     (tmp_path / "t.csv").write_text("a,b\n" + "1,2\n" * 1000)
-    before = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-    assert asyncio.run(cancelled()) == before
+    children_before = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    assert asyncio.run(cancel_profiling()) == children_before

@@ -46,7 +46,7 @@ def write_card(folder: Path, key: str, name: str, summary: str, licence: str = "
 
 
 def build(folder: Path) -> dict[str, PackagedRecord]:
-    """The records that the documents in a folder amount to, by name."""
+    """Return the records that the documents in a folder amount to, by name."""
     entries = merge_descriptions(read_documents(folder).datasets)
     make_names_unique(entries)
     link_variants(entries)
@@ -75,16 +75,16 @@ def test_a_card_and_a_summary_of_one_dataset_become_one_record(tmp_path: Path) -
 
 
 def test_copies_stay_records_of_their_own_and_are_linked(tmp_path: Path) -> None:
-    """A table that PMLB has encoded is not the one that the card describes, though both have one name."""
+    """A table that PMLB has encoded is not the one that the card describes, although both have the same name."""
     write_card(tmp_path, "wine", "wine", "Chemical analyses of wines.")
     write(tmp_path / "pmlb" / "wine" / "metadata.yaml", "dataset: wine\nfeatures:\n- name: alcohol\ntarget: {}\n")
 
     records = build(tmp_path)
     assert set(records) == {"wine", "wine (Penn Machine Learning Benchmarks)"}
-    first, second = records.values()
-    assert first.metadata["variant_of"] == second.metadata["variant_of"]
-    assert second.metadata["variants"] == [{"dataset_id": first.dataset_id, "name": "wine"}]
-    assert "licence" not in second.metadata
+    card_record, pmlb_record = records.values()
+    assert card_record.metadata["variant_of"] == pmlb_record.metadata["variant_of"]
+    assert pmlb_record.metadata["variants"] == [{"dataset_id": card_record.dataset_id, "name": "wine"}]
+    assert "licence" not in pmlb_record.metadata
 
 
 def test_parts_of_a_benchmark_with_pages_of_their_own_are_datasets(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_building_twice_gives_the_same_bytes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("quote", "kept"),
+    ("quote", "shortened_quote"),
     [
         ("- **Point of Contact:** [Ada Lovelace](mailto:ada@example.org)", "- **Point of Contact:** [Ada Lovelace"),
         ("Contact: Ada Lovelace <ada@example.org>", "Contact: Ada Lovelace"),
@@ -162,19 +162,19 @@ def test_building_twice_gives_the_same_bytes(tmp_path: Path) -> None:
         ("Maintained by the ACME Institute.", "Maintained by the ACME Institute."),
     ],
 )
-def test_addresses_of_people_are_cut_off_where_a_name_is_left(quote: str, kept: str) -> None:
-    """A quote stays verbatim, and shows an address only where nothing else says who answers."""
-    assert without_e_mail_address(quote) == kept
+def test_addresses_of_people_are_cut_off_where_a_name_is_left(quote: str, shortened_quote: str) -> None:
+    """A quote stays verbatim, and contains an address only where nothing else says who is responsible."""
+    assert without_e_mail_address(quote) == shortened_quote
 
 
 def test_the_most_telling_text_shows_the_domain() -> None:
     """A stated subject counts before a title, a title before a description; the task adds a field of work."""
     texts = (("title", "Court decisions"), ("description", "Texts about patients."))
-    assert [(found.domain, found.shown_by) for found in find_domains([], texts, ["text-classification"])] == [
+    assert [(evidence.domain, evidence.shown_by) for evidence in find_domains([], texts, ["text-classification"])] == [
         ("law", "title: court"),
         ("natural-language-processing", "task: text-classification"),
     ]
-    assert [found.domain for found in find_domains(["Health and Medicine"], texts, [])] == ["health"]
+    assert [evidence.domain for evidence in find_domains(["Health and Medicine"], texts, [])] == ["health"]
     assert find_domains(["monk"], (("title", "thing"),), []) == []
 
 

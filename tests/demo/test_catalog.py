@@ -37,21 +37,21 @@ def records() -> list[PackagedRecord]:
 
 
 @pytest.fixture(scope="module")
-def with_table(records: list[PackagedRecord]) -> list[PackagedRecord]:
+def records_with_table(records: list[PackagedRecord]) -> list[PackagedRecord]:
     return [record for record in records if record.file_path.startswith("demo/")]
 
 
-def named(records: list[PackagedRecord], name: str) -> PackagedRecord:
+def record_named(records: list[PackagedRecord], name: str) -> PackagedRecord:
     """Return the record with this name."""
     (record,) = [record for record in records if record.name == name]
     return record
 
 
-def test_size(records: list[PackagedRecord], with_table: list[PackagedRecord]) -> None:
+def test_size(records: list[PackagedRecord], records_with_table: list[PackagedRecord]) -> None:
     """There are at least 2 000 records, 25 of them with a table, and all is small enough to clone quickly."""
     assert len(records) >= 2000
-    assert len(with_table) >= 25
-    assert {record.file_type for record in with_table} == {"csv", "parquet"}
+    assert len(records_with_table) >= 25
+    assert {record.file_type for record in records_with_table} == {"csv", "parquet"}
     folder = tables_folder().parent
     assert sum(path.stat().st_size for path in tables_folder().iterdir()) < 20 * 2**20
     assert sum(path.stat().st_size for path in folder.glob("*.jsonl")) < 12 * 2**20
@@ -81,13 +81,13 @@ def test_shape(records: list[PackagedRecord]) -> None:
             assert number is None or BY_NAME[name].minimum <= number <= (BY_NAME[name].maximum or number)
 
 
-def test_only_free_sources(records: list[PackagedRecord], with_table: list[PackagedRecord]) -> None:
+def test_only_free_sources(records: list[PackagedRecord], records_with_table: list[PackagedRecord]) -> None:
     """Records and tables come only from sources whose licences allow passing them on, and all of them are named."""
     attribution = (tables_folder().parent / "ATTRIBUTION.md").read_text(encoding="utf-8")
     assert {record.metadata["source"]["name"] for record in records} <= GREEN_SOURCES
     assert {source.name for record in records for source in record.sources} <= GREEN_SOURCES
     assert all(source in attribution for source in GREEN_SOURCES)
-    for record in with_table:
+    for record in records_with_table:
         assert record.metadata["licence"] in TABLE_LICENCES, record.name
         assert Path(record.file_path).name in attribution or record.file_type == "parquet"
 
@@ -123,21 +123,21 @@ def test_values_are_what_the_claims_amount_to(records: list[PackagedRecord]) -> 
 def test_ethical_values_need_a_quote(records: list[PackagedRecord]) -> None:
     """No ethical criterion has a value without a claim, most are unknown, and no record reaches a score of 0.7."""
     for record in records:
-        claimed = {claim.attribute for claim in record.claims}
-        assert {name for name in ETHICAL if record.attributes[name] is not None} <= claimed
+        claimed_attributes = {claim.attribute for claim in record.claims}
+        assert {name for name in ETHICAL if record.attributes[name] is not None} <= claimed_attributes
     assert sum(record.attributes["user_control"] is None for record in records) > 0.9 * len(records)
     assert max(sum(record.attributes[name] is True for name in ETHICAL) for record in records) < 7
 
 
 def test_no_sentence_stands_in_many_documents(records: list[PackagedRecord]) -> None:
     """A sentence that cards copy from one another is no evidence, unless they describe variants of one dataset."""
-    groups: dict[tuple[str, str], list[str]] = {}
+    groups_by_sentence: dict[tuple[str, str], list[str]] = {}
     for record in records:
         for claim in record.claims:
             if claim.field is None and claim.attribute in ETHICAL and claim.attribute != "accountability_defined":
                 group = record.metadata.get("variant_of", record.name)
-                groups.setdefault((claim.attribute, claim.quote), []).append(group)
-    assert all(len(names) < 4 or len(set(names)) == 1 for names in groups.values())
+                groups_by_sentence.setdefault((claim.attribute, claim.quote), []).append(group)
+    assert all(len(groups) < 4 or len(set(groups)) == 1 for groups in groups_by_sentence.values())
 
 
 def test_texts_are_short_and_plain(records: list[PackagedRecord]) -> None:
@@ -192,19 +192,19 @@ def test_licences_are_those_of_the_datasets(records: list[PackagedRecord]) -> No
         assert (licence is None) == (words is None)
         if words is not None and normalise_licence(words).spdx is not None:
             assert licence == normalise_licence(words).spdx
-    of_pmlb = [record for record in records if record.metadata["source"]["kind"] == "pmlb"]
-    assert len(of_pmlb) > 250
-    assert not any(record.metadata.get("licence") == "MIT" for record in of_pmlb)
+    pmlb_records = [record for record in records if record.metadata["source"]["kind"] == "pmlb"]
+    assert len(pmlb_records) > 250
+    assert not any(record.metadata.get("licence") == "MIT" for record in pmlb_records)
 
 
 def test_variants_are_linked(records: list[PackagedRecord]) -> None:
     """The variants of a dataset name one another: four of Bank, four of German Credit, seven of Common Voice."""
-    by_id = {record.dataset_id: record for record in records}
+    records_by_id = {record.dataset_id: record for record in records}
     for record in records:
         for variant in record.metadata.get("variants", []):
-            other = by_id[variant["dataset_id"]]
-            assert other.name == variant["name"]
-            assert other.metadata["variant_of"] == record.metadata["variant_of"]
+            variant_record = records_by_id[variant["dataset_id"]]
+            assert variant_record.name == variant["name"]
+            assert variant_record.metadata["variant_of"] == record.metadata["variant_of"]
 
     groups = Counter(record.metadata.get("variant_of") for record in records)
     assert groups["Bank"] >= 4
@@ -214,15 +214,15 @@ def test_variants_are_linked(records: list[PackagedRecord]) -> None:
 
 def test_gated_data_are_not_open(records: list[PackagedRecord]) -> None:
     """TIMIT needs an agreement with its publisher, whatever another source says."""
-    assert named(records, "TIMIT").attributes["is_public"] is False
+    assert record_named(records, "TIMIT").attributes["is_public"] is False
 
 
 def test_warnings_are_kept(records: list[PackagedRecord]) -> None:
     """Adult is no longer recommended, and German Credit has a wrong code table; its correction has no warning."""
-    assert "no longer recommended" in named(records, "Adult").metadata["warnings"][0]
-    assert "incorrect code table" in named(records, "German Credit").metadata["warnings"][0]
-    assert "warnings" not in named(records, "South German Credit").metadata
-    assert named(records, "South German Credit").attributes["year"] == 2020
+    assert "no longer recommended" in record_named(records, "Adult").metadata["warnings"][0]
+    assert "incorrect code table" in record_named(records, "German Credit").metadata["warnings"][0]
+    assert "warnings" not in record_named(records, "South German Credit").metadata
+    assert record_named(records, "South German Credit").attributes["year"] == 2020
 
 
 def test_languages_are_codes(records: list[PackagedRecord]) -> None:
@@ -235,19 +235,19 @@ def test_languages_are_codes(records: list[PackagedRecord]) -> None:
 # Tables
 
 
-def test_every_table_belongs_to_one_record(with_table: list[PackagedRecord]) -> None:
+def test_every_table_belongs_to_one_record(records_with_table: list[PackagedRecord]) -> None:
     """The folder contains exactly the tables that records name."""
-    file_paths = sorted(record.file_path for record in with_table)
+    file_paths = sorted(record.file_path for record in records_with_table)
     assert file_paths == sorted(f"demo/{path.name}" for path in tables_folder().iterdir())
 
 
 @pytest.fixture(scope="module")
-def profiled_records(with_table: list[PackagedRecord]) -> list[tuple[PackagedRecord, FileProfile]]:
+def profiled_records(records_with_table: list[PackagedRecord]) -> list[tuple[PackagedRecord, FileProfile]]:
     """Return each record with a table, and the profile of its table."""
 
     async def profile_all() -> list[tuple[PackagedRecord, FileProfile]]:
         pairs = []
-        for record in with_table:
+        for record in records_with_table:
             table = tables_folder() / Path(record.file_path).name
             with table.open("rb") as file:
                 pairs.append((record, await profile_file(file, record.file_type)))
@@ -259,9 +259,9 @@ def profiled_records(with_table: list[PackagedRecord]) -> list[tuple[PackagedRec
 def test_tables_are_what_the_records_say(profiled_records: list[tuple[PackagedRecord, FileProfile]]) -> None:
     """Rows, columns, missing share and digest equal what is measured in the file; a known target is not a feature."""
     for record, profile in profiled_records:
-        stored, attributes = record.metadata["measured"], record.attributes
-        assert (stored["rows"], stored["columns"]) == (profile.rows, profile.columns)
-        assert stored["sha256"] == profile.sha256
+        measurement, attributes = record.metadata["measured"], record.attributes
+        assert (measurement["rows"], measurement["columns"]) == (profile.rows, profile.columns)
+        assert measurement["sha256"] == profile.sha256
         assert attributes["instances_number"] == profile.rows > 0
         assert attributes["features_number"] == profile.columns - ("target" in record.metadata)
         assert attributes["missing_values_percentage"] == pytest.approx(profile.missing_values_percentage)
@@ -279,11 +279,12 @@ def test_suggested_columns_exist(profiled_records: list[tuple[PackagedRecord, Fi
 
 
 def test_attributes_without_a_claim_are_few(records: list[PackagedRecord]) -> None:
-    """Apart from what was measured, only the tables without a document have values that nobody can be quoted for."""
+    """Apart from what was measured, only the tables without a document have values without a source to quote."""
     for record in records:
-        claimed = {claim.attribute for claim in record.claims}
-        unclaimed = {name for name in CLAIMED_ATTRIBUTES if record.attributes[name] is not None} - claimed
-        assert not unclaimed or "measured" in record.metadata
+        claimed_attributes = {claim.attribute for claim in record.claims}
+        known_attributes = {name for name in CLAIMED_ATTRIBUTES if record.attributes[name] is not None}
+        unclaimed_attributes = known_attributes - claimed_attributes
+        assert not unclaimed_attributes or "measured" in record.metadata
 
 
 def test_the_reference_page_has_the_figures_of_the_catalog(records: list[PackagedRecord]) -> None:

@@ -17,27 +17,27 @@ from touchstone.client import Touchstone
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = [DOCS / "tutorial.md", *sorted((DOCS / "how-to").glob("*.md"))]
-APART = DOCS / "how-to" / "run-the-services-separately.md"  # starts servers of its own
+SEPARATE_SERVICES_PAGE = DOCS / "how-to" / "run-the-services-separately.md"  # starts servers of its own
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ADDRESS, EMAIL, PASSWORD = "http://127.0.0.1:8000", "ada@example.org", "seven green herons"
-START = "make serve\n"
+START_COMMAND = "make serve\n"
 CONFIGURATIONS = ("nginx", "caddy")
 
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with served(tmp_path_factory.mktemp("docs"), demo=True) as found:
-        yield found
+    with served(tmp_path_factory.mktemp("docs"), demo=True) as address:
+        yield address
 
 
-def bare_path() -> str:
+def path_without_touchstone() -> str:
     """Return a PATH without the environment in which the tests run."""
     folders = os.environ["PATH"].split(os.pathsep)
     return os.pathsep.join(folder for folder in folders if not Path(folder, "touchstone").exists())
 
 
-def script(page: Path, folder: Path) -> str:
-    """Return the page as one script, in which the Python blocks form a single program."""
+def script_of_page(page: Path, folder: Path) -> str:
+    """Return a page as one script, in which the Python blocks form a single program."""
     steps, program = ["set -euo pipefail"], ""
     for number, (language, block) in enumerate(FENCE.findall(page.read_text())):
         if language == "sh":
@@ -48,31 +48,31 @@ def script(page: Path, folder: Path) -> str:
             steps = [step for step in steps if not step.startswith("python program")]
             steps.append(f"python program{number}.py")
         elif language in CONFIGURATIONS:
-            continue  # of other programs: a test of its own reads it
+            continue  # for another program; a separate test reads it
         else:
-            assert (language, block) == ("text", START), f"{page.name}: {language!r} examples are not run"
+            assert (language, block) == ("text", START_COMMAND), f"{page.name}: {language!r} examples are not run"
     return "\n".join(steps)
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("page", [page for page in PAGES if page != APART], ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [page for page in PAGES if page != SEPARATE_SERVICES_PAGE], ids=lambda page: page.stem)
 def test_every_example_runs(page: Path, address: str, tmp_path: Path) -> None:
     """A reader who copies the examples of a page one after the other succeeds."""
     email = f"{page.stem}@example.org"
-    text = script(page, tmp_path)
-    if page.stem != "tutorial":  # the tutorial makes its account itself; the others suppose one
+    text = script_of_page(page, tmp_path)
+    if page.stem != "tutorial":  # the tutorial creates its account itself; the other pages expect one
         with Touchstone(address) as client:
             client.register(email, PASSWORD)
     for file in (tmp_path / "script.sh", *tmp_path.glob("program*.py")):
-        before = text if file.suffix == ".sh" else file.read_text()
-        file.write_text(before.replace(ADDRESS, address).replace(EMAIL, email))
-    # A clone after `make serve`: the page itself must say how its reader comes to the commands.
+        original_text = text if file.suffix == ".sh" else file.read_text()
+        file.write_text(original_text.replace(ADDRESS, address).replace(EMAIL, email))
+    # The folder is like a clone after `make serve`; the page itself must say how its reader reaches the commands.
     (tmp_path / ".venv").symlink_to(Path(sys.executable).parents[1])
-    variables = {**os.environ, "PATH": bare_path(), "XDG_CONFIG_HOME": str(tmp_path / "config")}
-    ran = run_script(tmp_path, variables)
-    assert ran.returncode == 0, f"{ran.stdout[-3000:]}\n{ran.stderr[-3000:]}"
+    variables = {**os.environ, "PATH": path_without_touchstone(), "XDG_CONFIG_HOME": str(tmp_path / "config")}
+    process = run_script(tmp_path, variables)
+    assert process.returncode == 0, f"{process.stdout[-3000:]}\n{process.stderr[-3000:]}"
     if page.stem == "tutorial":
-        check_end_of_tutorial(ran.stdout, tmp_path)
+        check_end_of_tutorial(process.stdout, tmp_path)
 
 
 def check_end_of_tutorial(output: str, folder: Path) -> None:
@@ -102,20 +102,20 @@ def run_script(folder: Path, variables: dict[str, str]) -> subprocess.CompletedP
 @pytest.mark.timeout(600)
 def test_the_parts_are_started_from_the_page_alone(database_kind: str, database_url: str, tmp_path: Path) -> None:
     """Following the page about separate services in an empty folder trains a model and stops all services."""
-    text = script(APART, tmp_path)
+    text = script_of_page(SEPARATE_SERVICES_PAGE, tmp_path)
     for number, port in enumerate(free_ports(4)):
         text = text.replace(f":{8100 + number}", f":{port}").replace(f"_PORT={8100 + number}", f"_PORT={port}")
     (tmp_path / "script.sh").write_text(text)
     (tmp_path / ".venv").symlink_to(Path(sys.executable).parents[1])
     variables = {name: value for name, value in os.environ.items() if not name.startswith("TOUCHSTONE_")}
-    variables["PATH"] = bare_path()
+    variables["PATH"] = path_without_touchstone()
     if database_kind == "postgresql":
         variables["DATABASE_URL"] = database_url
 
-    ran = run_script(tmp_path, variables)
+    process = run_script(tmp_path, variables)
 
     logs = {path.name: path.read_text()[-1500:] for path in tmp_path.glob("*.log")}
-    assert ran.returncode == 0, f"{ran.stdout[-2000:]}\n{ran.stderr[-3000:]}\n{logs}"
+    assert process.returncode == 0, f"{process.stdout[-2000:]}\n{process.stderr[-3000:]}\n{logs}"
     assert "Traceback" not in "".join(logs.values()), logs
 
 

@@ -14,16 +14,16 @@ import pytest
 from tests.conftest import missing
 from tests.serving_process import ServingProcess, sign_in
 
-WRITERS = 8
+WRITER_COUNT = 8
 RECORD = {"description": "d", "file_path": "none.csv", "file_type": "csv"}
 
 
 @pytest.fixture
 def server(tmp_path: Path, database_url: str) -> Iterator[ServingProcess]:
     """Start a product on the database under test, without the demo catalog."""
-    made = ServingProcess(tmp_path / "data", TOUCHSTONE_DATABASE_URL=database_url, TOUCHSTONE_DEMO="false")
-    yield made
-    made.kill()
+    process = ServingProcess(tmp_path / "data", TOUCHSTONE_DATABASE_URL=database_url, TOUCHSTONE_DEMO="false")
+    yield process
+    process.kill()
 
 
 class Writers:
@@ -32,14 +32,14 @@ class Writers:
     def __init__(self) -> None:
         self.datasets: set[str] = set()
         self.projects: set[str] = set()
-        self.sent = 0
+        self.sent_count = 0
 
-    def write(self, address: str, headers: dict[str, str], ends: threading.Event) -> None:
+    def write(self, address: str, headers: dict[str, str], stop: threading.Event) -> None:
         """Write until the server is gone."""
         with httpx2.Client(base_url=address, headers=headers, timeout=30) as client:
-            while not ends.is_set():
-                self.sent += 1
-                name = f"n{self.sent}-{random.getrandbits(48):x}"
+            while not stop.is_set():
+                self.sent_count += 1
+                name = f"n{self.sent_count}-{random.getrandbits(48):x}"
                 try:
                     if random.random() < 0.7:
                         if client.post("/api/v1/datasets/", json={"name": name, **RECORD}).status_code == 201:
@@ -50,52 +50,54 @@ class Writers:
                     return
 
 
-def wait_for_writes(written: Writers, more: int) -> None:
-    """Return after `more` further writes have been acknowledged, while others are under way."""
-    goal = len(written.datasets) + len(written.projects) + more
+def wait_for_writes(writers: Writers, count: int) -> None:
+    """Return after `count` further writes have been acknowledged, while others are under way."""
+    target_count = len(writers.datasets) + len(writers.projects) + count
     deadline = time.monotonic() + 60
-    while len(written.datasets) + len(written.projects) < goal and time.monotonic() < deadline:
+    while len(writers.datasets) + len(writers.projects) < target_count and time.monotonic() < deadline:
         time.sleep(0.001)
     time.sleep(random.uniform(0, 0.01))
 
 
-def kept(address: str, headers: dict[str, str]) -> tuple[list[str], list[str]]:
+def stored_names(address: str, headers: dict[str, str]) -> tuple[list[str], list[str]]:
     """Return the names of all records and projects in the service."""
     with httpx2.Client(base_url=address, headers=headers, timeout=60) as client:
-        names: list[str] = []
-        while page := client.get("/api/v1/datasets/", params={"limit": 1000, "skip": len(names)}).json():
-            names += [row["name"] for row in page]
-        projects: list[str] = []
-        while page := client.get("/api/v1/projects", params={"limit": 1000, "skip": len(projects)}).json():
-            projects += [row["name"] for row in page]
-    return names, projects
+        record_names: list[str] = []
+        while page := client.get("/api/v1/datasets/", params={"limit": 1000, "skip": len(record_names)}).json():
+            record_names += [row["name"] for row in page]
+        project_names: list[str] = []
+        while page := client.get("/api/v1/projects", params={"limit": 1000, "skip": len(project_names)}).json():
+            project_names += [row["name"] for row in page]
+    return record_names, project_names
 
 
 @pytest.mark.timeout(3600)
 def test_no_acknowledged_write_is_lost(server: ServingProcess, request: pytest.FixtureRequest) -> None:
     """After every kill, each record and project that was answered with 201 exists exactly once."""
     cycles = 100 if request.config.getoption("--long") else 4
-    written = Writers()
+    writers = Writers()
     for _ in range(cycles):
         server.start()
         headers = sign_in(server.address)
-        ends = threading.Event()
-        threads = [threading.Thread(target=written.write, args=(server.address, headers, ends)) for _ in range(WRITERS)]
+        stop = threading.Event()
+        threads = [
+            threading.Thread(target=writers.write, args=(server.address, headers, stop)) for _ in range(WRITER_COUNT)
+        ]
         for thread in threads:
             thread.start()
-        wait_for_writes(written, random.randrange(3, 40))
+        wait_for_writes(writers, random.randrange(3, 40))
         server.kill()
-        ends.set()
+        stop.set()
         for thread in threads:
             thread.join()
     server.start()
-    datasets, projects = kept(server.address, sign_in(server.address))
-    assert len(written.datasets) > cycles
-    assert written.datasets - set(datasets) == set()
-    assert written.projects - set(projects) == set()
+    datasets, projects = stored_names(server.address, sign_in(server.address))
+    assert len(writers.datasets) > cycles
+    assert writers.datasets - set(datasets) == set()
+    assert writers.projects - set(projects) == set()
     assert len(datasets) == len(set(datasets))
     assert len(projects) == len(set(projects))
-    print(f"{cycles} kills, {len(written.datasets) + len(written.projects)} acknowledged writes, none lost")  # noqa: T201
+    print(f"{cycles} kills, {len(writers.datasets) + len(writers.projects)} acknowledged writes, none lost")  # noqa: T201
 
 
 def test_an_fsync_precedes_each_acknowledgement(tmp_path: Path) -> None:
@@ -119,13 +121,15 @@ def test_an_fsync_precedes_each_acknowledgement(tmp_path: Path) -> None:
         headers = sign_in(server.address)
         with httpx2.Client(base_url=server.address, headers=headers, timeout=60) as client:
             for number in range(5):
-                answer = client.post("/api/v1/datasets/", json={"name": f"n{number}", **RECORD})
-                assert answer.status_code == 201
+                response = client.post("/api/v1/datasets/", json={"name": f"n{number}", **RECORD})
+                assert response.status_code == 201
     finally:
         server.kill()
     lines = trace.read_text(errors="replace").splitlines()
-    arrived = [i for i, line in enumerate(lines) if "POST /api/v1/datasets/" in line]
-    answered = [i for i, line in enumerate(lines) if "HTTP/1.1 201" in line and i > arrived[0]]
-    assert len(arrived) == len(answered) == 5
-    for begin, end in zip(arrived, answered, strict=True):
+    request_lines = [number for number, line in enumerate(lines) if "POST /api/v1/datasets/" in line]
+    response_lines = [
+        number for number, line in enumerate(lines) if "HTTP/1.1 201" in line and number > request_lines[0]
+    ]
+    assert len(request_lines) == len(response_lines) == 5
+    for begin, end in zip(request_lines, response_lines, strict=True):
         assert any(re.search(r"\bf(data)?sync\(", line) for line in lines[begin:end]), lines[begin:end]

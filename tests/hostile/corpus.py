@@ -1,4 +1,4 @@
-"""Malformed and malicious requests as bytes. Each row has a name and the request to write to a socket."""
+"""Malformed and malicious requests as bytes, each with a name."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -219,7 +219,7 @@ HEADERS: Final = (
     b"X-HTTP-Method-Override: DELETE",
     b"Host: evil.test",
     b"Origin: null",
-    b"\r\n".join(b"X-Junk-%d: 1" % i for i in range(120)),
+    b"\r\n".join(b"X-Junk-%d: 1" % number for number in range(120)),
     b"X-Long: " + b"a" * 40_000,
     b": empty",
     b"No-Colon",
@@ -261,19 +261,19 @@ def corpus(token: bytes) -> Iterator[tuple[str, bytes]]:  # noqa: C901 - a list,
     """Return every request of the corpus; most of them have a valid token."""
     auth = b"Authorization: Bearer " + token + b"\r\n"
     for method, route in JSON_ROUTES:
-        for i, body in enumerate(BODIES):
-            yield f"body {i} to {route.decode()}", request(method, route, auth, body)
-    for i, number in enumerate(NUMBERS):
+        for index, body in enumerate(BODIES):
+            yield f"body {index} to {route.decode()}", request(method, route, auth, body)
+    for index, number_text in enumerate(NUMBERS):
         for field in (b"year", b"instances_number", b"missing_values_percentage", b"is_public", b"name"):
-            made = b'{"name":"n","description":"d","file_path":"f","file_type":"csv","' + field + b'":' + number + b"}"
-            yield f"number {i} as {field.decode()}", request(b"POST", b"/api/v1/datasets/", auth, made)
-        weights = b'{"weights":[{"criterion_name":"year","weight":' + number + b"}]}"
-        yield f"weight {i}", request(b"POST", b"/api/v1/datasets/score", auth, weights)
+            record = b'{"name":"n","description":"d","file_path":"f","file_type":"csv","%s":%s}' % (field, number_text)
+            yield f"number {index} as {field.decode()}", request(b"POST", b"/api/v1/datasets/", auth, record)
+        weights = b'{"weights":[{"criterion_name":"year","weight":' + number_text + b"}]}"
+        yield f"weight {index}", request(b"POST", b"/api/v1/datasets/score", auth, weights)
         yield (
-            f"filter {i}",
-            request(b"POST", b"/api/v1/datasets/score", auth, b'{"filters":{"year_min":' + number + b"}}"),
+            f"filter {index}",
+            request(b"POST", b"/api/v1/datasets/score", auth, b'{"filters":{"year_min":' + number_text + b"}}"),
         )
-    for i, text in enumerate(TEXTS):
+    for index, text in enumerate(TEXTS):
         for template, route in (
             (b'{"name":%s,"description":"d","file_path":"f","file_type":"csv"}', b"/api/v1/datasets/"),
             (b'{"name_contains":%s}', b"/api/v1/datasets/search"),
@@ -283,7 +283,7 @@ def corpus(token: bytes) -> Iterator[tuple[str, bytes]]:  # noqa: C901 - a list,
             (b'{"email":%s,"password":"long enough"}', b"/api/v1/auth/register"),
             (b'{"username":%s,"password":"x"}', b"/api/v1/auth/login"),
         ):
-            yield f"text {i} to {route.decode()}", request(b"POST", route, auth, template % text)
+            yield f"text {index} to {route.decode()}", request(b"POST", route, auth, template % text)
     for query in QUERIES:
         yield f"query {query[:40]!r}", request(b"GET", b"/api/v1/datasets/?" + query, auth)
     for path in PATHS:

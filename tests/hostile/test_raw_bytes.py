@@ -12,37 +12,37 @@ from tests.listening import listening
 from tests.serving import Service, running
 from touchstone.core.settings import Settings
 
-SECONDS = 20
+TIMEOUT_SECONDS = 20
 
 
-async def exchange(address: str, raw: bytes) -> bytes:
+async def exchange(address: str, request_bytes: bytes) -> bytes:
     """Send these bytes, and return what the server sends until it closes the connection."""
     host, port = address.removeprefix("http://").split(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     try:
-        writer.write(raw)
+        writer.write(request_bytes)
         await writer.drain()
-        return await asyncio.wait_for(reader.read(), SECONDS)
+        return await asyncio.wait_for(reader.read(), TIMEOUT_SECONDS)
     except (ConnectionResetError, BrokenPipeError):
         return b""
     finally:
         writer.close()
 
 
-def status_of(answer: bytes) -> int:
+def status_of(response: bytes) -> int:
     """Return the status of a response; 400 for a connection that was closed without one."""
-    return int(answer.split(b" ", 2)[1]) if answer.startswith(b"HTTP/1.1 ") else 400
+    return int(response.split(b" ", 2)[1]) if response.startswith(b"HTTP/1.1 ") else 400
 
 
-def problem_with(answer: bytes) -> str | None:
-    """What is wrong with a refusal's shape, if anything; refusals by the HTTP parser itself have no JSON."""
-    head, _, body = answer.partition(b"\r\n\r\n")
-    if status_of(answer) >= 500:
-        return f"{status_of(answer)}: {body[:200]!r}"
-    if status_of(answer) < 400 or b"application/json" not in head or not body:
+def problem_with(response: bytes) -> str | None:
+    """Return what is wrong with an error response, or None; the HTTP parser itself responds without JSON."""
+    head, _, body = response.partition(b"\r\n\r\n")
+    if status_of(response) >= 500:
+        return f"{status_of(response)}: {body[:200]!r}"
+    if status_of(response) < 400 or b"application/json" not in head or not body:
         return None
-    found = json.loads(body)
-    if not isinstance(found["detail"], str) or not found["code"] or not isinstance(found["errors"], list):
+    error = json.loads(body)
+    if not isinstance(error["detail"], str) or not error["code"] or not isinstance(error["errors"], list):
         return f"shape: {body[:200]!r}"
     return f"trace: {body[:300]!r}" if b"Traceback" in body or b"sqlite" in body.lower() else None
 
@@ -52,19 +52,19 @@ async def test_no_bytes_bring_the_service_to_a_server_error(kind: str, tmp_path:
     """Every request of the corpus gets a status below 500 and a well-formed error, and the service keeps running."""
     settings = Settings.load({"TOUCHSTONE_DATA_DIR": str(tmp_path), "TOUCHSTONE_DEMO": "false"})
     async with running(settings, "embedded") as service, listening(service.app) as address:
-        token = (await signed_in(service)).encode()
-        rows = list(corpus(token))
-        assert len(rows) >= 300
-        wrong = {}
-        for name, raw in rows:
-            if found := problem_with(await exchange(address, raw)):
-                wrong[name] = found
-        assert wrong == {}
+        token = (await register_user(service)).encode()
+        requests = list(corpus(token))
+        assert len(requests) >= 300
+        problems = {}
+        for name, request_bytes in requests:
+            if problem := problem_with(await exchange(address, request_bytes)):
+                problems[name] = problem
+        assert problems == {}
         async with httpx2.AsyncClient() as client:
             assert (await client.get(f"{address}/health/ready")).status_code == 200
 
 
-async def signed_in(service: Service) -> str:
+async def register_user(service: Service) -> str:
     """Register a user and return an access token."""
     client = await service.register("hostile@example.org")
     token: str = client.headers["Authorization"].removeprefix("Bearer ")

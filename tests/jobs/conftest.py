@@ -35,9 +35,9 @@ KINDS = (
     "segfault",
     "kill_itself",
     "refuse",
-    "stumble",
+    "fail_unexpectedly",
     "return_unencodable_result",
-    "go_back",
+    "report_decreasing_progress",
     "environment",
 )
 

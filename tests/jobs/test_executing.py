@@ -117,7 +117,7 @@ async def test_worker_receives_its_data_file_opened(harness: JobHarness, tmp_pat
     ("kind", "code", "attempts"),
     [
         ("refuse", "target_not_found", 1),
-        ("stumble", "work_failed", 1),
+        ("fail_unexpectedly", "work_failed", 1),
         ("return_unencodable_result", "work_failed", 1),
         ("eat_memory", "out_of_memory", 1),
         ("segfault", "worker_died", 3),
@@ -230,34 +230,33 @@ async def test_late_dispatcher_keeps_its_own_jobs(harness: JobHarness) -> None:
 
 async def test_abandoned_scratch_folders_are_removed(harness: JobHarness) -> None:
     """A dispatcher regularly removes the scratch folders that no running attempt needs, and no others."""
-    job_held_elsewhere = await harness.enqueue("sleep", seconds=1)
-    job_of_lost_worker = await harness.enqueue("sleep", seconds=0.1)
+    held_job_id = await harness.enqueue("sleep", seconds=1)
+    lost_job_id = await harness.enqueue("sleep", seconds=0.1)
     for worker, lease_seconds in (("elsewhere", 60), ("gone", 0.3)):
         await queue_store.claim_next(
             harness.database, ["sleep"], worker=worker, lease_seconds=lease_seconds, max_running_per_user=9
         )
 
-    deleted_job = uuid4()
+    deleted_job_id = uuid4()
     abandoned_folders = [
-        await harness.artifact_store.create_scratch(AttemptId(job_id, 1))
-        for job_id in (deleted_job, job_of_lost_worker)
+        await harness.artifact_store.create_scratch(AttemptId(job_id, 1)) for job_id in (deleted_job_id, lost_job_id)
     ]
-    held_folder = await harness.artifact_store.create_scratch(AttemptId(job_held_elsewhere, 1))
+    held_folder = await harness.artifact_store.create_scratch(AttemptId(held_job_id, 1))
 
     async with harness.run_dispatcher(job_lease_seconds=0.5):
-        await harness.wait_for_end(job_of_lost_worker)
+        await harness.wait_for_end(lost_job_id)
         while any(folder.exists() for folder in abandoned_folders):
             await asyncio.sleep(0.01)
     assert list((harness.artifact_store.folder / ".scratch").iterdir()) == [held_folder]
 
-    await harness.artifact_store.delete_job(job_held_elsewhere)
+    await harness.artifact_store.delete_job(held_job_id)
     assert not held_folder.exists()
 
 
 async def test_progress_never_goes_back(harness: JobHarness) -> None:
     """Within an attempt the percentage never decreases, whatever the task reports."""
     async with harness.run_dispatcher():
-        job_id = await harness.enqueue("go_back")
+        job_id = await harness.enqueue("report_decreasing_progress")
         await harness.wait_for_end(job_id)
 
     events = await harness.load_events(job_id)
@@ -283,7 +282,7 @@ async def test_one_users_jobs_wait_for_each_other(harness: JobHarness) -> None:
 
 
 async def test_environment_and_process_group_of_a_task(harness: JobHarness, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A task sees none of the service's secrets, but the chosen kernels, and leads a process group of its own."""
+    """A task sees the chosen kernels but none of the service's secrets, and leads a process group of its own."""
     monkeypatch.setenv("TOUCHSTONE_SIGNING_KEY", "s" * 40)
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
     async with harness.run_dispatcher():

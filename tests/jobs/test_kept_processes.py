@@ -17,14 +17,14 @@ from touchstone.jobs.job_kinds import PREDICT_TASK
 from touchstone.jobs.job_records import JobProgress, JobSource
 
 pytestmark = pytest.mark.anyio
-LIMITS = ResourceLimits(memory_bytes=512 * MIB, file_bytes=0, cpu_seconds=60)
+RESOURCE_LIMITS = ResourceLimits(memory_bytes=512 * MIB, file_bytes=0, cpu_seconds=60)
 
 
 def ignore_progress(_progress: JobProgress) -> None:
     pass
 
 
-class Tasks:
+class TaskRunner:
     """An executor of tiny tasks, with a short way to run one."""
 
     def __init__(self, executor: ProcessExecutor) -> None:
@@ -39,7 +39,7 @@ class Tasks:
             source=JobSource(),
             file_roles=(),
             scratch_folder=tempfile.gettempdir(),
-            limits=LIMITS,
+            limits=RESOURCE_LIMITS,
             keeps_process=keeps_process,
         )
         return await self.executor.run(work_item, [], on_progress=ignore_progress, timeout_seconds=5)
@@ -53,60 +53,60 @@ class Tasks:
 
 
 @pytest.fixture
-async def tasks() -> AsyncIterator[Tasks]:
+async def tasks() -> AsyncIterator[TaskRunner]:
     executor = ProcessExecutor(TINY_WORKER_COMMAND)
     try:
-        yield Tasks(executor)
+        yield TaskRunner(executor)
     finally:
         await executor.close()
 
 
-async def test_next_task_finds_the_process(tasks: Tasks) -> None:
+async def test_next_task_finds_the_process(tasks: TaskRunner) -> None:
     """Tasks that keep their process run one after the other in the same one, even after an invalid request."""
-    first = await tasks.process_id()
+    first_pid = await tasks.process_id()
     assert isinstance(await tasks.run("refuse"), TaskFailed)
-    assert await tasks.process_id() == first
+    assert await tasks.process_id() == first_pid
 
     # Other tasks have a process of their own, which ends with them.
-    other = await tasks.process_id(keeps_process=False)
-    assert other != first
-    await wait_until_gone(other)
+    other_pid = await tasks.process_id(keeps_process=False)
+    assert other_pid != first_pid
+    await wait_until_gone(other_pid)
 
 
-@pytest.mark.parametrize("task", ["stumble", "segfault", "kill_itself"])
-async def test_process_is_not_used_after_a_defect(tasks: Tasks, task: str) -> None:
+@pytest.mark.parametrize("task", ["fail_unexpectedly", "segfault", "kill_itself"])
+async def test_process_is_not_used_after_a_defect(tasks: TaskRunner, task: str) -> None:
     """A process whose task fails without a reason or dies is replaced by a fresh one."""
-    first = await tasks.process_id()
+    first_pid = await tasks.process_id()
     assert not isinstance(await tasks.run(task), TaskSucceeded)
-    await wait_until_gone(first)
-    assert await tasks.process_id() != first
+    await wait_until_gone(first_pid)
+    assert await tasks.process_id() != first_pid
 
 
-async def test_task_that_exceeds_its_time_ends_the_process(tasks: Tasks) -> None:
+async def test_task_that_exceeds_its_time_ends_the_process(tasks: TaskRunner) -> None:
     """A kept process is ended, too, if a task takes longer than its caller waits."""
-    first = await tasks.process_id()
+    pid = await tasks.process_id()
     outcome = await tasks.run("sleep", seconds=60)
     assert isinstance(outcome, TaskFailed)
     assert outcome.code == "out_of_time"
-    await wait_until_gone(first)
+    await wait_until_gone(pid)
 
 
 async def test_kept_processes_end_with_the_executor() -> None:
     """Closing the executor ends the processes that wait for further tasks."""
     executor = ProcessExecutor(TINY_WORKER_COMMAND)
-    pid = await Tasks(executor).process_id()
+    pid = await TaskRunner(executor).process_id()
     await executor.close()
     await wait_until_gone(pid)
 
 
-async def test_predictions_do_not_wait_for_longer_tasks(tasks: Tasks, settings: Settings) -> None:
+async def test_predictions_do_not_wait_for_longer_tasks(tasks: TaskRunner, settings: Settings) -> None:
     """A prediction is answered while as many other tasks run as may run at the same time."""
     synchronous_tasks = SynchronousTasks(tasks.executor, settings)
 
-    async def sleep() -> None:
+    async def run_sleep_task() -> None:
         await synchronous_tasks.run("sleep", {"seconds": 60}, source=JobSource(), files_by_role={})
 
-    sleeping = [asyncio.create_task(sleep()) for _ in range(MAX_RUNNING)]
+    sleeping_tasks = [asyncio.create_task(run_sleep_task()) for _ in range(MAX_RUNNING)]
     await asyncio.sleep(0)  # Let them take their slots.
     try:
         with tempfile.TemporaryFile() as model:
@@ -114,8 +114,8 @@ async def test_predictions_do_not_wait_for_longer_tasks(tasks: Tasks, settings: 
                 PREDICT_TASK, {"rows": [{}]}, source=JobSource(), files_by_role={"model": model}
             )
         assert prediction["predictions"] == [{"prediction": ""}]
-        assert not any(task.done() for task in sleeping)
+        assert not any(task.done() for task in sleeping_tasks)
     finally:
-        for task in sleeping:
+        for task in sleeping_tasks:
             task.cancel()
-        await asyncio.gather(*sleeping, return_exceptions=True)
+        await asyncio.gather(*sleeping_tasks, return_exceptions=True)

@@ -33,7 +33,7 @@ def is_alive(pid: int) -> bool:
 
 
 async def read_pid(pid_file: Path) -> int:
-    """Wait until the task `sleep` has written its process id and that of its child, and return its own."""
+    """Wait until the task `sleep` has written its process id and that of its child, and return the first."""
     while not pid_file.exists() or len(pid_file.read_text().split()) < 2:
         await asyncio.sleep(0.05)
     return int(pid_file.read_text().split()[0])
@@ -48,30 +48,30 @@ async def test_jobs_on_ray(harness: JobHarness, tmp_path: Path) -> None:
     dispatcher = Dispatcher(harness.database, executor, harness.artifact_store, kinds=KINDS, settings=settings)
     dispatcher.start()
     try:
-        writing_job = await harness.enqueue("write", texts={"a.txt": "one"})
-        assert (await harness.wait_for_end(writing_job))["status"] == JobState.SUCCEEDED
+        writing_job_id = await harness.enqueue("write", texts={"a.txt": "one"})
+        assert (await harness.wait_for_end(writing_job_id))["status"] == JobState.SUCCEEDED
         async with harness.database.reading() as rows:
-            artifacts = (await job_store.load_artifacts(rows, [writing_job]))[writing_job]
+            artifacts = (await job_store.load_artifacts(rows, [writing_job_id]))[writing_job_id]
         assert [artifact.bytes for artifact in artifacts] == [3]
 
         failed_row = await harness.wait_for_end(await harness.enqueue("refuse"))
         assert failed_row["error"]["code"] == "target_not_found"
 
         pid_file = tmp_path / "cancelled"
-        cancelled_job = await harness.enqueue("sleep", seconds=100, pid_file=str(pid_file))
+        cancelled_job_id = await harness.enqueue("sleep", seconds=100, pid_file=str(pid_file))
         actor_pid = await read_pid(pid_file)
-        await job_store.cancel_job(harness.database, cancelled_job)
+        await job_store.cancel_job(harness.database, cancelled_job_id)
         dispatcher.wake()
-        assert (await harness.wait_for_end(cancelled_job))["status"] == JobState.CANCELLED
+        assert (await harness.wait_for_end(cancelled_job_id))["status"] == JobState.CANCELLED
         while is_alive(actor_pid):
             await asyncio.sleep(0.05)
 
         pid_file = tmp_path / "lost"
-        lost_job = await harness.enqueue("sleep", seconds=2, pid_file=str(pid_file))
+        lost_job_id = await harness.enqueue("sleep", seconds=2, pid_file=str(pid_file))
         actor_pid = await read_pid(pid_file)
         pid_file.unlink()
         os.kill(actor_pid, signal.SIGKILL)
-        row = await harness.wait_for_end(lost_job)
+        row = await harness.wait_for_end(lost_job_id)
         assert (row["status"], row["attempt"], row["losses"]) == (JobState.SUCCEEDED, 2, 1)
     finally:
         await dispatcher.close()

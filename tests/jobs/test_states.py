@@ -135,11 +135,11 @@ async def test_worker_without_lease_changes_nothing(database: Database) -> None:
 
 async def test_process_does_not_take_back_its_own_attempts(database: Database) -> None:
     """A job whose lease was renewed late stays with the process that is making the attempt; other jobs are queued."""
-    kept_id, lost_id = await enqueue(database), await enqueue(database)
+    kept_job_id, lost_job_id = await enqueue(database), await enqueue(database)
     claims = {claim.job_id: claim for claim in [await claim_waiting_job(database, lease_seconds=-1) for _ in range(2)]}
-    assert await lease_store.reap_expired(database, FAILURE, running_attempts=[claims[kept_id]]) == 1
-    assert await load_state(database, kept_id) is JobState.RUNNING
-    assert await load_state(database, lost_id) is JobState.QUEUED
+    assert await lease_store.reap_expired(database, FAILURE, running_attempts=[claims[kept_job_id]]) == 1
+    assert await load_state(database, kept_job_id) is JobState.RUNNING
+    assert await load_state(database, lost_job_id) is JobState.QUEUED
 
 
 async def test_job_fails_with_its_third_lost_worker(database: Database) -> None:
@@ -165,12 +165,12 @@ async def test_claims_at_once_never_share_a_job(database: Database) -> None:
     """Many workers that claim at the same moment get each job exactly once."""
     job_ids = {await enqueue(database) for _ in range(12)}
     claims = await asyncio.gather(*(claim_job(database, f"w{number}") for number in range(30)))
-    claimed_ids = [claim.job_id for claim in claims if claim]
-    assert len(claimed_ids) == len(set(claimed_ids))
+    claimed_job_ids = [claim.job_id for claim in claims if claim]
+    assert len(claimed_job_ids) == len(set(claimed_job_ids))
 
     while claim := await claim_job(database):
-        claimed_ids.append(claim.job_id)
-    assert sorted(claimed_ids) == sorted(job_ids)
+        claimed_job_ids.append(claim.job_id)
+    assert sorted(claimed_job_ids) == sorted(job_ids)
 
 
 async def test_claims_at_once_respect_the_limit_of_a_user(database: Database) -> None:
@@ -188,24 +188,30 @@ async def test_users_take_turns(database: Database) -> None:
     busy_user, other_user = uuid4(), uuid4()
     for _ in range(3):
         await enqueue(database, busy_user)
-    job_of_other_user = await enqueue(database, other_user)
+    other_user_job_id = await enqueue(database, other_user)
 
     await claim_job(database)
-    assert (await claim_waiting_job(database)).job_id == job_of_other_user
+    assert (await claim_waiting_job(database)).job_id == other_user_job_id
 
 
 async def test_users_take_turns_at_one_worker(database: Database) -> None:
     """If nobody has a job running, the user whose last job started longest ago comes next, with the oldest job."""
     busy_user, other_user = uuid4(), uuid4()
-    busy_jobs = [await enqueue(database, busy_user) for _ in range(6)]
-    other_jobs = [await enqueue(database, other_user) for _ in range(2)]
+    busy_user_job_ids = [await enqueue(database, busy_user) for _ in range(6)]
+    other_user_job_ids = [await enqueue(database, other_user) for _ in range(2)]
 
-    claimed_jobs = []
+    claimed_job_ids = []
     for _ in range(8):
         claim = await claim_waiting_job(database)
-        claimed_jobs.append(claim.job_id)
+        claimed_job_ids.append(claim.job_id)
         assert await outcome_store.record_success(database, claim, {}, [])
-    assert claimed_jobs == [busy_jobs[0], other_jobs[0], busy_jobs[1], other_jobs[1], *busy_jobs[2:]]
+    assert claimed_job_ids == [
+        busy_user_job_ids[0],
+        other_user_job_ids[0],
+        busy_user_job_ids[1],
+        other_user_job_ids[1],
+        *busy_user_job_ids[2:],
+    ]
 
 
 async def test_one_idempotency_key_queues_one_job(database: Database) -> None:
@@ -218,9 +224,9 @@ async def test_one_idempotency_key_queues_one_job(database: Database) -> None:
     with pytest.raises(IdempotencyConflict):
         await queue_store.enqueue(database, new_job(keyed_job.owner, idempotency_key="k", digest="other"))
 
-    job_of_other_owner = await queue_store.enqueue(database, new_job(idempotency_key="k"))
-    assert job_of_other_owner.is_new, "a key belongs to its owner alone"
-    assert job_of_other_owner.id != queued_jobs[0].id
+    other_owners_job = await queue_store.enqueue(database, new_job(idempotency_key="k"))
+    assert other_owners_job.is_new, "a key belongs to its owner alone"
+    assert other_owners_job.id != queued_jobs[0].id
 
 
 async def test_foreign_and_malformed_ids_are_missing(database: Database) -> None:

@@ -43,8 +43,8 @@ def sleep(context: TaskContext) -> TaskSucceeded:
 
     pid_file = context.request.get("pid_file")
     if pid_file:
-        child = subprocess.Popen(["/bin/sleep", str(seconds * 2)])
-        Path(pid_file).write_text(f"{os.getpid()} {child.pid}")
+        child_process = subprocess.Popen(["/bin/sleep", str(seconds * 2)])
+        Path(pid_file).write_text(f"{os.getpid()} {child_process.pid}")
 
     for step in range(step_count):
         percent = 100 * step / step_count
@@ -111,7 +111,7 @@ def refuse(context: TaskContext) -> TaskSucceeded:
     raise LearningError("target_not_found", field="target", name="price", nearest="prize")
 
 
-def stumble(context: TaskContext) -> TaskSucceeded:
+def fail_unexpectedly(context: TaskContext) -> TaskSucceeded:
     """Fail with an exception that no user may read."""
     raise RuntimeError("a defect with a secret in it")
 
@@ -121,7 +121,7 @@ def return_unencodable_result(context: TaskContext) -> TaskSucceeded:
     return TaskSucceeded(result={"nothing that": object()})
 
 
-def go_back(context: TaskContext) -> TaskSucceeded:
+def report_decreasing_progress(context: TaskContext) -> TaskSucceeded:
     """Report percentages that decrease, each in a new phase, so that every report is sent."""
     for phase_number, percent in enumerate((10, 50, 30, 90, 20)):
         context.report(percent, f"phase {phase_number}", step=0, total_steps=1, message="preparing_data")
@@ -225,9 +225,9 @@ TASK_FUNCTIONS = (
     segfault,
     kill_itself,
     refuse,
-    stumble,
+    fail_unexpectedly,
     return_unencodable_result,
-    go_back,
+    report_decreasing_progress,
     environment,
     train,
     explain,

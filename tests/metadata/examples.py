@@ -293,17 +293,20 @@ def sources() -> dict[str, SourceDocument]:
 
 
 def read(content: Any, name: str = "document.json", **companions: bytes) -> Reading:
-    """Read a document that is given as bytes, as text or as data."""
+    """Read a document that is given as bytes, as text or as data.
+
+    In the names of companions, two underscores stand for a dot.
+    """
     if isinstance(content, str):
         content = content.encode()
     elif not isinstance(content, bytes):
         content = as_bytes(content)
     return read_document(
-        SourceDocument(content, name, {key.replace("__", "."): value for key, value in companions.items()})
+        SourceDocument(content, name, {file_name.replace("__", "."): part for file_name, part in companions.items()})
     )
 
 
-def read_one(content: Any, name: str = "document.json", **companions: bytes) -> DatasetDocument:
+def read_dataset(content: Any, name: str = "document.json", **companions: bytes) -> DatasetDocument:
     """Read a document that describes exactly one dataset."""
     reading = read(content, name, **companions)
     assert reading.code is None, (reading.code, reading.facts)
@@ -318,6 +321,6 @@ def claim_on(document: DatasetDocument, attribute: str) -> Claim:
     return claims[0]
 
 
-def codes(document: DatasetDocument) -> list[str]:
+def rejection_codes(document: DatasetDocument) -> list[str]:
     """Return the codes of the parts that were rejected."""
     return [part.code for part in document.rejected]

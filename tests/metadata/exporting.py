@@ -1,4 +1,4 @@
-"""Imported records on their way out again, and datasets of any content for property tests."""
+"""Helpers to export imported records and to read exports, and datasets of any content for property tests."""
 
 import json
 from datetime import UTC, datetime
@@ -18,14 +18,14 @@ from touchstone.metadata.writers.formats import FORMATS, ExportedFile, export_da
 URN = "urn:uuid:7f3c1b52-6d0e-4f0a-9a51-0c2f9d9f1e11"
 
 
-def exported(document: DatasetDocument) -> ExportedDataset:
+def imported_dataset(document: DatasetDocument) -> ExportedDataset:
     """Return a dataset as the catalog has it after it has imported a document."""
-    stated = {name: value for name, value in document.record.items() if name not in CLAIMED_ATTRIBUTES}
-    own = ImportedDocument(
+    stated_record = {name: value for name, value in document.record.items() if name not in CLAIMED_ATTRIBUTES}
+    imported_document = ImportedDocument(
         standard=document.standard,
         standard_version=document.standard_version,
         key=document.key,
-        record=stated,
+        record=stated_record,
         unmapped=document.unmapped,
     )
     metadata = {**document.record.get("metadata", {}), "source": {"name": "examples", "key": document.key}}
@@ -33,7 +33,7 @@ def exported(document: DatasetDocument) -> ExportedDataset:
         identifier=URN,
         record={**document.record, "metadata": metadata},
         claims=tuple(exported_claim(claim) for claim in document.claims),
-        documents=(*document.earlier, own),
+        documents=(*document.earlier, imported_document),
     )
 
 
@@ -52,7 +52,7 @@ def exported_claim(claim: Claim) -> ExportedClaim:
     )
 
 
-def read_again(file: ExportedFile, format_key: str) -> DatasetDocument:
+def read_export(file: ExportedFile, format_key: str) -> DatasetDocument:
     """Return what a reader finds in an exported file, whose standard it has to recognise."""
     reading = read_document(SourceDocument(file.content, file.name))
     assert reading.code is None, (reading.code, reading.facts)
@@ -67,10 +67,10 @@ def export(dataset: ExportedDataset, format_key: str) -> ExportedFile:
 
 
 def members(file: ExportedFile) -> dict[str, Any]:
-    """Return the outermost members of an exported file: of its JSON object, or of the head of a card."""
+    """Return the outermost members of an exported file: of its JSON object, or of the front matter of a card."""
     if file.media_type == "text/markdown":
-        head: dict[str, Any] = yaml.safe_load(file.content.decode().split("---\n")[1])
-        return head
+        front_matter: dict[str, Any] = yaml.safe_load(file.content.decode().split("---\n")[1])
+        return front_matter
     data: dict[str, Any] = json.loads(file.content)
     return data
 
@@ -159,5 +159,5 @@ def claims(draw: st.DrawFn, attribute: str, value: Any) -> ExportedClaim:
 def datasets(draw: st.DrawFn) -> ExportedDataset:
     """Return a dataset of any content that the catalog can hold, which was not imported."""
     record = draw(records())
-    known = [name for name in CLAIMED_ATTRIBUTES if name in record]
-    return ExportedDataset(URN, record, tuple(draw(claims(name, record[name])) for name in known))
+    claimed_attributes = [name for name in CLAIMED_ATTRIBUTES if name in record]
+    return ExportedDataset(URN, record, tuple(draw(claims(name, record[name])) for name in claimed_attributes))

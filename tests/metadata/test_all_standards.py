@@ -69,8 +69,8 @@ class TestEachStandard:
 
     def test_nothing_but_a_publisher_or_maintainer_proves_an_ethical_criterion(self, key: str) -> None:
         for document in read_document(sources()[key]).documents:
-            ethical = {claim.attribute for claim in document.claims} & set(ETHICAL)
-            assert ethical <= {"accountability_defined"}
+            ethical_attributes = {claim.attribute for claim in document.claims} & set(ETHICAL)
+            assert ethical_attributes <= {"accountability_defined"}
 
     def test_a_truncated_document_is_rejected_or_read_in_part(self, key: str) -> None:
         source = sources()[key]
@@ -82,8 +82,8 @@ class TestEachStandard:
         source = sources()[key]
         if source.members or isinstance(source.data, list):
             for data in mutations(source.data, seed=key):
-                mutated = SourceDocument(json.dumps(data).encode(), source.name, source.companions)
-                reading = read_document(mutated, key)
+                mutated_source = SourceDocument(json.dumps(data).encode(), source.name, source.companions)
+                reading = read_document(mutated_source, key)
                 assert reading.documents or reading.code or reading.rejected
                 for document in reading.documents:
                     check_record(document)
@@ -98,19 +98,19 @@ def check_record(document: DatasetDocument) -> None:
 def mutations(data: Any, seed: str) -> list[Any]:
     """Return copies of a document in each of which one value, chosen at random, is replaced by a strange one."""
     generator = random.Random(seed)
-    result = []
+    mutated_copies = []
     for _ in range(400):
-        mutated = copy.deepcopy(data)
-        node = mutated
+        mutated_copy = copy.deepcopy(data)
+        node = mutated_copy
         while True:
-            step = generator.choice(list(node) if isinstance(node, dict) else range(len(node)))
-            child = node[step]
+            key = generator.choice(list(node) if isinstance(node, dict) else range(len(node)))
+            child = node[key]
             if not isinstance(child, dict | list) or not child or generator.random() < 0.3:
-                node[step] = generator.choice(STRANGE_VALUES)
+                node[key] = generator.choice(STRANGE_VALUES)
                 break
             node = child
-        result.append(mutated)
-    return result
+        mutated_copies.append(mutated_copy)
+    return mutated_copies
 
 
 class TestOtherDocuments:
@@ -146,13 +146,13 @@ class TestAddresses:
         ["http://169.254.169.254/context", "file:///etc/passwd", ["https://schema.org/", "http://localhost:9/context"]],
     )
     def test_a_remote_context_is_noted_and_never_fetched(self, context: Any) -> None:
-        document = {
+        content = {
             "@context": context,
             "@type": "Dataset",
             "name": "Signs",
             "conformsTo": "mlcommons.org/croissant/1.0",
         }
-        result = read(document).documents[0]
+        document = read(content).documents[0]
 
-        assert [part.code for part in result.rejected] == ["remote_context_ignored"]
-        assert result.unmapped["/@context"] == context
+        assert [part.code for part in document.rejected] == ["remote_context_ignored"]
+        assert document.unmapped["/@context"] == context

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.metadata.examples import CROISSANT, SCHEMA_ORG, claim_on, codes, read, read_one
+from tests.metadata.examples import CROISSANT, SCHEMA_ORG, claim_on, read, read_dataset, rejection_codes
 
 
 def croissant(**changes: Any) -> dict[str, Any]:
@@ -13,7 +13,7 @@ def croissant(**changes: Any) -> dict[str, Any]:
 
 
 def test_the_example() -> None:
-    document = read_one(CROISSANT)
+    document = read_dataset(CROISSANT)
     record = document.record
     assert (document.standard, document.standard_version) == ("croissant", "1.1")
     assert document.key == "https://signs.example/croissant"
@@ -27,7 +27,7 @@ def test_the_example() -> None:
 
 
 def test_a_creator_and_a_licence_prove_no_ethical_criterion() -> None:
-    attributes = {claim.attribute for claim in read_one(CROISSANT).claims}
+    attributes = {claim.attribute for claim in read_dataset(CROISSANT).claims}
     assert not attributes & {"accountability_defined", "purpose_limitation_respected", "transparency"}
 
 
@@ -44,7 +44,7 @@ def test_a_creator_and_a_licence_prove_no_ethical_criterion() -> None:
     ],
 )
 def test_versions(version: str, changes: dict[str, Any]) -> None:
-    assert read_one(croissant(**changes)).standard_version == version
+    assert read_dataset(croissant(**changes)).standard_version == version
 
 
 @pytest.mark.parametrize(
@@ -62,40 +62,40 @@ def test_versions(version: str, changes: dict[str, Any]) -> None:
     ],
 )
 def test_spellings_of_a_field_for_responsible_ai(name: str) -> None:
-    document = croissant()
-    del document["rai:dataLimitations"]
-    document["@context"]["own"] = "http://mlcommons.org/croissant/RAI/"
-    document[name] = [{"@value": "Three cities only."}]
-    result = read_one(document)
-    assert [section.text for section in result.sections if section.path == ("rai:dataLimitations",)] == [
+    content = croissant()
+    del content["rai:dataLimitations"]
+    content["@context"]["own"] = "http://mlcommons.org/croissant/RAI/"
+    content[name] = [{"@value": "Three cities only."}]
+    document = read_dataset(content)
+    assert [section.text for section in document.sections if section.path == ("rai:dataLimitations",)] == [
         "Three cities only."
     ]
-    assert result.unmapped[f"/{name.replace('/', '~1')}"] == [{"@value": "Three cities only."}]
+    assert document.unmapped[f"/{name.replace('/', '~1')}"] == [{"@value": "Three cities only."}]
 
 
 def test_an_ordinary_word_is_no_field_for_responsible_ai() -> None:
-    document = read_one(croissant(limitations="about something else", biases="of the amplifier"))
+    document = read_dataset(croissant(limitations="about something else", biases="of the amplifier"))
     assert [section.path[0] for section in document.sections] == ["description", "rai:dataLimitations"]
 
 
 def test_a_new_field_for_responsible_ai_is_passed_on_under_its_own_name() -> None:
-    document = read_one(croissant(**{"rai:syntheticData": "Half of the pictures are drawn."}))
+    document = read_dataset(croissant(**{"rai:syntheticData": "Half of the pictures are drawn."}))
     assert document.sections[-1].path == ("rai:syntheticData",)
 
 
 def test_a_placeholder_is_rejected() -> None:
-    document = read_one(croissant(**{"rai:dataLimitations": "[More Information Needed]"}))
-    assert codes(document) == ["placeholder"]
+    document = read_dataset(croissant(**{"rai:dataLimitations": "[More Information Needed]"}))
+    assert rejection_codes(document) == ["placeholder"]
 
 
 def test_nothing_is_lost() -> None:
-    document = read_one(CROISSANT)
+    document = read_dataset(CROISSANT)
     for name in set(CROISSANT) - {"name", "description", "url"}:
         assert document.unmapped["/" + name.replace("/", "~1")] == CROISSANT[name]
 
 
 def test_a_text_that_was_tidied_is_kept_as_it_was() -> None:
-    document = read_one(croissant(name="Street\n Signs", description=" Pictures of signs in towns. "))
+    document = read_dataset(croissant(name="Street\n Signs", description=" Pictures of signs in towns. "))
     assert document.record["dataset_name"] == "Street Signs"
     assert document.unmapped["/name"] == "Street\n Signs"
     assert document.unmapped["/description"] == " Pictures of signs in towns. "
@@ -107,7 +107,7 @@ def test_a_loader_is_no_dataset() -> None:
 
 class TestSchemaOrg:
     def test_the_example(self) -> None:
-        document = read_one(SCHEMA_ORG, "rain.jsonld")
+        document = read_dataset(SCHEMA_ORG, "rain.jsonld")
         assert document.standard == "schema_org"
         assert document.record["domain"] == ["weather"]
         assert document.record["metadata"]["tags"] == ["weather", "rain"]
@@ -115,11 +115,11 @@ class TestSchemaOrg:
 
     @pytest.mark.parametrize("hub", ["Kaggle", "Hugging Face", "Zenodo"])
     def test_a_hub_does_not_answer_for_a_dataset(self, hub: str) -> None:
-        document = read_one({**SCHEMA_ORG, "publisher": {"name": hub}})
+        document = read_dataset({**SCHEMA_ORG, "publisher": {"name": hub}})
         assert "accountability_defined" not in document.record
 
     def test_data_for_money_is_not_open(self) -> None:
-        assert read_one({**SCHEMA_ORG, "isAccessibleForFree": False}).record["is_public"] is False
+        assert read_dataset({**SCHEMA_ORG, "isAccessibleForFree": False}).record["is_public"] is False
 
     def test_a_graph_with_several_datasets(self) -> None:
         graph = [{"@type": "Dataset", "name": "A"}, {"@type": "Person", "name": "B"}, {"@type": "Dataset", "name": "C"}]
@@ -130,6 +130,8 @@ class TestSchemaOrg:
 @pytest.mark.parametrize("url", ["None", "[More Information Needed]", "https://hub.example", "https://hub.example/"])
 def test_a_placeholder_or_the_home_page_of_a_site_identifies_no_dataset(url: str) -> None:
     """Otherwise all datasets whose documents state it would become one record."""
-    first, second = (read_one({**CROISSANT, "name": name, "url": url}) for name in ("Signs", "Rain"))
-    assert (first.key, second.key) == ("Signs", "Rain")
-    assert first.record["metadata"].get("url") == (None if "http" not in url else url)
+    first_document, second_document = (
+        read_dataset({**CROISSANT, "name": name, "url": url}) for name in ("Signs", "Rain")
+    )
+    assert (first_document.key, second_document.key) == ("Signs", "Rain")
+    assert first_document.record["metadata"].get("url") == (None if "http" not in url else url)

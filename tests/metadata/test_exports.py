@@ -1,4 +1,4 @@
-"""Exports in every format: nothing is lost on the way out and in again, and nothing breaks out of its place."""
+"""Exports in every format: nothing is lost between an export and an import, and no value breaks out of its place."""
 
 import json
 from dataclasses import replace
@@ -9,17 +9,17 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from tests.metadata.examples import CARD, CROISSANT, DATA_PACKAGE, DCAT_AP, SCHEMA_ORG, read, read_one, sources
+from tests.metadata.examples import CARD, CROISSANT, DATA_PACKAGE, DCAT_AP, SCHEMA_ORG, read, read_dataset, sources
 from tests.metadata.exporting import (
     JSON_VALUES,
     TEXTS,
     URN,
     datasets,
     export,
-    exported,
     exported_claim,
+    imported_dataset,
     members,
-    read_again,
+    read_export,
 )
 from touchstone.core.evidence import EvidenceLevel
 from touchstone.metadata.documents import Claim, DatasetDocument, ImportedDocument
@@ -30,10 +30,10 @@ from touchstone.metadata.readers.standards import STANDARDS, read_document
 from touchstone.metadata.writers.formats import FORMATS
 
 FORMAT_KEYS = sorted(FORMATS)
-SAME_STANDARD = {export_format.standard: key for key, export_format in FORMATS.items()}
+FORMAT_KEY_BY_STANDARD = {export_format.standard: key for key, export_format in FORMATS.items()}
 
 
-DEEP = '{"a":' * 64 + "1" + "}" * 64
+DEEPLY_NESTED_JSON = '{"a":' * 64 + "1" + "}" * 64
 
 
 def as_restated(claims: tuple[Claim, ...]) -> list[Claim]:
@@ -48,7 +48,7 @@ def documents_of(source: SourceDocument) -> list[DatasetDocument]:
     return documents
 
 
-def same(left: Any, right: Any) -> bool:
+def are_identical(left: Any, right: Any) -> bool:
     """Return whether two values are equal and print alike, so that 1, 1.0 and true differ."""
     return bool(left == right) and json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)
 
@@ -58,10 +58,10 @@ class TestRecordsOfTheCatalog:
     @settings(max_examples=25, deadline=None)
     @given(dataset=datasets())
     def test_an_exported_record_reads_back_as_it_was(self, format_key: str, dataset: ExportedDataset) -> None:
-        again = read_again(export(dataset, format_key), format_key)
+        reread_document = read_export(export(dataset, format_key), format_key)
 
-        assert same(dict(again.record), dict(dataset.record))
-        assert [exported_claim(claim) for claim in again.claims] == [
+        assert are_identical(dict(reread_document.record), dict(dataset.record))
+        assert [exported_claim(claim) for claim in reread_document.claims] == [
             ExportedClaim(
                 attribute=claim.attribute,
                 value=claim.value,
@@ -74,27 +74,29 @@ class TestRecordsOfTheCatalog:
             )
             for claim in dataset.claims
         ]
-        assert again.unmapped == {}
-        assert again.earlier == ()
-        assert again.key == dataset.key
+        assert reread_document.unmapped == {}
+        assert reread_document.earlier == ()
+        assert reread_document.key == dataset.key
 
     @settings(max_examples=15, deadline=None)
     @given(dataset=datasets())
     def test_level_author_and_source_of_a_claim_are_in_the_document(
         self, format_key: str, dataset: ExportedDataset
     ) -> None:
-        stated = members(export(dataset, format_key))[MEMBER].get("claims", [])
+        statements = members(export(dataset, format_key))[MEMBER].get("claims", [])
 
-        for claim, statement in zip(dataset.claims, stated, strict=True):
+        for claim, statement in zip(dataset.claims, statements, strict=True):
             assert statement.get("level", "declared") == claim.level
             assert statement.get("by") == claim.by
             assert statement.get("quote", "") == claim.quote
 
     def test_claims_come_back_as_the_statements_of_another_catalog(self, format_key: str) -> None:
-        reviewed = ExportedClaim(attribute="informed_consent", value=True, level=EvidenceLevel.REVIEWED, quote="agreed")
-        dataset = ExportedDataset(URN, {"dataset_name": "A", "informed_consent": True, "year": 2020}, (reviewed,))
+        reviewed_claim = ExportedClaim(
+            attribute="informed_consent", value=True, level=EvidenceLevel.REVIEWED, quote="agreed"
+        )
+        dataset = ExportedDataset(URN, {"dataset_name": "A", "informed_consent": True, "year": 2020}, (reviewed_claim,))
 
-        claims = read_again(export(dataset, format_key), format_key).claims
+        claims = read_export(export(dataset, format_key), format_key).claims
 
         assert claims == (
             Claim("informed_consent", True, "agreed", is_restated=True),
@@ -102,14 +104,14 @@ class TestRecordsOfTheCatalog:
         )
 
     def test_a_measurement_of_another_catalog_is_kept_but_not_believed(self, format_key: str) -> None:
-        measured = {"rows": 3, "column_profiles": [{"name": "a", "type": "integer"}], "sha256": "0" * 64}
-        dataset = ExportedDataset(URN, {"dataset_name": "A", "file_path": "uploads/a.csv"}, measured=measured)
+        measurement = {"rows": 3, "column_profiles": [{"name": "a", "type": "integer"}], "sha256": "0" * 64}
+        dataset = ExportedDataset(URN, {"dataset_name": "A", "file_path": "uploads/a.csv"}, measured=measurement)
 
-        again = read_again(export(dataset, format_key), format_key)
+        reread_document = read_export(export(dataset, format_key), format_key)
 
-        assert again.unmapped == {FOREIGN_MEASUREMENT: measured}
-        assert "metadata" not in again.record
-        assert again.claims == ()
+        assert reread_document.unmapped == {FOREIGN_MEASUREMENT: measurement}
+        assert "metadata" not in reread_document.record
+        assert reread_document.claims == ()
 
     def test_a_field_that_somebody_adds_to_an_exported_document_is_kept(self, format_key: str) -> None:
         file = export(ExportedDataset(URN, {"dataset_name": "A"}), format_key)
@@ -118,9 +120,9 @@ class TestRecordsOfTheCatalog:
         else:
             content = json.dumps({**members(file), "own-field": "kept"}).encode()
 
-        again = read_again(replace(file, content=content), format_key)
+        reread_document = read_export(replace(file, content=content), format_key)
 
-        assert again.unmapped == {"/own-field": "kept"}
+        assert reread_document.unmapped == {"/own-field": "kept"}
 
     @pytest.mark.parametrize(
         "damage",
@@ -130,7 +132,7 @@ class TestRecordsOfTheCatalog:
             {},
             {"record": 4, "key": "k"},
             {"key": "k", "record": {}, "imported": "{"},
-            {"key": "k", "record": {}, "imported": f'[{{"standard": "x", "record": {DEEP}}}]'},
+            {"key": "k", "record": {}, "imported": f'[{{"standard": "x", "record": {DEEPLY_NESTED_JSON}}}]'},
         ],
     )
     def test_damaged_exact_values_are_listed_and_the_rest_is_read(self, format_key: str, damage: Any) -> None:
@@ -147,29 +149,36 @@ class TestRecordsOfTheCatalog:
         assert "invalid_exact_values" in [part.code for part in document.rejected]
 
     def test_imported_documents_have_no_character_that_no_database_holds(self, format_key: str) -> None:
-        earlier = ImportedDocument(standard="ckan", unmapped={"/note": "a\0b"})
-        file = export(ExportedDataset(URN, {"dataset_name": "A"}, documents=(earlier,)), format_key)
+        imported_document = ImportedDocument(standard="ckan", unmapped={"/note": "a\0b"})
+        file = export(ExportedDataset(URN, {"dataset_name": "A"}, documents=(imported_document,)), format_key)
 
-        [again] = read_again(file, format_key).earlier
+        [reread_import] = read_export(file, format_key).earlier
 
-        assert again.unmapped == {"/note": "a\N{REPLACEMENT CHARACTER}b"}
+        assert reread_import.unmapped == {"/note": "a\N{REPLACEMENT CHARACTER}b"}
 
     def test_values_that_no_record_can_have_are_rejected_one_by_one(self, format_key: str) -> None:
         record = {"dataset_name": "A", "year": 2020, "objective": "To be kept."}
         file = export(ExportedDataset(URN, record), format_key)
-        wrong = {"year": "old", "informed_consent": 1, "domain": ["x" * 999], "citations": -1, "score": 3, "task": [4]}
+        implausible_values = {
+            "year": "old",
+            "informed_consent": 1,
+            "domain": ["x" * 999],
+            "citations": -1,
+            "score": 3,
+            "task": [4],
+        }
         content = file.content.replace(
             b'"year": 2020' if format_key != "card" else b"year: 2020",
-            ", ".join(f'"{name}": {json.dumps(value)}' for name, value in wrong.items()).encode()
+            ", ".join(f'"{name}": {json.dumps(value)}' for name, value in implausible_values.items()).encode()
             if format_key != "card"
-            else "\n    ".join(f"{name}: {json.dumps(value)}" for name, value in wrong.items()).encode(),
+            else "\n    ".join(f"{name}: {json.dumps(value)}" for name, value in implausible_values.items()).encode(),
         )
 
-        again = read_again(replace(file, content=content), format_key)
+        reread_document = read_export(replace(file, content=content), format_key)
 
-        assert again.record == {"dataset_name": "A", "objective": "To be kept."}
-        places = {part.place for part in again.rejected if part.code == "implausible_value"}
-        assert places == {f"/{MEMBER}/record/{name}" for name in wrong}
+        assert reread_document.record == {"dataset_name": "A", "objective": "To be kept."}
+        places = {part.place for part in reread_document.rejected if part.code == "implausible_value"}
+        assert places == {f"/{MEMBER}/record/{name}" for name in implausible_values}
 
 
 @pytest.mark.parametrize("standard", [standard.key for standard in STANDARDS])
@@ -177,27 +186,29 @@ class TestRecordsOfTheCatalog:
 class TestImportedDocuments:
     def test_everything_that_was_imported_is_exported(self, standard: str, format_key: str) -> None:
         for document in documents_of(sources()[standard]):
-            dataset = exported(document)
-            again = read_again(export(dataset, format_key), format_key)
+            dataset = imported_dataset(document)
+            reread_document = read_export(export(dataset, format_key), format_key)
 
-            assert again.key == document.key
-            assert same(dict(again.record), dict(dataset.record))
-            assert list(again.claims) == as_restated(document.claims)
+            assert reread_document.key == document.key
+            assert are_identical(dict(reread_document.record), dict(dataset.record))
+            assert list(reread_document.claims) == as_restated(document.claims)
             if FORMATS[format_key].standard == standard:
-                assert same(dict(again.unmapped), dict(document.unmapped))
-                assert again.sections == document.sections
-                assert again.standard_version == document.standard_version
+                assert are_identical(dict(reread_document.unmapped), dict(document.unmapped))
+                assert reread_document.sections == document.sections
+                assert reread_document.standard_version == document.standard_version
             else:
-                assert again.unmapped == {}
-                assert again.earlier == dataset.documents
+                assert reread_document.unmapped == {}
+                assert reread_document.earlier == dataset.documents
 
     def test_exporting_what_was_exported_changes_nothing(self, standard: str, format_key: str) -> None:
         for document in documents_of(sources()[standard]):
-            first = export(exported(document), format_key)
-            again = read_again(first, format_key)
-            second = export(exported(again), format_key)
+            first_file = export(imported_dataset(document), format_key)
+            reread_document = read_export(first_file, format_key)
+            second_file = export(imported_dataset(reread_document), format_key)
 
-            assert read_again(second, format_key) == replace(again, rejected=read_again(second, format_key).rejected)
+            assert read_export(second_file, format_key) == replace(
+                reread_document, rejected=read_export(second_file, format_key).rejected
+            )
 
 
 ORIGINALS: dict[str, dict[str, Any]] = {
@@ -211,33 +222,39 @@ ORIGINALS: dict[str, dict[str, Any]] = {
 class TestUnknownKeys:
     @pytest.mark.parametrize("standard", sorted(ORIGINALS))
     @settings(max_examples=25, deadline=None)
-    @given(unknown=st.dictionaries(TEXTS.filter(lambda name: not name.startswith("@")), JSON_VALUES, max_size=4))
-    def test_come_back_at_their_place(self, standard: str, unknown: dict[str, Any]) -> None:
-        original = {**unknown, **ORIGINALS[standard]}
-        reading = read(original, sources()[standard].name)
+    @given(
+        unknown_members=st.dictionaries(TEXTS.filter(lambda name: not name.startswith("@")), JSON_VALUES, max_size=4)
+    )
+    def test_come_back_at_their_place(self, standard: str, unknown_members: dict[str, Any]) -> None:
+        original_members = {**unknown_members, **ORIGINALS[standard]}
+        reading = read(original_members, sources()[standard].name)
         # With some members, such as "title", a document is one of another standard.
         assume(reading.standard == standard)
         (document,) = reading.documents
 
-        file = export(exported(document), SAME_STANDARD[standard])
+        file = export(imported_dataset(document), FORMAT_KEY_BY_STANDARD[standard])
 
-        stated = members(file)
-        assert all(same(stated[key], value) for key, value in original.items() if key != "@context")
-        assert same(dict(read_again(file, SAME_STANDARD[standard]).unmapped), dict(document.unmapped))
+        exported_members = members(file)
+        assert all(
+            are_identical(exported_members[key], value) for key, value in original_members.items() if key != "@context"
+        )
+        assert are_identical(
+            dict(read_export(file, FORMAT_KEY_BY_STANDARD[standard]).unmapped), dict(document.unmapped)
+        )
 
     @settings(max_examples=25, deadline=None)
-    @given(unknown=st.dictionaries(TEXTS, JSON_VALUES, max_size=4))
-    def test_come_back_in_the_head_of_a_card(self, unknown: dict[str, Any]) -> None:
-        head = json.dumps({**unknown, "pretty_name": "A", "x": [1, "no"]}, ensure_ascii=True)
-        if "\\ud" in head or len(max(unknown, key=len, default="")) > 100:
+    @given(unknown_members=st.dictionaries(TEXTS, JSON_VALUES, max_size=4))
+    def test_come_back_in_the_front_matter_of_a_card(self, unknown_members: dict[str, Any]) -> None:
+        front_matter = json.dumps({**unknown_members, "pretty_name": "A", "x": [1, "no"]}, ensure_ascii=True)
+        if "\\ud" in front_matter or len(max(unknown_members, key=len, default="")) > 100:
             return
         reading = read_document(
-            SourceDocument(f"---\n{head}\n---\n# Dataset Card for A\n\nText.\n".encode(), "a.md"), "hf_card"
+            SourceDocument(f"---\n{front_matter}\n---\n# Dataset Card for A\n\nText.\n".encode(), "a.md"), "hf_card"
         )
         (document,) = reading.documents
-        file = export(exported(document), "card")
+        file = export(imported_dataset(document), "card")
 
-        assert same(dict(read_again(file, "card").unmapped), dict(document.unmapped))
+        assert are_identical(dict(read_export(file, "card").unmapped), dict(document.unmapped))
         assert file.content.decode().endswith("# Dataset Card for A\n\nText.\n")
 
     def test_contexts_are_never_something_to_fetch(self) -> None:
@@ -245,48 +262,49 @@ class TestUnknownKeys:
             "https://evil.example/context.jsonld",
             {"own": "https://own.example/", "@import": "https://evil.example/"},
         ]
-        document = read_one({**ORIGINALS["dcat"], "@context": [DCAT_AP["@context"], *context], "own:key": 3})
+        document = read_dataset({**ORIGINALS["dcat"], "@context": [DCAT_AP["@context"], *context], "own:key": 3})
 
-        file = export(exported(document), "dcat")
+        file = export(imported_dataset(document), "dcat")
 
         assert "evil.example" not in json.dumps(members(file)["@context"])
         assert members(file)["@context"]["own"] == "https://own.example/"
-        assert read_again(file, "dcat").unmapped["/@context"] == [DCAT_AP["@context"], *context]
+        assert read_export(file, "dcat").unmapped["/@context"] == [DCAT_AP["@context"], *context]
 
 
 class TestChanges:
     def test_a_value_that_was_changed_in_the_catalog_replaces_the_imported_one(self) -> None:
-        document = read_one(CROISSANT)
-        dataset = exported(document)
+        document = read_dataset(CROISSANT)
+        dataset = imported_dataset(document)
         metadata = {**dataset.record["metadata"], "licence": "CC0-1.0", "licence_text": "CC0-1.0"}
-        changed = replace(dataset, record={**dataset.record, "dataset_name": "Other", "metadata": metadata})
+        changed_dataset = replace(dataset, record={**dataset.record, "dataset_name": "Other", "metadata": metadata})
 
-        stated = members(export(changed, "croissant"))
+        exported_members = members(export(changed_dataset, "croissant"))
 
-        assert stated["name"] == "Other"
-        assert stated["license"] == "https://spdx.org/licenses/CC0-1.0"
-        assert stated["datePublished"] == CROISSANT["datePublished"]
-        again = read_again(export(changed, "croissant"), "croissant")
-        assert again.record["metadata"]["licence"] == "CC0-1.0"
-        assert again.unmapped["/license"] == CROISSANT["license"]
+        assert exported_members["name"] == "Other"
+        assert exported_members["license"] == "https://spdx.org/licenses/CC0-1.0"
+        assert exported_members["datePublished"] == CROISSANT["datePublished"]
+        reread_document = read_export(export(changed_dataset, "croissant"), "croissant")
+        assert reread_document.record["metadata"]["licence"] == "CC0-1.0"
+        assert reread_document.unmapped["/license"] == CROISSANT["license"]
 
     def test_of_two_documents_each_is_exported_with_its_own_values(self) -> None:
-        croissant, card = exported(read_one(CROISSANT)), exported(read_one(CARD, "signs/README.md"))
-        merged = replace(croissant, documents=(*croissant.documents, *card.documents))
+        croissant_dataset = imported_dataset(read_dataset(CROISSANT))
+        card_dataset = imported_dataset(read_dataset(CARD, "signs/README.md"))
+        merged_dataset = replace(croissant_dataset, documents=(*croissant_dataset.documents, *card_dataset.documents))
 
-        assert members(export(merged, "croissant"))["name"] == CROISSANT["name"]
-        assert export(merged, "card").content.decode().endswith(CARD.split("---\n")[2])
+        assert members(export(merged_dataset, "croissant"))["name"] == CROISSANT["name"]
+        assert export(merged_dataset, "card").content.decode().endswith(CARD.split("---\n")[2])
 
     def test_quotes_of_claims_stand_in_the_fields_for_responsible_ai(self) -> None:
         quote = "Everybody signed a form."
         claim = ExportedClaim(attribute="informed_consent", value=True, quote=quote)
-        dataset = exported(read_one(CROISSANT))
+        dataset = imported_dataset(read_dataset(CROISSANT))
         dataset = replace(dataset, claims=(*dataset.claims, claim))
 
-        stated = members(export(dataset, "croissant"))
+        exported_members = members(export(dataset, "croissant"))
 
-        assert stated["rai:dataCollection"] == quote
-        assert stated["rai:dataLimitations"] == CROISSANT["rai:dataLimitations"]
+        assert exported_members["rai:dataCollection"] == quote
+        assert exported_members["rai:dataLimitations"] == CROISSANT["rai:dataLimitations"]
 
 
 class TestSafeText:
@@ -335,19 +353,19 @@ COLLECTION: dict[str, Any] = {
 
 
 def test_one_dataset_of_a_collection_keeps_what_stood_around_it() -> None:
-    """Its own fields become those of the only resource, and the prose about the collection is not taken for its own."""
+    """Its own fields become those of the only resource, and the prose about the collection is not attributed to it."""
     _, document = documents_of(SourceDocument(json.dumps(COLLECTION).encode(), "signs/datapackage.json"))
 
-    file = export(exported(document), "datapackage")
+    file = export(imported_dataset(document), "datapackage")
 
     assert members(file)["resources"] == [COLLECTION["resources"][1]]
     assert {name: members(file)[name] for name in ("title", "licenses", "own")} == {
         name: COLLECTION[name] for name in ("title", "licenses", "own")
     }
-    again = read_again(file, "datapackage")
-    assert again.sections == document.sections
-    assert again.unmapped == document.unmapped
-    assert again.record["dataset_name"] == "b"
+    reread_document = read_export(file, "datapackage")
+    assert reread_document.sections == document.sections
+    assert reread_document.unmapped == document.unmapped
+    assert reread_document.record["dataset_name"] == "b"
 
 
 def test_the_readme_beside_a_package_comes_back() -> None:
@@ -355,7 +373,7 @@ def test_the_readme_beside_a_package_comes_back() -> None:
     source = SourceDocument(json.dumps(DATA_PACKAGE).encode(), "signs/datapackage.json", {"README.md": readme})
     (document,) = documents_of(source)
 
-    again = read_again(export(exported(document), "datapackage"), "datapackage")
+    reread_document = read_export(export(imported_dataset(document), "datapackage"), "datapackage")
 
-    assert again.sections == document.sections
-    assert again.unmapped == document.unmapped
+    assert reread_document.sections == document.sections
+    assert reread_document.unmapped == document.unmapped

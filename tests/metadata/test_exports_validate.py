@@ -12,8 +12,8 @@ import rdflib
 from hypothesis import given, settings
 from rdflib.namespace import DCAT, DCTERMS, RDF
 
-from tests.metadata.examples import CROISSANT, DCAT_AP, DCAT_US, read, read_one, sources
-from tests.metadata.exporting import URN, datasets, export, exported, members
+from tests.metadata.examples import CROISSANT, DCAT_AP, DCAT_US, read, read_dataset, sources
+from tests.metadata.exporting import URN, datasets, export, imported_dataset, members
 from touchstone.core.evidence import EvidenceLevel
 from touchstone.metadata.exact_values import MEMBER
 from touchstone.metadata.exported_dataset import ExportedClaim, ExportedDataset
@@ -47,7 +47,7 @@ RECORD: dict[str, Any] = {
         "source": {"name": "hub", "url": "https://hub.example/", "key": "signs"},
     },
 }
-MEASURED = {
+MEASUREMENT = {
     "rows": 1200,
     "sha256": "ab" * 32,
     "column_profiles": [{"name": "width", "type": "number"}, {"name": "taken on", "type": "date"}],
@@ -56,16 +56,16 @@ CLAIMS = (
     ExportedClaim(attribute="informed_consent", value=True, level=EvidenceLevel.REVIEWED, quote="All of them agreed."),
     ExportedClaim(attribute="transparency", value=True, quote="Taken by three students in 2020."),
 )
-FULL = ExportedDataset(URN, RECORD, CLAIMS, measured=MEASURED)
-BARE = ExportedDataset(URN, {"dataset_name": "Bare"})
-ACCESS = "http://publications.europa.eu/resource/authority/access-right/PUBLIC"
-NAME = {"type": "string", "pattern": "^[a-z0-9._-]+$"}
+FULL_DATASET = ExportedDataset(URN, RECORD, CLAIMS, measured=MEASUREMENT)
+BARE_DATASET = ExportedDataset(URN, {"dataset_name": "Bare"})
+PUBLIC_ACCESS = "http://publications.europa.eu/resource/authority/access-right/PUBLIC"
+NAME_SCHEMA = {"type": "string", "pattern": "^[a-z0-9._-]+$"}
 DATA_PACKAGE_SCHEMA: dict[str, Any] = {
     "type": "object",
     "required": ["resources"],
     "properties": {
         "$schema": {"const": "https://datapackage.org/profiles/2.0/datapackage.json"},
-        "name": NAME,
+        "name": NAME_SCHEMA,
         "id": {"type": "string"},
         "title": {"type": "string"},
         "description": {"type": "string"},
@@ -127,7 +127,7 @@ def graph_of(dataset: ExportedDataset) -> rdflib.Graph:
 
 
 class TestCroissant:
-    @pytest.mark.parametrize("dataset", [FULL, BARE], ids=["full", "bare"])
+    @pytest.mark.parametrize("dataset", [FULL_DATASET, BARE_DATASET], ids=["full", "bare"])
     def test_passes_mlcroissant(self, dataset: ExportedDataset) -> None:
         description = mlcroissant.Dataset(jsonld=members(export(dataset, "croissant")))
 
@@ -136,10 +136,10 @@ class TestCroissant:
 
     @pytest.mark.parametrize("is_foreign", [False, True])
     def test_a_valid_document_stays_valid(self, is_foreign: bool) -> None:
-        imported = {**members(export(FULL, "croissant")), "own:key": {"deep": [1]}}
+        imported_members = {**members(export(FULL_DATASET, "croissant")), "own:key": {"deep": [1]}}
         if is_foreign:
-            del imported[MEMBER]
-        dataset = exported(read_one(imported))
+            del imported_members[MEMBER]
+        dataset = imported_dataset(read_dataset(imported_members))
 
         description = mlcroissant.Dataset(jsonld=members(export(dataset, "croissant")))
 
@@ -155,9 +155,14 @@ class TestCroissant:
 
     def test_a_valid_document_of_an_earlier_version_stays_valid(self) -> None:
         """The terms of version 1.1 do not change what its names mean."""
-        address = "https://schema.org/"
-        imported = {
-            "@context": {"@language": "en", "@vocab": address, "sc": address, "ml": "http://mlcommons.org/schema/"},
+        vocabulary = "https://schema.org/"
+        imported_members = {
+            "@context": {
+                "@language": "en",
+                "@vocab": vocabulary,
+                "sc": vocabulary,
+                "ml": "http://mlcommons.org/schema/",
+            },
             "@type": "sc:Dataset",
             "name": "signs",
             "description": "Signs.",
@@ -181,12 +186,12 @@ class TestCroissant:
             ],
         }
         claim = ExportedClaim(attribute="informed_consent", value=True, quote="All agreed.")
-        document = exported(
-            read_document(SourceDocument(json.dumps(imported).encode(), "a.json"), "croissant").documents[0]
+        document = imported_dataset(
+            read_document(SourceDocument(json.dumps(imported_members).encode(), "a.json"), "croissant").documents[0]
         )
         dataset = replace(document, claims=(*document.claims, claim))
 
-        assert not mlcroissant.Dataset(jsonld=imported).metadata.ctx.issues.errors
+        assert not mlcroissant.Dataset(jsonld=imported_members).metadata.ctx.issues.errors
         exported_members = members(export(dataset, "croissant"))
 
         description = mlcroissant.Dataset(jsonld=exported_members)
@@ -194,10 +199,10 @@ class TestCroissant:
         assert exported_members["rai:dataCollection"] == "All agreed."
 
     def test_quotes_stand_in_the_fields_for_responsible_ai(self) -> None:
-        stated = members(export(FULL, "croissant"))
+        exported_members = members(export(FULL_DATASET, "croissant"))
 
-        assert stated["rai:dataCollection"] == "All of them agreed.\n\nTaken by three students in 2020."
-        assert stated["conformsTo"] == [
+        assert exported_members["rai:dataCollection"] == "All of them agreed.\n\nTaken by three students in 2020."
+        assert exported_members["conformsTo"] == [
             "http://mlcommons.org/croissant/1.1",
             "http://mlcommons.org/croissant/RAI/1.0",
         ]
@@ -205,13 +210,13 @@ class TestCroissant:
 
 class TestDcat:
     def test_states_what_the_record_states(self) -> None:
-        graph = graph_of(FULL)
+        graph = graph_of(FULL_DATASET)
 
         (dataset,) = graph.subjects(RDF.type, DCAT.Dataset)
         assert graph.value(dataset, DCTERMS.title) == rdflib.Literal("Street Signs")
         assert graph.value(dataset, DCTERMS.identifier) == rdflib.Literal("signs")
         assert graph.value(dataset, DCTERMS.license) == rdflib.URIRef("https://spdx.org/licenses/CC-BY-4.0")
-        assert graph.value(dataset, DCTERMS.accessRights) == rdflib.URIRef(ACCESS)
+        assert graph.value(dataset, DCTERMS.accessRights) == rdflib.URIRef(PUBLIC_ACCESS)
         assert graph.value(dataset, DCAT.landingPage) == rdflib.URIRef("https://signs.example/home")
         assert set(graph.objects(dataset, DCAT.keyword)) == {rdflib.Literal("signs"), rdflib.Literal("road")}
         assert str(graph.value(dataset, DCTERMS.issued)) == "2021"
@@ -229,22 +234,22 @@ class TestDcat:
     @pytest.mark.parametrize("standard", [standard.key for standard in STANDARDS])
     def test_parses_after_an_import_from_any_standard(self, standard: str) -> None:
         for document in read_document(sources()[standard]).documents:
-            graph = graph_of(exported(document))
+            graph = graph_of(imported_dataset(document))
             assert list(graph.subjects(RDF.type, DCAT.Dataset))
 
-    @pytest.mark.parametrize("original", [DCAT_AP, DCAT_US])
-    def test_keeps_the_statements_of_an_imported_document(self, original: dict[str, Any]) -> None:
-        remote = {"@context": "https://project-open-data.cio.gov/v1.1/schema/catalog.jsonld"}
-        document = read({**remote, **original}).documents[0]
+    @pytest.mark.parametrize("original_members", [DCAT_AP, DCAT_US])
+    def test_keeps_the_statements_of_an_imported_document(self, original_members: dict[str, Any]) -> None:
+        remote_context = {"@context": "https://project-open-data.cio.gov/v1.1/schema/catalog.jsonld"}
+        document = read({**remote_context, **original_members}).documents[0]
 
-        graph = graph_of(exported(document))
+        graph = graph_of(imported_dataset(document))
 
         assert list(graph.objects(None, DCTERMS.title))
         assert list(graph.objects(None, DCTERMS.description))
 
 
 class TestDataPackage:
-    @pytest.mark.parametrize("dataset", [FULL, BARE], ids=["full", "bare"])
+    @pytest.mark.parametrize("dataset", [FULL_DATASET, BARE_DATASET], ids=["full", "bare"])
     def test_satisfies_the_profile(self, dataset: ExportedDataset) -> None:
         jsonschema.validate(members(export(dataset, "datapackage")), DATA_PACKAGE_SCHEMA)
 
@@ -254,7 +259,7 @@ class TestDataPackage:
         jsonschema.validate(members(export(dataset, "datapackage")), DATA_PACKAGE_SCHEMA)
 
     def test_has_the_columns_of_the_file(self) -> None:
-        (resource,) = members(export(FULL, "datapackage"))["resources"]
+        (resource,) = members(export(FULL_DATASET, "datapackage"))["resources"]
 
         assert resource["schema"]["fields"] == [
             {"name": "width", "type": "number"},
@@ -264,9 +269,9 @@ class TestDataPackage:
 
 
 def test_schema_org_is_json_ld() -> None:
-    stated = members(export(FULL, "jsonld"))
+    exported_members = members(export(FULL_DATASET, "jsonld"))
     graph = rdflib.Graph()
-    graph.parse(data=json.dumps({**stated, "@context": {"@vocab": "https://schema.org/"}}), format="json-ld")
+    graph.parse(data=json.dumps({**exported_members, "@context": {"@vocab": "https://schema.org/"}}), format="json-ld")
 
     assert (None, rdflib.URIRef("https://schema.org/license"), None) in graph
-    assert CROISSANT["name"] == stated["name"]
+    assert CROISSANT["name"] == exported_members["name"]

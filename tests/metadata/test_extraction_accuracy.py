@@ -23,10 +23,10 @@ def proposals(documents: dict[str, list[Section]]) -> dict[str, dict[str, Claim]
 
 def test_precision_and_recall(proposals: dict[str, dict[str, Claim]]) -> None:
     evaluation = evaluate(LABELS, proposals)
-    assert evaluation.overall.right >= 0.95 * evaluation.overall.proposed
-    assert evaluation.overall.right >= 0.75 * evaluation.overall.decided
+    assert evaluation.overall.right_count >= 0.95 * evaluation.overall.proposal_count
+    assert evaluation.overall.right_count >= 0.75 * evaluation.overall.decision_count
     for name, score in evaluation.by_criterion.items():
-        assert score.decided < 10 or score.right >= 0.85 * score.proposed, name
+        assert score.decision_count < 10 or score.right_count >= 0.85 * score.proposal_count, name
 
 
 def test_every_quote_stands_verbatim_in_its_document(

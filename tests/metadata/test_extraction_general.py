@@ -8,8 +8,8 @@ from touchstone.metadata.comments import blank_comments
 from touchstone.metadata.documents import Claim, Section
 from touchstone.metadata.extraction.proposals import propose_claims
 
-ANONYMISED = "All user names were removed from the posts."
-CHECKED = "The labels were manually checked by two editors."
+ANONYMISATION_SENTENCE = "All user names were removed from the posts."
+QUALITY_SENTENCE = "The labels were manually checked by two editors."
 
 
 def claims_of(text: str, *headings: str) -> dict[str, Claim]:
@@ -18,10 +18,12 @@ def claims_of(text: str, *headings: str) -> dict[str, Claim]:
 
 
 def test_an_assertion_becomes_a_claim_with_its_quote_and_place() -> None:
-    section = Section(("Dataset Card", "Personal Information"), f"The corpus has posts. {ANONYMISED} It is small.")
+    section = Section(
+        ("Dataset Card", "Personal Information"), f"The corpus has posts. {ANONYMISATION_SENTENCE} It is small."
+    )
     (claim,) = [claim for claim in propose_claims([section]) if claim.attribute == "anonymization_applied"]
     assert claim.value is True
-    assert claim.quote == ANONYMISED
+    assert claim.quote == ANONYMISATION_SENTENCE
     assert claim.place == "Dataset Card > Personal Information"
     assert claim.scope == "subjects"
     assert claim.note
@@ -33,11 +35,11 @@ def test_the_people_that_a_sentence_names_matter_only_for_criteria_about_the_peo
         "data_quality_documented"
     ]
     assert (agreement.value, agreement.scope) == (True, None)
-    assert claims_of(ANONYMISED)["anonymization_applied"].scope == "subjects"
+    assert claims_of(ANONYMISATION_SENTENCE)["anonymization_applied"].scope == "subjects"
 
 
 def test_the_place_of_a_structured_field_is_a_json_pointer() -> None:
-    section = Section(("rai:dataManipulation/x", "0"), ANONYMISED, is_structured=True)
+    section = Section(("rai:dataManipulation/x", "0"), ANONYMISATION_SENTENCE, is_structured=True)
     assert propose_claims([section])[0].place == "/rai:dataManipulation~1x/0"
 
 
@@ -59,9 +61,9 @@ def test_the_place_of_a_structured_field_is_a_json_pointer() -> None:
         "Describe how user names were removed.",
         "If known, state whether the labels were checked and list who made them.",
         "Were user names removed from the posts?",
-        f"<!-- {ANONYMISED} -->",
-        f"<!-- {ANONYMISED} {CHECKED}",
-        f"```\n{ANONYMISED}\n```",
+        f"<!-- {ANONYMISATION_SENTENCE} -->",
+        f"<!-- {ANONYMISATION_SENTENCE} {QUALITY_SENTENCE}",
+        f"```\n{ANONYMISATION_SENTENCE}\n```",
         "Please refer to the paper, where user names were removed.",
         "For more details on how the labels were manually checked see the paper.",
     ],
@@ -150,7 +152,7 @@ def test_comments_are_hidden_without_moving_anything() -> None:
 
 
 @pytest.mark.parametrize(
-    "hostile",
+    "hostile_text",
     [
         "[" * 100_000,
         "[a](" * 30_000,
@@ -171,16 +173,16 @@ def test_comments_are_hidden_without_moving_anything() -> None:
         "|a" * 50_000 + "\n" + "|-" * 50_000,
         "\x00\ufffd\udcff\u202e" * 10_000,
     ],
-    ids=lambda hostile: hostile[:12].encode("unicode_escape").decode(),
+    ids=lambda hostile_text: hostile_text[:12].encode("unicode_escape").decode(),
 )
-def test_hostile_text_is_read_in_linear_time(hostile: str) -> None:
-    started = time.process_time()
-    propose_claims([Section(("Source Data",), hostile)])
-    assert time.process_time() - started < 20
+def test_hostile_text_is_read_in_linear_time(hostile_text: str) -> None:
+    started_at = time.process_time()
+    propose_claims([Section(("Source Data",), hostile_text)])
+    assert time.process_time() - started_at < 20
 
 
 def test_huge_text_is_read_up_to_a_limit() -> None:
-    section = Section(("Source Data",), "\n" * 5_000_000 + ANONYMISED)
+    section = Section(("Source Data",), "\n" * 5_000_000 + ANONYMISATION_SENTENCE)
     assert propose_claims([section]) == []
 
 

@@ -1,20 +1,20 @@
-"""Hugging Face dataset cards, with what stands beside them."""
+"""Hugging Face dataset cards, and the files beside them."""
 
 from typing import Any
 
 import pytest
 
-from tests.metadata.examples import CARD, INFOS, as_bytes, claim_on, codes, read, read_one
+from tests.metadata.examples import CARD, INFOS, as_bytes, claim_on, read, read_dataset, rejection_codes
 from touchstone.core.attributes import ETHICAL
 
 
-def card(head: str = "pretty_name: Signs", body: str = "## Dataset Description\nText.\n") -> str:
-    return f"---\n{head}\n---\n# Dataset Card for Signs\n\n{body}"
+def card_text(front_matter: str = "pretty_name: Signs", body: str = "## Dataset Description\nText.\n") -> str:
+    return f"---\n{front_matter}\n---\n# Dataset Card for Signs\n\n{body}"
 
 
 def read_card(text: str, infos: Any = None) -> Any:
     companions = {} if infos is None else {"dataset_infos__json": as_bytes(infos)}
-    return read_one(text, "signs/README.md", **companions)
+    return read_dataset(text, "signs/README.md", **companions)
 
 
 class TestTheExample:
@@ -50,7 +50,7 @@ class TestTheExample:
         assert not {claim.attribute for claim in self.document.claims} & set(ETHICAL)
         assert all("Discussion of Biases" not in section.path for section in self.document.sections)
         assert all("consent" not in section.text for section in self.document.sections)
-        assert sorted(codes(self.document)) == ["html_comment", "placeholder"]
+        assert sorted(rejection_codes(self.document)) == ["html_comment", "placeholder"]
 
     def test_nothing_is_lost(self) -> None:
         unmapped = self.document.unmapped
@@ -63,7 +63,7 @@ class TestTheExample:
 
 class TestAccess:
     def test_a_gate_of_the_hub_is_not_open(self) -> None:
-        document = read_card(card("license: mit\nextra_gated_prompt: You agree to our terms.\npretty_name: Signs"))
+        document = read_card(card_text("license: mit\nextra_gated_prompt: You agree to our terms.\npretty_name: Signs"))
         assert claim_on(document, "is_public").value is False
         assert claim_on(document, "is_public").quote == "You agree to our terms."
 
@@ -78,38 +78,38 @@ class TestAccess:
         ],
     )
     def test_a_stated_condition_is_not_open_whatever_the_licence(self, sentence: str) -> None:
-        document = read_card(card("license: mit\npretty_name: Signs", f"### Dataset Summary\nSigns. {sentence}\n"))
+        document = read_card(card_text("license: mit\npretty_name: Signs", f"### Dataset Summary\nSigns. {sentence}\n"))
         claim = claim_on(document, "is_public")
         assert (claim.value, claim.quote.rstrip(".")) == (False, sentence.rstrip("."))
 
     def test_a_condition_in_a_comment_is_none(self) -> None:
-        document = read_card(card("license: mit", "### Dataset Summary\nSigns <!-- available on request -->\n"))
+        document = read_card(card_text("license: mit", "### Dataset Summary\nSigns <!-- available on request -->\n"))
         assert document.record["is_public"] is True
 
     def test_without_a_licence_or_an_address_openness_is_unknown(self) -> None:
-        assert "is_public" not in read_card(card("license: unknown\npretty_name: Signs")).record
+        assert "is_public" not in read_card(card_text("license: unknown\npretty_name: Signs")).record
 
     def test_a_download_by_hand_leaves_openness_unknown(self) -> None:
-        document = read_card(card("license: mit", "### Dataset Summary\nYou have to download it manually.\n"))
+        document = read_card(card_text("license: mit", "### Dataset Summary\nYou have to download it manually.\n"))
         assert "is_public" not in document.record
-        assert "access_unclear" in codes(document)
+        assert "access_unclear" in rejection_codes(document)
 
     def test_details_replace_the_licence_other(self) -> None:
-        document = read_card(card("license: other\nlicense_details: LDC User Agreement\npretty_name: Signs"))
+        document = read_card(card_text("license: other\nlicense_details: LDC User Agreement\npretty_name: Signs"))
         assert document.record["metadata"]["licence"] == "LDC User Agreement"
 
 
 class TestFaults:
-    def test_a_head_with_an_anchor_is_listed_and_the_prose_is_used(self) -> None:
-        document = read_card(card("a: &x 1\nb: *x"))
-        assert codes(document) == ["yaml_anchor_refused"]
+    def test_front_matter_with_an_anchor_is_listed_and_the_prose_is_used(self) -> None:
+        document = read_card(card_text("a: &x 1\nb: *x"))
+        assert rejection_codes(document) == ["yaml_anchor_refused"]
         assert document.record["dataset_name"] == "Signs"
         assert document.sections
         assert document.unmapped["#head"] == "a: &x 1\nb: *x\n"
 
     def test_infos_that_are_truncated_are_listed(self) -> None:
-        document = read_one(CARD, "signs/README.md", dataset_infos__json=b'{"default": {"spl')
-        assert "truncated_document" in codes(document)
+        document = read_dataset(CARD, "signs/README.md", dataset_infos__json=b'{"default": {"spl')
+        assert "truncated_document" in rejection_codes(document)
         assert "instances_number" not in document.record
 
     def test_a_template_without_a_name_is_rejected(self) -> None:
@@ -118,15 +118,15 @@ class TestFaults:
     def test_wrong_encoding(self) -> None:
         assert read(CARD.replace("Pictures", "Données").encode("latin-1"), "a/README.md").code == "wrong_encoding"
 
-    def test_sizes_in_the_head_come_first(self) -> None:
-        head = (
+    def test_sizes_in_the_front_matter_come_first(self) -> None:
+        front_matter = (
             "pretty_name: Signs\ndataset_info:\n  features:\n  - name: a\n    dtype: string\n"
             "  splits:\n  - name: train\n    num_examples: 12\n"
         )
-        document = read_card(card(head), INFOS)
+        document = read_card(card_text(front_matter), INFOS)
         assert document.record["instances_number"] == 12
         assert claim_on(document, "is_split").value is False
 
     def test_a_column_called_name_does_not_hide_the_others(self) -> None:
         infos = {"default": {"features": {"a": {"name": {"dtype": "string"}}, "b": {"dtype": "int32"}}}}
-        assert read_card(card(), infos).record["features_number"] == 2
+        assert read_card(card_text(), infos).record["features_number"] == 2

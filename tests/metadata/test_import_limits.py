@@ -1,4 +1,4 @@
-"""What is kept of one dataset is limited, whoever has written its document."""
+"""The amount of data that is kept of one dataset is limited, whoever has written its document."""
 
 from dataclasses import replace
 
@@ -20,10 +20,10 @@ DOCUMENT = DatasetDocument("croissant", None, "key", {"dataset_name": "A"})
 def test_claims_beyond_the_limit_are_left_out() -> None:
     claims = tuple(Claim("informed_consent", True, f"quote {number}") for number in range(MAX_CLAIMS + 3))
 
-    limited = within_limits(replace(DOCUMENT, claims=claims))
+    limited_document = within_limits(replace(DOCUMENT, claims=claims))
 
-    assert limited.claims == claims[:MAX_CLAIMS]
-    [rejection] = limited.rejected
+    assert limited_document.claims == claims[:MAX_CLAIMS]
+    [rejection] = limited_document.rejected
     assert (rejection.code, rejection.facts) == ("too_many_claims", {"limit": MAX_CLAIMS, "left_out": 3})
 
 
@@ -31,14 +31,19 @@ def test_long_details_of_a_claim_are_cut_off() -> None:
     long_text = "x" * (MAX_DETAIL_LENGTH + 1)
     claim = Claim("informed_consent", True, "quote", place=long_text, field=long_text, note=long_text)
 
-    [limited] = within_limits(replace(DOCUMENT, claims=(claim,))).claims
+    [limited_claim] = within_limits(replace(DOCUMENT, claims=(claim,))).claims
 
     cut_text = "x" * MAX_DETAIL_LENGTH
-    assert (limited.quote, limited.place, limited.field, limited.note) == ("quote", cut_text, cut_text, cut_text)
+    assert (limited_claim.quote, limited_claim.place, limited_claim.field, limited_claim.note) == (
+        "quote",
+        cut_text,
+        cut_text,
+        cut_text,
+    )
 
 
 def test_long_places_of_proposals_are_cut_off() -> None:
-    """A heading of any length is the place of what is found below it."""
+    """A heading of any length is the place of the claims below it."""
     prose = f"# Datasheet for {'x' * 2000}\n\n## Collection process\nAll speakers signed a consent form.\n"
     reading = read_document(SourceDocument(prose.encode(), "voices/datasheet.md"), "datasheet")
 
@@ -48,13 +53,15 @@ def test_long_places_of_proposals_are_cut_off() -> None:
 
 
 def test_earlier_documents_share_the_limit_of_the_fields() -> None:
-    field = {"/field": "x" * (MAX_UNMAPPED_BYTES // 2)}
-    large = ImportedDocument(standard="dcat", unmapped=field)
-    small = ImportedDocument(standard="ckan", unmapped={"/field": "x"})
+    unmapped_fields = {"/field": "x" * (MAX_UNMAPPED_BYTES // 2)}
+    large_document = ImportedDocument(standard="dcat", unmapped=unmapped_fields)
+    small_document = ImportedDocument(standard="ckan", unmapped={"/field": "x"})
 
-    limited = within_limits(replace(DOCUMENT, unmapped=field, earlier=(large, small)))
+    limited_document = within_limits(
+        replace(DOCUMENT, unmapped=unmapped_fields, earlier=(large_document, small_document))
+    )
 
-    assert (limited.unmapped, limited.earlier) == (field, (small,))
-    assert [(part.place, part.code) for part in limited.rejected] == [
+    assert (limited_document.unmapped, limited_document.earlier) == (unmapped_fields, (small_document,))
+    assert [(part.place, part.code) for part in limited_document.rejected] == [
         ("/touchstone:dataset/imported/0", "field_too_large")
     ]

@@ -21,31 +21,31 @@ from tests.metadata.examples import (
     UCI_REPLY,
     as_bytes,
     claim_on,
-    codes,
     read,
-    read_one,
+    read_dataset,
+    rejection_codes,
 )
 
 
-def changed(document: Any, path: str, value: Any) -> Any:
+def with_value(document: Any, path: str, value: Any) -> Any:
     """Return a copy of a document with one value replaced; steps of the path are separated by slashes."""
-    result = copy.deepcopy(document)
-    node = result
-    *steps, last = path.split("/")
+    changed_copy = copy.deepcopy(document)
+    node = changed_copy
+    *steps, last_step = path.split("/")
     for step in steps:
         node = node[int(step)] if isinstance(node, list) else node[step]
-    node[int(last) if isinstance(node, list) else last] = value
-    return result
+    node[int(last_step) if isinstance(node, list) else last_step] = value
+    return changed_copy
 
 
 class TestDatasheet:
     def test_counts_split_and_licence(self) -> None:
-        document = read_one(DATASHEET, "voices/en.md")
+        document = read_dataset(DATASHEET, "voices/en.md")
         assert document.key == "voices/en"
         assert claim_on(document, "instances_number").quote == "contains 1200 clips"
         assert document.record["is_split"] is True
         assert document.record["metadata"]["licence"] == "CC0-1.0"
-        assert "html_comment" in codes(document)
+        assert "html_comment" in rejection_codes(document)
         assert "#body" in document.unmapped
 
     def test_a_readme_of_a_program_is_no_datasheet(self) -> None:
@@ -59,7 +59,7 @@ class TestOpenML:
 
     def read(self, qualities: bytes, features: bytes = b"{}") -> Any:
         companions = {"api-v1-jdq-9__json": qualities, "api-v1-jdf-9__json": features}
-        return read_one(OPENML, "api-v1-jd-9.json", **companions)
+        return read_dataset(OPENML, "api-v1-jd-9.json", **companions)
 
     def test_the_target_and_identifiers_are_no_features(self) -> None:
         document = self.read(self.qualities(NumberOfFeatures="3.0"), as_bytes(OPENML_FEATURES))
@@ -78,14 +78,14 @@ class TestOpenML:
         document = self.read(self.qualities(PercentageOfMissingValues="0.4"))
         assert "missing_values_percentage" not in document.record
         assert document.record["has_missing_values"] is True
-        assert "ambiguous_unit" in codes(document)
+        assert "ambiguous_unit" in rejection_codes(document)
 
     def test_a_share_above_one_alone_is_a_percentage(self) -> None:
         document = self.read(self.qualities(PercentageOfMissingValues="12.5"))
         assert document.record["missing_values_percentage"] == 12.5
 
     def test_public_is_no_licence_and_a_warning_is_kept(self) -> None:
-        metadata = read_one(OPENML).record["metadata"]
+        metadata = read_dataset(OPENML).record["metadata"]
         assert "licence" not in metadata
         assert metadata["warnings"] == ["Do not use for benchmarks."]
 
@@ -99,21 +99,21 @@ class TestOpenML:
 
 class TestUci:
     def test_a_listing(self) -> None:
-        first, second = read(UCI_LISTING, "uci.csv").documents
-        assert first.key == "signs/6-30-1988"
-        assert first.record["task"] == ["classification", "clustering"]
-        assert first.record["domain"] == ["health"]
-        assert (first.record["year"], first.record["instances_number"]) == (1988, 150)
-        assert first.record["has_temporal_factors"] is True
-        assert "domain" not in second.record
+        first_document, second_document = read(UCI_LISTING, "uci.csv").documents
+        assert first_document.key == "signs/6-30-1988"
+        assert first_document.record["task"] == ["classification", "clustering"]
+        assert first_document.record["domain"] == ["health"]
+        assert (first_document.record["year"], first_document.record["instances_number"]) == (1988, 150)
+        assert first_document.record["has_temporal_factors"] is True
+        assert "domain" not in second_document.record
 
     def test_one_instance_is_not_believed(self) -> None:
         document = read(UCI_LISTING, "uci.csv").documents[1]
         assert "instances_number" not in document.record
-        assert codes(document) == ["implausible_value"]
+        assert rejection_codes(document) == ["implausible_value"]
 
     def test_a_reply_of_the_api(self) -> None:
-        document = read_one(UCI_REPLY)
+        document = read_dataset(UCI_REPLY)
         assert (document.key, document.record["instances_number"]) == ("53", 150)
         assert document.record["has_missing_values"] is False
         assert ("additional_info", "summary") in [section.path for section in document.sections]
@@ -121,40 +121,40 @@ class TestUci:
 
 class TestPmlb:
     def test_the_example(self) -> None:
-        document = read_one(PMLB, "signs/metadata.yaml")
+        document = read_dataset(PMLB, "signs/metadata.yaml")
         assert (document.key, document.record["features_number"], document.record["year"]) == ("signs", 2, 1999)
         assert document.record["domain"] == ["health"]
         assert "description" not in document.record
-        assert codes(document) == ["placeholder"]
+        assert rejection_codes(document) == ["placeholder"]
 
     def test_the_repository_has_no_licence_to_give(self) -> None:
-        assert "licence" not in read_one(PMLB, "signs/metadata.yaml").record["metadata"]
-        licensed = read_one(PMLB + "license: CC BY 4.0\n", "signs/metadata.yaml")
-        assert licensed.record["metadata"]["licence"] == "CC-BY-4.0"
+        assert "licence" not in read_dataset(PMLB, "signs/metadata.yaml").record["metadata"]
+        licensed_document = read_dataset(PMLB + "license: CC BY 4.0\n", "signs/metadata.yaml")
+        assert licensed_document.record["metadata"]["licence"] == "CC-BY-4.0"
 
     def test_a_table_that_pmlb_dropped_carries_a_warning(self) -> None:
-        document = read_one(PMLB, "_deprecated_signs/metadata.yaml")
+        document = read_dataset(PMLB, "_deprecated_signs/metadata.yaml")
         assert document.record["metadata"]["warnings"] == ["Deprecated by PMLB"]
 
     def test_the_year_of_the_uci_repository_is_not_that_of_a_table(self) -> None:
         text = PMLB.replace(
             "Doe J. Signs of the road. Journal of Signs (1999).", "UCI Machine Learning Repository; 2019."
         )
-        assert "year" not in read_one(text, "signs/metadata.yaml").record
+        assert "year" not in read_dataset(text, "signs/metadata.yaml").record
 
 
 class TestDataProvenanceInitiative:
     def test_the_example(self) -> None:
-        record = read_one(DPI).record
+        record = read_dataset(DPI).record
         assert (record["citations"], record["year"], record["instances_number"]) == (17, 2020, 120)
         assert record["task"] == ["question-answering"]
         assert record["metadata"]["licence"] == "Apache-2.0"
 
     def test_creators_and_an_audit_of_licences_prove_nothing(self) -> None:
-        assert not {"accountability_defined", "transparency"} & set(read_one(DPI).record)
+        assert not {"accountability_defined", "transparency"} & set(read_dataset(DPI).record)
 
     def test_data_on_request_is_not_open(self) -> None:
-        assert read_one(changed(DPI, "signs/Licenses/0/License", "Request Form")).record["is_public"] is False
+        assert read_dataset(with_value(DPI, "signs/Licenses/0/License", "Request Form")).record["is_public"] is False
 
     def test_the_template_is_no_dataset(self) -> None:
         assert read(DPI, "data_summaries/_template.json").code == "template"
@@ -162,21 +162,21 @@ class TestDataProvenanceInitiative:
 
 class TestFairGround:
     def test_the_warning_is_kept(self) -> None:
-        document = read_one(FAIRGROUND)
+        document = read_dataset(FAIRGROUND)
         assert document.record["metadata"]["warnings"] == ["Its use is no longer recommended."]
         assert (document.record["instances_number"], document.record["features_number"]) == (32560, 14)
 
     def test_a_share_of_zero_does_not_show_that_nothing_is_missing(self) -> None:
-        document = read_one(FAIRGROUND)
+        document = read_dataset(FAIRGROUND)
         assert not {"missing_values_percentage", "has_missing_values"} & set(document.record)
-        assert codes(document) == ["counts_only_nan"]
+        assert rejection_codes(document) == ["counts_only_nan"]
 
     @pytest.mark.parametrize(
         ("name", "year"), [("German Credit", 1994), ("South German Credit", 2020), ("Other", 1994)]
     )
     def test_the_year_is_that_of_the_variant(self, name: str, year: int) -> None:
         dates = "1994 (German Credit); 2020 (South German Credit)"
-        document = read_one([{**FAIRGROUND[0], "ann_dataset_name": name, "ann_year_last_updated": dates}])
+        document = read_dataset([{**FAIRGROUND[0], "ann_dataset_name": name, "ann_year_last_updated": dates}])
         assert document.record["year"] == year
 
     def test_one_annotation_that_cannot_be_used_does_not_stop_the_others(self) -> None:
@@ -187,7 +187,7 @@ class TestFairGround:
 
 class TestCkan:
     def test_the_example(self) -> None:
-        document = read_one(CKAN)
+        document = read_dataset(CKAN)
         assert (document.key, document.record["year"], document.record["is_public"]) == ("b1-2", 2019, True)
         assert document.record["metadata"]["licence"] == "CC0-1.0"
         assert claim_on(document, "accountability_defined").quote == "City of Example"
@@ -195,13 +195,13 @@ class TestCkan:
         assert document.unmapped["/resources"][0]["url"] == "file:///etc/passwd"
 
     def test_an_author_does_not_answer_for_a_dataset(self) -> None:
-        document = changed(changed(CKAN, "result/organization", None), "result/author", "Ada")
-        assert "accountability_defined" not in read_one(document).record
+        document = with_value(with_value(CKAN, "result/organization", None), "result/author", "Ada")
+        assert "accountability_defined" not in read_dataset(document).record
 
     def test_a_search_has_many_datasets(self) -> None:
         package = CKAN["result"]
-        search = {"success": True, "result": {"count": 2, "results": [package, {**package, "id": "c"}]}}
-        assert [document.key for document in read(search).documents] == ["b1-2", "c"]
+        search_reply = {"success": True, "result": {"count": 2, "results": [package, {**package, "id": "c"}]}}
+        assert [document.key for document in read(search_reply).documents] == ["b1-2", "c"]
 
     def test_a_failed_request_is_rejected(self) -> None:
         assert read({"success": False, "error": {"message": "Not found"}}).code == "error_reply"
@@ -221,13 +221,13 @@ class TestDcat:
 
     def test_an_agreement_in_the_place_of_a_licence_is_shortened_and_kept(self) -> None:
         agreement = "<p>Terms of use.</p>" + "<p>You agree to everything.</p>" * 100
-        document = read(changed(DCAT_US, "dataset/0/license", agreement)).documents[0]
+        document = read(with_value(DCAT_US, "dataset/0/license", agreement)).documents[0]
         assert document.record["metadata"]["licence"].startswith("Terms of use. You agree")
         assert len(document.record["metadata"]["licence"]) <= 201
         assert document.unmapped["/license"] == agreement
 
     def test_dcat_ap_in_english_with_rights_and_licence(self) -> None:
-        document = read_one(DCAT_AP)
+        document = read_dataset(DCAT_AP)
         assert (document.standard, document.key) == ("dcat", "https://signs.example/ap")
         assert document.record["dataset_name"] == "Signs"
         assert document.record["is_public"] is False
@@ -242,7 +242,7 @@ class TestDcat:
 
 class TestDataPackage:
     def test_a_package_with_one_table(self) -> None:
-        document = read_one(DATA_PACKAGE, "signs/datapackage.json")
+        document = read_dataset(DATA_PACKAGE, "signs/datapackage.json")
         assert (document.record["features_number"], document.record["has_temporal_factors"]) == (2, True)
         assert document.record["metadata"]["licence"] == "PDDL-1.0"
         assert claim_on(document, "accountability_defined").quote == "Sign desk"
@@ -256,19 +256,19 @@ class TestDataPackage:
 
 class TestTensorFlowDatasets:
     def test_tags_without_a_line_end_between_them(self) -> None:
-        document = read_one("Signs of the road.", "signs/README.md", TAGS__txt=TFDS_TAGS.encode())
+        document = read_dataset("Signs of the road.", "signs/README.md", TAGS__txt=TFDS_TAGS.encode())
         assert document.record["task"] == ["summarization"]
         assert document.record["metadata"]["language"] == ["en"]
 
     def test_restricted_access(self) -> None:
         text = "Signs.\n\nThe data is available upon request."
-        document = read_one(text, "signs/README.md", TAGS__txt=b"")
+        document = read_dataset(text, "signs/README.md", TAGS__txt=b"")
         assert claim_on(document, "is_public").quote == "The data is available upon request."
 
 
 @pytest.mark.parametrize("standard", ["rdatasets"])
 def test_an_index_of_tables(standard: str) -> None:
     text = "package,item,title,rows_counted,cols_counted,missing_pct\nbase,signs,Street signs,12,3,0.0\n"
-    document = read_one(text, "index.csv")
+    document = read_dataset(text, "index.csv")
     assert (document.standard, document.key) == (standard, "base/signs")
     assert (document.record["instances_number"], document.record["has_missing_values"]) == (12, False)

@@ -7,9 +7,9 @@ from touchstone.metadata.parsing import DocumentError, decode, parse_csv, parse_
 
 
 def code_of(function: object, argument: object) -> str:
-    with pytest.raises(DocumentError) as caught:
+    with pytest.raises(DocumentError) as failure:
         list(function(argument) or ())  # type: ignore[operator]
-    return str(caught.value.code)
+    return str(failure.value.code)
 
 
 class TestDecoding:
@@ -80,9 +80,9 @@ class TestJson:
         assert code_of(parse_json, text) == "truncated_document"
 
     def test_other_faults_name_their_place(self) -> None:
-        with pytest.raises(DocumentError) as caught:
+        with pytest.raises(DocumentError) as failure:
             parse_json('{"a": 1,\n "b": }')
-        assert (caught.value.code, caught.value.facts) == ("invalid_json", {"line": 2, "column": 7})
+        assert (failure.value.code, failure.value.facts) == ("invalid_json", {"line": 2, "column": 7})
 
 
 class TestYaml:
@@ -100,7 +100,9 @@ class TestYaml:
         assert code_of(parse_yaml, text) == "yaml_tag_refused"
 
     def test_a_bomb_of_aliases_is_refused(self) -> None:
-        lines = ["a0: &a0 [lol]"] + [f"a{n}: &a{n} [{','.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 10)]
+        lines = ["a0: &a0 [lol]"] + [
+            f"a{level}: &a{level} [{','.join([f'*a{level - 1}'] * 9)}]" for level in range(1, 10)
+        ]
         assert code_of(parse_yaml, "\n".join(lines)) == "yaml_anchor_refused"
 
     @pytest.mark.parametrize("text", ["[" * 100 + "]" * 100, "- " * 5000 + "a"])

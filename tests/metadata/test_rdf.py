@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import rdflib
 
-from tests.metadata.examples import claim_on, codes, read
-from tests.metadata.exporting import exported
+from tests.metadata.examples import claim_on, read, rejection_codes
+from tests.metadata.exporting import imported_dataset
 from touchstone.metadata.documents import DatasetDocument
 from touchstone.metadata.readers.json_ld import MAX_EMBEDDED_NODES
 from touchstone.metadata.readers.source_document import SourceDocument
@@ -60,14 +60,14 @@ def no_sockets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
 
 
-def in_syntax(name: str) -> str:
-    """Return the catalog in the syntax that the name of a file stands for."""
+def serialize_catalog(name: str) -> str:
+    """Return the catalog in the syntax that belongs to the name of a file."""
     return rdflib.Graph().parse(data=CATALOG, format="turtle").serialize(format=SYNTAXES[name])
 
 
-def signs_in(name: str) -> DatasetDocument:
+def read_signs(name: str) -> DatasetDocument:
     """Return the street signs as they are read from a file of this name."""
-    reading = read(in_syntax(name), name)
+    reading = read(serialize_catalog(name), name)
     assert (reading.standard, reading.code, len(reading.documents)) == ("dcat", None, 2)
     return next(document for document in reading.documents if document.key == "signs-2021")
 
@@ -75,7 +75,7 @@ def signs_in(name: str) -> DatasetDocument:
 @pytest.mark.parametrize("name", SYNTAXES)
 class TestEachSyntax:
     def test_the_record_has_what_the_nodes_around_the_dataset_say(self, name: str) -> None:
-        signs = signs_in(name)
+        signs = read_signs(name)
         assert signs.record["dataset_name"] == "Street signs"
         assert signs.record["description"] == 'All "street" signs of the city.'
         assert signs.record["domain"] == ["transportation"]
@@ -86,20 +86,20 @@ class TestEachSyntax:
         assert claim_on(signs, "accountability_defined").quote == "Road Office"
 
     def test_every_quote_stands_in_the_document(self, name: str) -> None:
-        texts = document_texts(SourceDocument(in_syntax(name).encode(), name))
-        assert all(contains_quote(texts, claim.quote) for claim in signs_in(name).claims)
+        texts = document_texts(SourceDocument(serialize_catalog(name).encode(), name))
+        assert all(contains_quote(texts, claim.quote) for claim in read_signs(name).claims)
 
     def test_an_export_contains_the_parts_of_the_dataset(self, name: str) -> None:
-        original = next(subject for subject in graph_of(CATALOG, "turtle").subjects(rdflib.DCTERMS.language))
-        file = export_dataset(exported(signs_in(name)), "dcat")
+        dataset = next(subject for subject in graph_of(CATALOG, "turtle").subjects(rdflib.DCTERMS.language))
+        file = export_dataset(imported_dataset(read_signs(name)), "dcat")
         graph = graph_of(file.content.decode(), "json-ld")
-        publisher = graph.value(original, rdflib.DCTERMS.publisher)
+        publisher = graph.value(dataset, rdflib.DCTERMS.publisher)
         assert graph.value(publisher, rdflib.FOAF.name) == rdflib.Literal("Road Office", "en")
-        contact = graph.value(original, rdflib.DCAT.contactPoint)
+        contact = graph.value(dataset, rdflib.DCAT.contactPoint)
         assert graph.value(contact, rdflib.URIRef("http://www.w3.org/2006/vcard/ns#fn")) == rdflib.Literal("Sign desk")
 
     def test_a_truncated_document_is_rejected_or_read_in_part(self, name: str) -> None:
-        content = in_syntax(name).encode()
+        content = serialize_catalog(name).encode()
         for length in range(0, len(content), 31):
             reading = read(content[:length], name)
             assert reading.documents or reading.code
@@ -112,7 +112,7 @@ def graph_of(text: str, syntax: str) -> rdflib.Graph:
 
 def test_a_document_without_a_name_is_recognised_by_its_beginning() -> None:
     for name in ("catalog.ttl", "catalog.rdf"):
-        assert read(in_syntax(name), "").standard == "dcat"
+        assert read(serialize_catalog(name), "").standard == "dcat"
 
 
 def test_turtle_may_begin_as_json_does() -> None:
@@ -121,23 +121,23 @@ def test_turtle_may_begin_as_json_does() -> None:
 
 
 def test_the_same_document_is_read_in_the_same_way_and_in_its_order() -> None:
-    first, second = read(CATALOG, "catalog.ttl"), read(CATALOG, "catalog.ttl")
-    assert first == second
-    assert [document.key for document in first.documents] == ["signs-2021", "007"]
-    desks = first.documents[1].unmapped["/dcat:contactPoint"]
-    assert [desk["vcard:fn"] for desk in desks] == ["Second desk", "Third desk"]
+    first_reading, second_reading = read(CATALOG, "catalog.ttl"), read(CATALOG, "catalog.ttl")
+    assert first_reading == second_reading
+    assert [document.key for document in first_reading.documents] == ["signs-2021", "007"]
+    contacts = first_reading.documents[1].unmapped["/dcat:contactPoint"]
+    assert [contact["vcard:fn"] for contact in contacts] == ["Second desk", "Third desk"]
 
 
 def test_another_dataset_is_no_part_of_a_dataset() -> None:
     text = PREFIXES + '<a> a dcat:Dataset ; dct:title "A" ; dct:source <b> . <b> a dcat:Dataset ; dct:title "B" .'
-    first = read(text, "catalog.ttl").documents[0]
-    assert first.unmapped["/dct:source"] == {"@id": "b"}
+    document = read(text, "catalog.ttl").documents[0]
+    assert document.unmapped["/dct:source"] == {"@id": "b"}
 
 
 def test_a_dataset_without_an_address_has_its_title_as_its_key() -> None:
     document = read(PREFIXES + '[] a dcat:Dataset ; dct:title "Signs" .', "catalog.ttl").documents[0]
     assert document.key == "Signs"
-    assert codes(document) == ["missing_identifier"]
+    assert rejection_codes(document) == ["missing_identifier"]
     assert "url" not in document.record.get("metadata", {})
 
 
@@ -146,12 +146,14 @@ class TestHostileDocuments:
         secret = tmp_path / "secret"
         secret.write_text("green herons")
         for entity in ('a "aaaaaaaaaa"', f'a SYSTEM "{secret.as_uri()}"', '% a SYSTEM "http://127.0.0.1:9/a"'):
-            text = in_syntax("catalog.rdf").replace("?>", f"?>\n<!DOCTYPE rdf:RDF [<!ENTITY {entity}>]>", 1)
+            text = serialize_catalog("catalog.rdf").replace("?>", f"?>\n<!DOCTYPE rdf:RDF [<!ENTITY {entity}>]>", 1)
             reading = read(text.replace("Road Office", "&a;"), "catalog.rdf")
             assert (reading.code, reading.facts) == ("xml_entity_refused", {"line": 2})
 
     def test_a_document_type_elsewhere_is_not_fetched(self) -> None:
-        text = in_syntax("catalog.rdf").replace("?>", '?>\n<!DOCTYPE rdf:RDF SYSTEM "http://127.0.0.1:9/dtd">', 1)
+        text = serialize_catalog("catalog.rdf").replace(
+            "?>", '?>\n<!DOCTYPE rdf:RDF SYSTEM "http://127.0.0.1:9/dtd">', 1
+        )
         reading = read(text, "catalog.rdf")
         assert reading.documents or reading.code
 
@@ -178,7 +180,7 @@ class TestHostileDocuments:
     def test_shared_parts_do_not_multiply(self) -> None:
         """Each node refers to the next ones in two ways, so embedding them all would double them at every step."""
         links = "\n".join(
-            f"<n{depth}-{index}> dct:relation {', '.join(f'<n{depth + 1}-{other}>' for other in range(20))} ."
+            f"<n{depth}-{index}> dct:relation {', '.join(f'<n{depth + 1}-{target}>' for target in range(20))} ."
             for depth in range(5)
             for index in range(20)
         )

@@ -30,8 +30,7 @@ def documented_codes() -> set[str]:
 def test_every_code_is_documented() -> None:
     codes = codes_in_the_source()
     assert {"placeholder", "too_deep", "loader_name", "schema_document", "no_dataset"} <= codes
-    documented = documented_codes()
-    assert codes <= documented, codes - documented
+    assert codes <= documented_codes(), codes - documented_codes()
 
 
 def test_every_standard_is_documented() -> None:

@@ -48,7 +48,7 @@ def read_part(document: DatasetDocument, source: SourceDocument, configuration: 
     builder = DocumentBuilder(document.standard, key=f"{document.key}/{configuration}")
     builder.name(f"{document.record['dataset_name']}: {configuration}")
 
-    descriptions = Counter(str(other.get("description")) for other, _ in infos.values())
+    descriptions = Counter(str(member.get("description")) for member, _ in infos.values())
     if descriptions[str(info.get("description"))] == 1:
         builder.describe(info.get("description"))
     builder.words("task", fold_tasks(task_names(info)))
@@ -77,8 +77,8 @@ def add_home_page_and_year(builder: DocumentBuilder, info: Mapping[str, Any], pl
         home_page = Claim("external_documentation_available", True, address, f"{place}/homepage", field="homepage")
         builder.claim(home_page)
 
-    dated = find_citation_year(str(info.get("citation") or ""))
-    if dated is not None:
-        year, quote = dated
+    citation_year = find_citation_year(str(info.get("citation") or ""))
+    if citation_year is not None:
+        year, quote = citation_year
         note = "the first citation"
         builder.claim(Claim("year", year, quote, f"{place}/citation", field="citation", note=note))

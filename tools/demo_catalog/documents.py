@@ -93,8 +93,10 @@ def read_documents(metadata_folder: Path) -> DocumentCollection:
 def newest_versions(source: CatalogSource, metadata_folder: Path) -> Iterator[SourceFiles]:
     """Yield the documents of a source. Where folders of versions hold the same dataset, only the newest counts."""
     documents = list(read_source_files(source, metadata_folder))
-    newest = {Path(files.main.path).parent.name: files for files in documents} if source.key == "croissant" else None
-    yield from documents if newest is None else newest.values()
+    newest_files = (
+        {Path(files.main.path).parent.name: files for files in documents} if source.key == "croissant" else None
+    )
+    yield from documents if newest_files is None else newest_files.values()
 
 
 def add_datasets(collection: DocumentCollection, files: SourceFiles) -> None:
@@ -102,8 +104,8 @@ def add_datasets(collection: DocumentCollection, files: SourceFiles) -> None:
     reading = read_document(files.as_document())
     if reading.code is not None:
         collection.dropped[f"document: {reading.code}"] += 1
-    for rejected in reading.rejected:
-        collection.dropped[f"dataset: {rejected.code}"] += 1
+    for rejection in reading.rejected:
+        collection.dropped[f"dataset: {rejection.code}"] += 1
 
     for document in reading.documents:
         if is_no_dataset(document, files.main.source):
@@ -192,13 +194,14 @@ def drop_boilerplate(collection: DocumentCollection) -> None:
         if families.total() >= BOILERPLATE_COUNT and len(families) > 1
     }
     for index, dataset in enumerate(collection.datasets):
-        kept = tuple(
+        kept_claims = tuple(
             claim
             for claim in dataset.claims
             if not (may_be_boilerplate(claim) and (sentence_of(claim) in boilerplate or is_template(claim)))
         )
-        collection.dropped["claim: a sentence of several documents or of a template"] += len(dataset.claims) - len(kept)
-        collection.datasets[index] = replace(dataset, claims=kept)
+        dropped_count = len(dataset.claims) - len(kept_claims)
+        collection.dropped["claim: a sentence of several documents or of a template"] += dropped_count
+        collection.datasets[index] = replace(dataset, claims=kept_claims)
 
 
 def may_be_boilerplate(claim: PackagedClaim) -> bool:

@@ -193,13 +193,15 @@ class DomainEvidence:
     shown_by: str
 
 
-def find_domains(stated: Iterable[str], texts: Sequence[tuple[str, str]], tasks: Sequence[str]) -> list[DomainEvidence]:
+def find_domains(
+    stated_subjects: Iterable[str], texts: Sequence[tuple[str, str]], tasks: Sequence[str]
+) -> list[DomainEvidence]:
     """Return the domains of a dataset: its subjects, and the fields of work that its tasks belong to.
 
     The subjects are those that its documents state. Without any they are shown by cues in the first of the texts that
     has some; `texts` are pairs of the name of a text, such as "title", and the text, the most telling one first.
     """
-    subjects = stated_domains(stated)
+    subjects = stated_domains(stated_subjects)
     for name, text in texts:
         subjects = subjects or domains_shown_by(name, text)
 
@@ -209,8 +211,8 @@ def find_domains(stated: Iterable[str], texts: Sequence[tuple[str, str]], tasks:
         for task in tasks[:1]
         if pattern.search(task)
     ]
-    known = {evidence.domain for evidence in subjects}
-    return subjects[:MAX_DOMAINS] + [field for field in fields if field.domain not in known]
+    subject_domains = {evidence.domain for evidence in subjects}
+    return subjects[:MAX_DOMAINS] + [field for field in fields if field.domain not in subject_domains]
 
 
 def stated_domains(values: Iterable[str]) -> list[DomainEvidence]:

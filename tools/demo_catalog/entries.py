@@ -115,11 +115,11 @@ def merge_descriptions(descriptions: Iterable[DescribedDataset]) -> list[Catalog
     the line in its table of counts. Between sources those with the same name are, if both sources merge.
     """
     entries: dict[tuple[str, str], CatalogEntry] = {}
-    by_name: dict[str, CatalogEntry] = {}
+    entries_by_name: dict[str, CatalogEntry] = {}
     for description in descriptions:
         identity = (description.source.key, description.document.key)
         names = identifying_names(description)
-        entry = entries.get(identity) or find_namesake(description, names, by_name)
+        entry = entries.get(identity) or find_namesake(description, names, entries_by_name)
         if entry is None:
             entry = start_entry(description)
         else:
@@ -127,17 +127,17 @@ def merge_descriptions(descriptions: Iterable[DescribedDataset]) -> list[Catalog
 
         entries[identity] = entry
         for name in names:
-            by_name.setdefault(name, entry)
+            entries_by_name.setdefault(name, entry)
     return list({id(entry): entry for entry in entries.values()}.values())
 
 
 def find_namesake(
-    description: DescribedDataset, names: Iterable[str], by_name: dict[str, CatalogEntry]
+    description: DescribedDataset, names: Iterable[str], entries_by_name: dict[str, CatalogEntry]
 ) -> CatalogEntry | None:
     """Return the entry of the same dataset from other sources, or None."""
     for name in names:
-        entry = by_name.get(name)
-        if entry is not None and all(known.source.key != description.source.key for known in entry.descriptions):
+        entry = entries_by_name.get(name)
+        if entry is not None and all(other.source.key != description.source.key for other in entry.descriptions):
             return entry
     return None
 

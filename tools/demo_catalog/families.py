@@ -38,5 +38,5 @@ _FAMILY_PATTERNS: Final = tuple((name, re.compile(pattern)) for name, pattern in
 
 def family_of(name: str) -> str | None:
     """Return the group to which a name belongs, or None."""
-    simple = name.lower().removeprefix("_deprecated_")
-    return next((family for family, pattern in _FAMILY_PATTERNS if pattern.search(simple)), None)
+    folded_name = name.lower().removeprefix("_deprecated_")
+    return next((family for family, pattern in _FAMILY_PATTERNS if pattern.search(folded_name)), None)

@@ -59,11 +59,11 @@ def language_codes(texts: Iterable[str]) -> list[str]:
 
 def language_code(text: str) -> str | None:
     """Return the code of one language, or None if the text names no language: `code`, `unknown`, `English Code`."""
-    simple = text.strip().casefold()
-    if simple in _NAMES:
-        return _NAMES[simple]
+    folded_text = text.strip().casefold()
+    if folded_text in _NAMES:
+        return _NAMES[folded_text]
 
-    match = _CODE.fullmatch(simple)
+    match = _CODE.fullmatch(folded_text)
     if match is None:
         return None
     code = _LONG_CODES.get(match.group(1), match.group(1))

@@ -17,26 +17,28 @@ from touchstone.datafiles.profiler import profile_file
 from touchstone.metadata.licences import normalise_licence
 
 
-def attach_tables(entries: list[CatalogEntry], tables: Iterable[DemoTable], collected: Path, packaged: Path) -> None:
+def attach_tables(
+    entries: list[CatalogEntry], tables: Iterable[DemoTable], collected_folder: Path, packaged_folder: Path
+) -> None:
     """Copy the tables into the package and attach each to its entry; add an entry for one whose source has none."""
-    by_key = {(entry.source_key, entry.key): entry for entry in entries}
+    entries_by_key = {(entry.source_key, entry.key): entry for entry in entries}
     for table in tables:
-        entry = by_key.get((table.source, table.key))
+        entry = entries_by_key.get((table.source, table.key))
         if entry is None:
             entry = table.make_entry()
             entries.append(entry)
-        attach_table(entry, table, collected, packaged)
+        attach_table(entry, table, collected_folder, packaged_folder)
 
 
-def attach_table(entry: CatalogEntry, table: DemoTable, collected: Path, packaged: Path) -> None:
+def attach_table(entry: CatalogEntry, table: DemoTable, collected_folder: Path, packaged_folder: Path) -> None:
     """Copy a table into the package, and add to its entry the file, what was measured and suggestions for training."""
-    target = packaged / table.file_name
-    target.parent.mkdir(exist_ok=True)
-    shutil.copyfile(collected / table.path, target)
-    remove_quotes_from_header(target)
+    packaged_file = packaged_folder / table.file_name
+    packaged_file.parent.mkdir(exist_ok=True)
+    shutil.copyfile(collected_folder / table.path, packaged_file)
+    remove_quotes_from_header(packaged_file)
 
-    file_type = target.suffix.removeprefix(".")
-    with target.open("rb") as file:
+    file_type = packaged_file.suffix.removeprefix(".")
+    with packaged_file.open("rb") as file:
         profile = asyncio.run(profile_file(file, file_type))
 
     entry.file_path = f"demo/{table.file_name}"

@@ -39,9 +39,9 @@ def without_e_mail_address(quote: str) -> str:
     address = _E_MAIL.search(quote)
     if address is None:
         return quote
-    before = re.sub(r"[\s<(\[*:,]*(?:\]\()?(?:mailto:)?$", "", quote[: address.start()])
-    names_somebody = _NAME_BEFORE.search(before) is not None and _NO_NAME_BEFORE.search(before) is None
-    return before if names_somebody else quote
+    text_before = re.sub(r"[\s<(\[*:,]*(?:\]\()?(?:mailto:)?$", "", quote[: address.start()])
+    names_somebody = _NAME_BEFORE.search(text_before) is not None and _NO_NAME_BEFORE.search(text_before) is None
+    return text_before if names_somebody else quote
 
 
 def excerpt(file: SourceFile, quote: str, field: str | None) -> str:
@@ -61,7 +61,7 @@ def _passages(file: SourceFile, quote: str) -> Iterator[str]:
         start = text.find(quote)
         while start >= 0:
             end = start + len(quote)
-            before = text[max(0, start - MARGIN) : start].rpartition("\n")[2]
-            after = text[end : end + MARGIN].partition("\n")[0]
-            yield f"{before}{quote}{after}"
+            text_before = text[max(0, start - MARGIN) : start].rpartition("\n")[2]
+            text_after = text[end : end + MARGIN].partition("\n")[0]
+            yield f"{text_before}{quote}{text_after}"
             start = text.find(quote, end)

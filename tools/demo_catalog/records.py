@@ -22,15 +22,15 @@ REPEATED_COUNT: Final = 3
 
 def drop_repeated_objectives(entries: Iterable[CatalogEntry]) -> int:
     """Remove objectives that several records share, unless these are variants of one dataset; return how many."""
-    sharing = [entry for entry in entries if "variant_of" not in entry.details]
-    uses = Counter(shorten(entry.first_text("objective")) for entry in sharing)
-    dropped = 0
-    for entry in sharing:
+    unrelated_entries = [entry for entry in entries if "variant_of" not in entry.details]
+    use_counts = Counter(shorten(entry.first_text("objective")) for entry in unrelated_entries)
+    dropped_count = 0
+    for entry in unrelated_entries:
         objective = shorten(entry.first_text("objective"))
-        if objective and uses[objective] >= REPEATED_COUNT:
+        if objective and use_counts[objective] >= REPEATED_COUNT:
             entry.facts["objective"] = None
-            dropped += 1
-    return dropped
+            dropped_count += 1
+    return dropped_count
 
 
 def finish_record(entry: CatalogEntry) -> PackagedRecord:
@@ -38,14 +38,14 @@ def finish_record(entry: CatalogEntry) -> PackagedRecord:
     objective = shorten(entry.first_text("objective"))
     tasks = entry.stated_terms("task")[:MAX_TASKS]
     domains = domains_of(entry, objective, tasks)
-    stated = {
+    values = {
         "dataset_name": entry.name,
         "objective": objective or None,
         "domain": [evidence.domain for evidence in domains],
         "task": tasks,
         **{name: resolve(entry, name) for name in CLAIMED_ATTRIBUTES},
     }
-    attributes = {attribute.name: stated[attribute.name] for attribute in ATTRIBUTES}
+    attributes = {attribute.name: values[attribute.name] for attribute in ATTRIBUTES}
     return PackagedRecord(
         dataset_id=entry.dataset_id,
         name=entry.name,
@@ -117,9 +117,9 @@ def metadata_of(entry: CatalogEntry, domains: Sequence[DomainEvidence]) -> dict[
 def collection_of(entry: CatalogEntry) -> str | None:
     """Return the collection or benchmark of which the dataset is a part, as its documents say."""
     for description in entry.descriptions:
-        stated = description.metadata.get("part_of")
-        if description.is_part and stated is None:
-            stated = description.document.unmapped.get("/Collection")
-        if isinstance(stated, str) and comparison_key(stated) not in ("", comparison_key(entry.name)):
-            return stated
+        collection = description.metadata.get("part_of")
+        if description.is_part and collection is None:
+            collection = description.document.unmapped.get("/Collection")
+        if isinstance(collection, str) and comparison_key(collection) not in ("", comparison_key(entry.name)):
+            return collection
     return None

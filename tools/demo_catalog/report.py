@@ -81,8 +81,8 @@ def source_table(records: Sequence[PackagedRecord]) -> str:
 
 
 def share_table(records: Sequence[PackagedRecord]) -> str:
-    """Return which share of the records has what."""
-    counts = [(title, sum(1 for record in records if has(record))) for title, has in SHARES]
+    """Return the share of the records that has each property in `SHARES`."""
+    counts = [(title, sum(1 for record in records if has_property(record))) for title, has_property in SHARES]
     rows = [(title, str(count), f"{count / len(records):.0%}") for title, count in counts]
     return table(("records with", "records", "share"), rows)
 
@@ -90,19 +90,19 @@ def share_table(records: Sequence[PackagedRecord]) -> str:
 def domain_table(records: Sequence[PackagedRecord]) -> str:
     """Return how many records each domain has."""
     counts = Counter(domain for record in records for domain in record.attributes["domain"] or [])
-    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return table(("domain", "records"), [(f"`{domain}`", str(count)) for domain, count in ordered])
+    sorted_counts = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return table(("domain", "records"), [(f"`{domain}`", str(count)) for domain, count in sorted_counts])
 
 
 def claim_table(records: Sequence[PackagedRecord]) -> str:
     """Return how many documented claims there are about each attribute, by their value."""
-    values: dict[str, Counter[str]] = {name: Counter() for name in CLAIMED_ATTRIBUTES}
+    value_counts: dict[str, Counter[str]] = {name: Counter() for name in CLAIMED_ATTRIBUTES}
     for record in records:
         for claim in record.claims:
-            values[claim.attribute][str(claim.value) if isinstance(claim.value, bool) else "number"] += 1
+            value_counts[claim.attribute][str(claim.value) if isinstance(claim.value, bool) else "number"] += 1
     rows = [
         (f"`{name}`", str(counts["True"] or ""), str(counts["False"] or ""), str(counts["number"] or ""))
-        for name, counts in values.items()
+        for name, counts in value_counts.items()
     ]
     return table(("attribute", "true", "false", "a number"), rows)
 

@@ -83,7 +83,7 @@ def read_tables(folder: Path) -> Iterator[DemoTable]:
     yield from OTHER_TABLES
 
 
-def fairground_table(annotation: dict[str, str], path: str, excluded: tuple[str, ...]) -> DemoTable:
+def fairground_table(annotation: dict[str, str], path: str, excluded_columns: tuple[str, ...]) -> DemoTable:
     """Return a table with the typical target and sensitive columns that FairGround's annotation names."""
     key = annotation["ann_new_dataset_id"]
     sensitive_columns = re.findall(r'"([^"]+)"\s*:', annotation["ann_typical_col_sensitive"])
@@ -94,7 +94,7 @@ def fairground_table(annotation: dict[str, str], path: str, excluded: tuple[str,
         licence=annotation["ann_license"],
         target=annotation["ann_typical_col_target"].removeprefix("?"),
         sensitive=tuple(dict.fromkeys(sensitive_columns)),
-        excluded=excluded,
+        excluded=excluded_columns,
         note=NOTES.get(key, ""),
     )
 

@@ -34,13 +34,13 @@ def stated_group(entry: CatalogEntry) -> str | None:
 
 def join_namesakes(entries: Iterable[CatalogEntry]) -> None:
     """Make entries of the same name variants of one dataset, in the group that one of them has already."""
-    by_name: dict[str, list[CatalogEntry]] = {}
+    entries_by_name: dict[str, list[CatalogEntry]] = {}
     for entry in entries:
         name = comparison_key(entry.name)
         if len(name) >= MIN_NAME_LENGTH:
-            by_name.setdefault(name, []).append(entry)
+            entries_by_name.setdefault(name, []).append(entry)
 
-    for namesakes in by_name.values():
+    for namesakes in entries_by_name.values():
         if len(namesakes) > 1:
             groups = [entry.details["variant_of"] for entry in namesakes if "variant_of" in entry.details]
             for entry in namesakes:
@@ -53,5 +53,7 @@ def list_variants(members: list[CatalogEntry]) -> None:
         del members[0].details["variant_of"]
     elif len(members) <= MAX_LISTED_VARIANTS:
         for entry in members:
-            others = [other for other in members if other is not entry]
-            entry.details["variants"] = [{"dataset_id": other.dataset_id, "name": other.name} for other in others]
+            other_members = [member for member in members if member is not entry]
+            entry.details["variants"] = [
+                {"dataset_id": member.dataset_id, "name": member.name} for member in other_members
+            ]
