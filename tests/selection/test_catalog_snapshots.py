@@ -73,7 +73,7 @@ async def test_private_and_deleted_records_are_removed_before_other_changes_are_
     await catalog.load()
     has_changes_left = not catalog.is_up_to_date
     assert has_changes_left
-    assert catalog.view.count((Contains("dataset_name", "second"),)) == 4 + 7
+    assert catalog.view.count((Contains("dataset_name", "second"),)) == 7
     assert catalog.view.count(EVERYBODY) == 58
     assert position_of(catalog.view, 50) is None
     assert position_of(catalog.view, 51) is None

@@ -1,15 +1,18 @@
 """What has changed in the catalog is read in batches, each of which begins where the last one ended."""
 
-import asyncio
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
 from tests.selection.seeded import random_rows, seed
+from tests.selection.test_record_batches import assert_same_batch
 from touchstone.database.engine import Database
 from touchstone.database.tables import datasets
+from touchstone.ranking.columns.row_batches import to_record_batch
+from touchstone.services.selection.catalog import changes_store
 from touchstone.services.selection.catalog.changes_store import (
+    ChangedBatch,
     ChangePlace,
     batches_changed_after,
     later_versions,
@@ -17,46 +20,57 @@ from touchstone.services.selection.catalog.changes_store import (
     rest_of_version,
 )
 from touchstone.services.selection.datasets import store
+from touchstone.services.selection.datasets.encoded_records import to_catalog_row
 
 RECORD_COUNT = 60
 
 
-async def test_batches_hold_every_record_once_in_the_order_of_changes(database: Database) -> None:
-    """Batches may end between two records of the same version."""
-    await seed(database, random_rows(seed=3, count=RECORD_COUNT))
-    async with database.writing() as writer:
-        await writer.execute(sa.update(datasets).values(changed_at_version=datasets.c.id % 4))
-
-    places = []
-    place = ChangePlace.end_of(0)
+async def test_single_records_are_in_the_order_of_their_changes(database: Database) -> None:
+    """The first records that changed after a version are read, and no more than the limit."""
+    await seed_with_versions(database)
     async with database.reading() as connection:
-        while records := await records_changed_after(connection, place, limit=7):
-            place = ChangePlace(records[-1].changed_at_version, records[-1].id)
-            places += [ChangePlace(record.changed_at_version, record.id) for record in records]
-    assert places == expected_places()
+        records = await records_changed_after(connection, 1, limit=20)
+
+    places = [ChangePlace(record.changed_at_version, record.id) for record in records]
+    assert places == [place for place in expected_places() if place.version > 1][:20]
 
 
-async def test_batches_of_columns_hold_the_same_records_in_the_same_order(database: Database) -> None:
-    """Many changes are read as columns, which may also begin and end between two records of the same version."""
+async def test_batches_of_columns_hold_every_record_once_in_the_order_of_changes(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Many changes are read as columns; each reading may begin and end between two records of the same version."""
+    monkeypatch.setattr(changes_store, "ROWS_PER_BATCH", 3)
+    await seed_with_versions(database)
+    async with database.reading() as connection:
+        records = await records_changed_after(connection, 0, limit=RECORD_COUNT)
+    rows = [to_catalog_row(record) for record in records]
+
+    place = ChangePlace.end_of(0)
+    while batches := await read_batches(database, place):
+        assert sum(batch.records.size for batch in batches) <= 7
+        for batch in batches:
+            place = batch.last_place
+            expected_rows, rows = rows[: batch.records.size], rows[batch.records.size :]
+            assert_same_batch(batch.records, to_record_batch(expected_rows))
+            assert place.id == expected_rows[-1].id
+    assert not rows
+    assert place == expected_places()[-1]
+
+
+async def read_batches(database: Database, place: ChangePlace) -> list[ChangedBatch]:
+    """Return at most seven records that changed after a place."""
+    return await database.read_columns(lambda connection: batches_changed_after(connection, place, 7))
+
+
+async def seed_with_versions(database: Database) -> None:
+    """Insert records whose version is their id modulo 4."""
     await seed(database, random_rows(seed=3, count=RECORD_COUNT))
     async with database.writing() as writer:
         await writer.execute(sa.update(datasets).values(changed_at_version=datasets.c.id % 4))
-
-    ids: list[int] = []
-    last_places = []
-    place = ChangePlace.end_of(0)
-    while batches := await asyncio.to_thread(batches_changed_after, database.url, place, 7):
-        place = batches[-1].last_place
-        last_places.append(place)
-        ids += [id_ for batch in batches for id_ in batch.records.ids.tolist()]
-
-    places = expected_places()
-    assert ids == [place.id for place in places]
-    assert last_places == [*places[6::7], places[-1]]
 
 
 def expected_places() -> list[ChangePlace]:
-    """Return the places after version 0, in their order, when the version of each record is its id modulo 4."""
+    """Return the places of these records after version 0, in their order."""
     places = [ChangePlace(id_ % 4, id_) for id_ in range(1, RECORD_COUNT + 1)]
     return sorted(place for place in places if place.version > 0)
 

@@ -19,7 +19,7 @@ from touchstone.database.tables import datasets
 from touchstone.ranking.columns.evidence_columns import STRICTER_ASSURANCES
 from touchstone.ranking.columns.record_batch import CodedColumn, RecordBatch
 from touchstone.ranking.columns.row_batches import to_record_batch
-from touchstone.services.selection.catalog.changes_store import ChangePlace, records_changed_after
+from touchstone.services.selection.catalog.changes_store import records_changed_after
 from touchstone.services.selection.catalog.full_load import read_record_batches
 from touchstone.services.selection.datasets import record_batches, store
 from touchstone.services.selection.datasets.encoded_records import to_catalog_row
@@ -43,7 +43,7 @@ UNUSUAL_METADATA: tuple[Any, ...] = (
 async def check_batches(database: Database) -> int:
     """Compare the records that are read as columns with those that are read one by one, and return their number."""
     async with database.reading() as connection:
-        records = await records_changed_after(connection, ChangePlace.end_of(0), limit=1000)
+        records = await records_changed_after(connection, 0, limit=1000)
     rows = {record.id: to_catalog_row(record) for record in records}
 
     converter = RowConverter()

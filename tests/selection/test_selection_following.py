@@ -10,15 +10,17 @@ from uuid import uuid4
 import httpx2
 import pytest
 from msgspec.structs import replace
+from structlog.testing import capture_logs
 
-from tests.ranking.catalogs import position_of
+from tests.ranking.catalogs import OWNERS, position_of
 from tests.selection.conftest import ADA, client_of, create_record
 from tests.selection.seeded import draft_of, random_rows, seed
+from touchstone.core.errors import Unavailable
 from touchstone.core.settings import Settings
 from touchstone.database.change_counters import CATALOG, increment_version
 from touchstone.database.engine import Database
 from touchstone.ranking.catalog.catalog import Catalog, Layout
-from touchstone.ranking.query.predicates import Contains
+from touchstone.ranking.query.predicates import Contains, Visible
 from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
 from touchstone.services.selection.app import Selection
 from touchstone.services.selection.catalog import changes_store, versioned_catalog
@@ -122,16 +124,56 @@ async def test_many_changes_of_another_process_are_applied_like_single_ones(
     for turn in range(3):
         await change_records(their_catalog, range(1 + turn, 50), seed_of_values=10 + turn)
         await asyncio.gather(
-            our_catalog.refresh(), change_records(our_catalog, range(55 + turn, 61), seed_of_values=20 + turn)
+            our_catalog.refresh(), change_records(our_catalog, [55 + turn, *range(40, 50)], seed_of_values=20 + turn)
         )
         await our_catalog.refresh()
         await their_catalog.refresh()
 
         reloaded_catalog = LiveCatalog(database)
         await reloaded_catalog.load()
-        expected_scores = scores_by_id(reloaded_catalog)
-        assert len(expected_scores) == 60
-        assert scores_by_id(our_catalog) == scores_by_id(their_catalog) == expected_scores
+        expected_contents = visible_contents(reloaded_catalog)
+        assert visible_contents(our_catalog) == visible_contents(their_catalog) == expected_contents
+
+
+async def test_requests_are_answered_while_many_changes_are_applied(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Changes are applied in parts, between which other tasks run."""
+    monkeypatch.setattr(versioned_catalog, "FEW_CHANGES", 5)
+    monkeypatch.setattr(changes_store, "ROWS_PER_BATCH", 10)
+    our_catalog, their_catalog = LiveCatalog(database), LiveCatalog(database)
+    async with their_catalog.writing() as writer:
+        for number in range(40):
+            await writer.insert(_draft(f"n{number}"))
+
+    refresh_task = asyncio.ensure_future(our_catalog.refresh())
+    sizes = set()
+    while not refresh_task.done():
+        sizes.add(our_catalog.view.size)
+        await asyncio.sleep(0)
+    assert sizes >= {0, 10, 20, 30, 40}
+
+
+async def test_columns_that_cannot_be_read_are_logged_and_read_later(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A failure of the connection that reads many changes is logged like an outage, and nothing is missed."""
+    monkeypatch.setattr(versioned_catalog, "FEW_CHANGES", 5)
+    our_catalog, their_catalog = LiveCatalog(database), LiveCatalog(database)
+    async with their_catalog.writing() as writer:
+        for number in range(8):
+            await writer.insert(_draft(f"n{number}"))
+
+    url = database.url
+    with capture_logs() as log_entries:
+        database.url = f"{url}_missing"
+        with pytest.raises(Unavailable):
+            await our_catalog.refresh()
+        database.url = url
+        await our_catalog.refresh()
+
+    assert [entry["event"] for entry in log_entries] == ["database sends no columns", "database sends columns again"]
+    assert our_catalog.view.size == 8
 
 
 async def test_private_records_that_were_written_while_changes_were_read_are_kept(
@@ -153,10 +195,17 @@ async def test_private_records_that_were_written_while_changes_were_read_are_kep
     assert catalog.columns.view.size == 60
 
 
-def scores_by_id(catalog: LiveCatalog) -> dict[int, float]:
-    """Return the score of every record by its id, with the default weights."""
-    ranking = catalog.view.rank((), PROFILES[DEFAULT_PROFILE].weights, skip=0, limit=None)
-    return dict(zip(catalog.view.ids(ranking.positions).tolist(), ranking.scores.tolist(), strict=True))
+def visible_contents(catalog: LiveCatalog) -> list[tuple[int, int, dict[int, float]]]:
+    """Return how many records everybody and some users see, how many of them were inserted, and all scores by id."""
+    weights = PROFILES[DEFAULT_PROFILE].weights
+    contents = []
+    for viewer in OWNERS:
+        query = (Visible(viewer),)
+        ranking = catalog.view.rank(query, weights, skip=0, limit=None)
+        scores = dict(zip(catalog.view.ids(ranking.positions).tolist(), ranking.scores.tolist(), strict=True))
+        inserted_count = catalog.view.count((*query, Contains("dataset_name", "inserted")))
+        contents.append((len(scores), inserted_count, scores))
+    return contents
 
 
 async def test_a_write_is_committed_before_its_answer(settings: Settings, ada: httpx2.AsyncClient) -> None:

@@ -68,7 +68,7 @@ class ColumnConnection(Protocol):
 
 
 def connect_for_columns(url: str) -> ColumnConnection:
-    """Connect to the database at `url`, to read rows column by column.
+    """Connect to the database at `url`, to read rows column by column. Call this in a thread, because it waits.
 
     Raises:
         Unavailable: the database cannot be reached.

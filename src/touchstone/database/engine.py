@@ -5,17 +5,18 @@ SQLite (the default) and PostgreSQL behave alike here; what differs between them
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncResult
 
 from touchstone.core.disk_reserve import DiskReserve
-from touchstone.core.errors import StorageFull
+from touchstone.core.errors import StorageFull, Unavailable
 from touchstone.core.outage_log import OutageLog
+from touchstone.core.uninterrupted import run_uninterrupted
 from touchstone.database import postgresql, sqlite
 from touchstone.database.bulk_insert import (
     ConvertedColumn,
@@ -29,6 +30,9 @@ from touchstone.database.bulk_insert import (
 from touchstone.database.failures import is_busy, is_disk_full, is_unavailable, translate_failures
 from touchstone.database.postgresql import create_postgresql_engine, take_advisory_lock
 from touchstone.database.sqlite import back_up, check_can_open, create_sqlite_engine, sqlite_path
+
+if TYPE_CHECKING:
+    from touchstone.database.columnar import ColumnConnection
 
 Row = dict[str, Any]  # The values of a row, by column name.
 Record = TypeVar("Record")
@@ -170,6 +174,7 @@ class Database:
         self._outage_log = OutageLog("database away", "database back")
         self._busy_log = OutageLog("database busy", "database no longer busy")
         self._disk_full_log = OutageLog("disk full", "disk no longer full")
+        self._columns_log = OutageLog("database sends no columns", "database sends columns again")
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[Reader]:
@@ -219,6 +224,28 @@ class Database:
 
         # Only a transaction that may not use the reserve shows that the disk has room again.
         self._disk_full_log.record_success()
+
+    async def read_columns(self, read: Callable[["ColumnConnection"], Result]) -> Result:
+        """Return `read(connection)`, which runs in a thread with a new connection that reads rows column by column.
+
+        Raises:
+            Unavailable: the database cannot be reached.
+        """
+        # Arrow takes long to import, and only some processes read columns.
+        from touchstone.database.columnar import connect_for_columns  # noqa: PLC0415
+
+        def read_with_connection() -> Result:
+            with closing(connect_for_columns(self.url)) as connection:
+                return read(connection)
+
+        try:
+            result = await run_uninterrupted(asyncio.to_thread(read_with_connection))
+        except Unavailable as failure:
+            self._columns_log.record_failure(failure.__cause__)
+            raise
+
+        self._columns_log.record_success()
+        return result
 
     def convert_columns(
         self, table: sa.Table, columns: Mapping[str, Sequence[Any]], shared_values: Mapping[str, Any], row_count: int

@@ -238,12 +238,12 @@ class Catalog:
         self._renew_view()
 
     def replace(self, batch: RecordBatch) -> None:
-        """Insert or replace the records of a batch, and replace the view of the catalog, like `apply`."""
+        """Insert or replace the records of a batch, whose ids are distinct, and replace the view of the catalog."""
         self._remove(batch.ids.tolist())
         self.append(batch)
 
     def append(self, batch: RecordBatch) -> None:
-        """Add records whose ids the catalog has never held, and replace the view of the catalog."""
+        """Add records whose ids the catalog does not hold, and replace the view of the catalog."""
         self._add_to_tail(batch.ids.tolist())
         self._tail_writer.extend_batch(batch)
         self._renew_view()

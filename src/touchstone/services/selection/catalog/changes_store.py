@@ -8,7 +8,7 @@ import pyarrow as pa
 import sqlalchemy as sa
 
 from touchstone.core.attributes import INT32_MAX
-from touchstone.database.columnar import ColumnConnection, connect_for_columns
+from touchstone.database.columnar import ColumnConnection
 from touchstone.database.engine import Reader
 from touchstone.database.tables import dataset_deletions, datasets
 from touchstone.ranking.columns.record_batch import RecordBatch
@@ -33,6 +33,11 @@ class ChangePlace(NamedTuple):
         """Return the place behind all records of a version."""
         return cls(version, INT32_MAX)
 
+    @property
+    def is_end_of_version(self) -> bool:
+        """Whether no record of the same version follows."""
+        return self.id == INT32_MAX
+
 
 class ChangedBatch(NamedTuple):
     """Some changed records, column by column, and the place of the last one in the order of all changes."""
@@ -48,28 +53,25 @@ class PrivateRecord(NamedTuple):
     version: int
 
 
-async def records_changed_after(connection: Reader, place: ChangePlace, limit: int) -> list[DatasetRecord]:
-    """Return the records that changed after a place, without `metadata`, in the order of their changes.
+async def records_changed_after(connection: Reader, version: int, limit: int) -> list[DatasetRecord]:
+    """Return the records that changed after a version, without `metadata`, in the order of their changes.
 
     At most `limit` records are returned.
     """
-    rows = [*await connection.all(rest_of_version(_RECORDS, place, limit))]
-    if len(rows) < limit:
-        rows += await connection.all(later_versions(_RECORDS, place.version, limit - len(rows)))
-    return to_records(rows)
+    return to_records(await connection.all(later_versions(_RECORDS, version, limit)))
 
 
-def batches_changed_after(url: str, place: ChangePlace, limit: int) -> list[ChangedBatch]:
+def batches_changed_after(connection: ColumnConnection, place: ChangePlace, limit: int) -> list[ChangedBatch]:
     """Return the records that changed after a place, as columns, in the order of their changes.
 
-    At most `limit` records are returned. They are read with a connection to the database at `url` that is opened for
-    them. Call this in a thread, because it waits for the database.
+    At most `limit` records are returned, each batch with distinct ids. A record that changes meanwhile may be in two
+    batches. Call this in a thread, because it waits for the database.
 
     Raises:
         Unavailable: the database cannot be reached.
     """
     batches = []
-    with closing(connect_for_columns(url)) as connection, closing(RowConverter(thread_count=1)) as converter:
+    with closing(RowConverter(thread_count=1)) as converter:
         for rows in _stream_columns_changed_after(connection, place, limit):
             for start in range(0, rows.num_rows, ROWS_PER_BATCH):
                 batch_rows = rows.slice(start, ROWS_PER_BATCH)

@@ -147,8 +147,6 @@ class LiveCatalog:
             async with self._apply_lock:
                 self._replace_catalog(loaded.catalog)
             await self._apply_next_changes()
-            if not self.is_up_to_date:
-                await self._apply_next_changes()  # Far more changes than the first time.
 
         self._progress = None
         warn_if_larger_than_measured(self._database, self.view.size)
@@ -196,7 +194,7 @@ class LiveCatalog:
             self._snapshots.abandon_verification()
 
     async def _refresh_once(self) -> None:
-        """Apply one batch of the changes that other processes have written to the database, if there are any."""
+        """Apply the next changes that other processes have written to the database, of which more may follow."""
         async with self._database.reading() as connection:
             version = await change_counters.read_version(connection, change_counters.CATALOG)
             names_version = await change_counters.read_version(connection, change_counters.NAMES)
@@ -214,7 +212,7 @@ class LiveCatalog:
             await self._apply_next_changes()
 
     async def _apply_next_changes(self) -> None:
-        """Apply the next batch of changes, if there are any; the caller holds the lock for reading them.
+        """Apply the next changes, if there are any; the caller holds the lock for reading them.
 
         Writers wait while the changes are applied, but not while they are read.
         """

@@ -1,7 +1,7 @@
 """The catalog in memory, with the version of the database that it has reached, and the application of changes."""
 
 import asyncio
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from touchstone.database import change_counters
@@ -20,9 +20,8 @@ from touchstone.services.selection.catalog_writer import CatalogWriter
 from touchstone.services.selection.datasets.dataset_record import DatasetRecord
 from touchstone.services.selection.datasets.encoded_records import to_catalog_row
 
-# How many changed records are read at a time. The first ones are read as single records. If more have changed, the next
-# ones are read as columns, which takes a fraction of the time for each record, but a tenth of a second for opening a
-# connection.
+# Fewer changed records than FEW_CHANGES are read one by one. More of them are read as columns, up to MANY_CHANGES at a
+# time, which takes a fraction of the time for each record, but a tenth of a second until the first one arrives.
 FEW_CHANGES: Final = 100
 MANY_CHANGES: Final = 8000
 
@@ -77,8 +76,6 @@ class VersionedCatalog:
         self.index_version = version
         # The changes of others have been applied up to here, which may be in the midst of the next version.
         self._place = ChangePlace.end_of(version)
-        # Whether more had changed when changes were last read.
-        self._is_far_behind = False
         # All records that were deleted or made private up to this version have been removed or applied.
         self._removals_version = version
         # Versions of this process that were applied while an older one, of another process, was still missing.
@@ -97,23 +94,27 @@ class VersionedCatalog:
             current_version = await change_counters.read_version(connection, change_counters.CATALOG)
             removed_ids = await self._read_removed_ids(connection)
 
-        place = max(self._place, ChangePlace.end_of(self.version))
-        if self._is_far_behind:
-            limit = MANY_CHANGES
-            batches = await asyncio.to_thread(batches_changed_after, database.url, place, limit)
-        else:
-            limit = FEW_CHANGES
-            batches = await _read_single_records(database, place, limit)
+            # The last changes ended in the midst of a version if there were too many of them to be read at once.
+            place = max(self._place, ChangePlace.end_of(self.version))
+            if place.is_end_of_version:
+                records = await records_changed_after(connection, place.version, FEW_CHANGES)
+                if len(records) < FEW_CHANGES:
+                    return NextChanges(current_version, removed_ids, _to_batches(records), is_last=True)
 
-        self._is_far_behind = sum(batch.records.size for batch in batches) == limit
-        return NextChanges(current_version, removed_ids, batches, is_last=not self._is_far_behind)
+        batches = await database.read_columns(
+            lambda column_connection: batches_changed_after(column_connection, place, MANY_CHANGES)
+        )
+        is_last = sum(batch.records.size for batch in batches) < MANY_CHANGES
+        return NextChanges(current_version, removed_ids, batches, is_last)
 
     async def catch_up(self, database: Database) -> None:
         """Read and apply all changes in the database, while this process writes nothing to the catalog."""
         is_up_to_date = False
         while not is_up_to_date:
             changes = await self.read_next_changes(database)
-            self.apply(changes)
+            for part in changes.split():
+                self.apply(part)
+                await asyncio.sleep(0)
             is_up_to_date = changes.is_last
 
     def is_outdated(self, changes: NextChanges) -> bool:
@@ -129,7 +130,8 @@ class VersionedCatalog:
         Records that nobody or only their owner may see are removed first, however many changes there are: they must
         not be shown until their own change is applied. The others follow in batches.
         """
-        self._apply(upserts=(), removed_ids=changes.removed_ids)
+        if changes.removed_ids:
+            self.columns.apply(upserts=(), deleted=changes.removed_ids)
         for batch in changes.batches:
             self.columns.replace(batch.records)
 
@@ -157,7 +159,10 @@ class VersionedCatalog:
 
     def apply_own_write(self, writer: CatalogWriter) -> None:
         """Apply what a committed transaction of this process has written."""
-        self._apply(writer.upserts, writer.deleted_ids)
+        if writer.upserts or writer.deleted_ids:
+            changed_rows = [to_catalog_row(record) for record in writer.upserts]
+            removed_only = set(writer.deleted_ids).difference(row.id for row in changed_rows)
+            self.columns.apply(upserts=changed_rows, deleted=removed_only)
         for batch in writer.new_batches:
             self.columns.append(batch)
         if self._ids_written_since is not None:
@@ -165,15 +170,6 @@ class VersionedCatalog:
 
         self._versions_ahead.add(writer.version)
         self._advance_to(self.version)
-
-    def _apply(self, upserts: Sequence[DatasetRecord], removed_ids: Collection[int]) -> None:
-        """Insert or replace some records and remove others; a record that is in both is replaced."""
-        if not upserts and not removed_ids:
-            return
-
-        changed_rows = [to_catalog_row(record) for record in upserts]
-        removed_only = set(removed_ids).difference(row.id for row in changed_rows)
-        self.columns.apply(upserts=changed_rows, deleted=removed_only)
 
     def _advance_to(self, version: int) -> None:
         """Note that all changes up to a version of the database have been applied.
@@ -189,10 +185,8 @@ class VersionedCatalog:
         self._versions_ahead = {ahead for ahead in self._versions_ahead if ahead > last_version}
 
 
-async def _read_single_records(database: Database, place: ChangePlace, limit: int) -> list[ChangedBatch]:
-    """Return the first records that changed after a place; a single batch has all of them."""
-    async with database.reading() as connection:
-        records = await records_changed_after(connection, place, limit)
+def _to_batches(records: Sequence[DatasetRecord]) -> list[ChangedBatch]:
+    """Return a batch of all changed records, if there are any."""
     if not records:
         return []
 

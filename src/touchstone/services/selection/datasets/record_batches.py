@@ -56,7 +56,7 @@ class RowConverter:
 
     def __init__(self, thread_count: int | None = None) -> None:
         """Prepare to read the members of `metadata` with so many threads, by default one for each processor."""
-        import duckdb  # noqa: PLC0415 - takes long to import, and only a process that reads all rows needs it
+        import duckdb  # noqa: PLC0415 - takes long to import, and only a process that reads many rows needs it
 
         # DuckDB must not download extensions.
         config: dict[str, Any] = {"autoinstall_known_extensions": False}
