@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 import sqlalchemy as sa
@@ -27,12 +27,10 @@ from touchstone.database.bulk_insert import (
     insert_rows,
     reserve_ids,
 )
+from touchstone.database.columnar import ColumnConnection, connect_for_columns
 from touchstone.database.failures import is_busy, is_disk_full, is_unavailable, translate_failures
 from touchstone.database.postgresql import create_postgresql_engine, take_advisory_lock
 from touchstone.database.sqlite import back_up, check_can_open, create_sqlite_engine, sqlite_path
-
-if TYPE_CHECKING:
-    from touchstone.database.columnar import ColumnConnection
 
 Row = dict[str, Any]  # The values of a row, by column name.
 Record = TypeVar("Record")
@@ -225,14 +223,12 @@ class Database:
         # Only a transaction that may not use the reserve shows that the disk has room again.
         self._disk_full_log.record_success()
 
-    async def read_columns(self, read: Callable[["ColumnConnection"], Result]) -> Result:
+    async def read_columns(self, read: Callable[[ColumnConnection], Result]) -> Result:
         """Return `read(connection)`, which runs in a thread with a new connection that reads rows column by column.
 
         Raises:
             Unavailable: the database cannot be reached.
         """
-        # Arrow takes long to import, and only some processes read columns.
-        from touchstone.database.columnar import connect_for_columns  # noqa: PLC0415
 
         def read_with_connection() -> Result:
             with closing(connect_for_columns(self.url)) as connection:
