@@ -22,6 +22,7 @@ NAMES: Final = (
     "restarts",
     "evidence_extraction",
     "search",
+    "following",
     "scale",
 )
 
