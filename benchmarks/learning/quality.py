@@ -177,7 +177,7 @@ def _verdict(scores: TaskScores) -> str:
         return "pass"
     if scores.paired_bounds(best_alternative)[0] >= -tolerance:
         return "pass at the paired bound"
-    return "pass on average, at no bound"
+    return "pass on average, but at neither bound"
 
 
 def _print_row(scores: TaskScores) -> None:
