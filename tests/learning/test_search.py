@@ -22,6 +22,7 @@ from touchstone.learning.final_fit import fit_chosen_model
 from touchstone.learning.fitting_pool import open_fitting_pool
 from touchstone.learning.preparation import build_preparation, encode_frame, fit_preparation
 from touchstone.learning.request_definitions import TrainingRequest
+from touchstone.learning.simple_models import FEW_ROWS, prefer_linear_model
 from touchstone.learning.successive_halving import (
     FIRST_SAMPLE,
     LAST_SAMPLE,
@@ -205,6 +206,66 @@ def test_rare_classes_count_as_much_as_in_the_metric() -> None:
             scored_trial(1, metric, truth, good_at_frequent_class),
         ]
         assert choose_best_trial(metric, trials).ensemble.members[0].position == best_position
+
+
+def compare_linear_and_forest(forest_probability: float, rows: int, metric: str) -> str:
+    """Return the algorithm that is chosen on rows of two classes.
+
+    A linear model gives the class of each row a probability of 0.55 to 0.75, and a forest one that is higher by a
+    constant on average, though lower in some rows.
+    """
+    truth = np.arange(rows) % 2
+    rng = np.random.default_rng(0)
+    linear_probabilities = 0.65 + rng.uniform(-0.1, 0.1, rows)
+    forest_probabilities = forest_probability + rng.uniform(-0.1, 0.1, rows)
+    trials = []
+    for position, probabilities in enumerate((linear_probabilities, forest_probabilities)):
+        trial = scored_trial(
+            position, metric, truth.tolist(), np.where(truth, probabilities, 1 - probabilities).tolist()
+        )
+        [fold_score] = trial.fold_scores
+        algorithm = "random_forest" if position else "linear"
+        trials.append(replace(trial, fold_scores=(replace(fold_score, trial=Trial(algorithm)),)))
+
+    best = choose_best_trial(metric, trials)
+    assert best.ensemble.algorithm == "random_forest"
+    chosen = prefer_linear_model(metric, best, trials)
+    assert chosen.is_simpler_choice == (chosen.ensemble.algorithm == "linear")
+    return chosen.ensemble.algorithm
+
+
+def test_a_linear_model_is_preferred_on_few_rows_unless_another_one_is_clearly_better() -> None:
+    """It is preferred neither on many rows nor if the metric does not count decisions."""
+    slightly_better, clearly_better = 0.665, 0.75
+    assert compare_linear_and_forest(slightly_better, 40, "balanced_accuracy") == "linear"
+    assert compare_linear_and_forest(clearly_better, 40, "balanced_accuracy") == "random_forest"
+    assert compare_linear_and_forest(slightly_better, FEW_ROWS + 2, "balanced_accuracy") == "random_forest"
+    assert compare_linear_and_forest(slightly_better, 40, "log_loss") == "random_forest"
+
+
+def two_classes(rows: int, *, is_linear: bool) -> pd.DataFrame:
+    """Return a table with two classes, whose log-odds are a linear function of the columns or their product."""
+    rng = np.random.default_rng(1)
+    a, b = rng.normal(size=rows), rng.normal(size=rows)
+    log_odds = a + b if is_linear else 5 * a * b
+    return pd.DataFrame({"a": a, "b": b, "y": np.where(log_odds + rng.logistic(size=rows) > 0, "yes", "no")})
+
+
+@pytest.mark.parametrize("strategy", ["holdout", "kfold"])
+def test_a_training_says_that_it_preferred_a_linear_model(tmp_path: Path, strategy: str) -> None:
+    """A linear model is stored where a line divides the classes, and the result says why; otherwise it is not."""
+    for is_linear in (True, False):
+        table = two_classes(150, is_linear=is_linear)
+        body = {"split": {"strategy": strategy}, "budget": {"max_trials": 12}}
+        result = train(table, "y", tmp_path, **body).result
+        codes = {warning["code"] for warning in result["warnings"]}
+        assert (result["model"]["algorithm"] == "linear") == is_linear
+        assert ("linear_model_preferred" in codes) == is_linear
+        assert result["leaderboard"][0]["algorithm"] == result["model"]["algorithm"]
+
+    algorithms = ["decision_tree", "linear"]
+    named = train(two_classes(150, is_linear=True), "y", tmp_path, algorithms=algorithms, **body).result
+    assert "linear_model_preferred" not in {warning["code"] for warning in named["warnings"]}
 
 
 def test_models_are_chosen_by_the_weights_of_rows() -> None:

@@ -60,10 +60,14 @@ class Ensemble:
 
 @dataclass(frozen=True, slots=True)
 class ChosenModel:
-    """An ensemble, and its predictions for the rows on which its members were compared."""
+    """An ensemble, and its predictions for the rows on which its members were compared.
+
+    `is_simpler_choice` if it was preferred to a more complicated model that was hardly better.
+    """
 
     ensemble: Ensemble
     predictions: Predictions = field(repr=False)
+    is_simpler_choice: bool = False
 
 
 def choose_best_trial(metric: str, trials: Sequence[ScoredTrial]) -> ChosenModel:

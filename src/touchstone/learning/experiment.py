@@ -91,12 +91,14 @@ class Experiment:
 class FoldResult:
     """What one outer fold yields: the comparison of the trials, and the winner with its predictions.
 
+    `is_simpler_choice` if the winner is a linear model to which no other was clearly better.
     `validation_predictions` are the winner's on the inner folds, each by a model that did not learn from the row;
     `validation_rows` are the positions of these rows in the target's values.
     """
 
     comparison: ComparisonResult
     ensemble: Ensemble
+    is_simpler_choice: bool
     validation_rows: Indices = field(repr=False)
     validation_predictions: Predictions = field(repr=False)
     uncalibrated_predictions: Predictions = field(repr=False)

@@ -16,6 +16,7 @@ from touchstone.learning.fairness.reweighing import training_data
 from touchstone.learning.final_fit import fit_chosen_model
 from touchstone.learning.fitting_pool import FittingPool
 from touchstone.learning.request_choices import Mitigation
+from touchstone.learning.simple_models import prefer_linear_model
 from touchstone.learning.splits.folds import Fold, limit_training_rows
 from touchstone.learning.successive_halving import ComparisonResult, TrialComparison, plan_stages
 from touchstone.learning.task_interface import Phase, Report, StepwiseProgress
@@ -107,6 +108,7 @@ def _measure_winner(
     return FoldResult(
         comparison=comparison,
         ensemble=fitted.ensemble,
+        is_simpler_choice=winner.is_simpler_choice,
         validation_rows=validation_rows,
         validation_predictions=winner.predictions,
         uncalibrated_predictions=uncalibrated_predictions,
@@ -148,11 +150,16 @@ def _plan_fit(
 
 
 def _choose_model(experiment: Experiment, comparison: ComparisonResult) -> ChosenModel:
-    """Return the best trial of a comparison, or the best average of several if the request permits it."""
+    """Return the best trial of a comparison, or the best average of several if the request permits it.
+
+    Unless the request names the algorithms, a linear model is preferred on few rows to one that is not clearly better.
+    """
     metric = experiment.data.metric
-    if experiment.combines_models:
-        return choose_ensemble(metric, comparison.finalists)
-    return choose_best_trial(metric, comparison.finalists)
+    choose = choose_ensemble if experiment.combines_models else choose_best_trial
+    best = choose(metric, comparison.finalists)
+    if experiment.request.names_algorithms:
+        return best
+    return prefer_linear_model(metric, best, comparison.finalists)
 
 
 def _affordable_rows(winner: ChosenModel, comparison: ComparisonResult, pool: FittingPool, seconds: float) -> int:

@@ -99,6 +99,7 @@ def build_training_result(
         *split_warnings(experiment.split, effect),
         *leakage_warnings(experiment.data, experiment.rule, predictions, _validation_predictions(experiment, search)),
         *training_warnings.result_warnings(metrics, groups, METRIC_BY_NAME[experiment.data.metric]),
+        *training_warnings.choice_warnings(search.folds),
         *training_warnings.budget_warnings(stopped_by),
         *decision_warnings(
             decisions, experiment.target.name, experiment.table.columns[experiment.target.name].distinct

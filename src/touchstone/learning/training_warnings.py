@@ -6,6 +6,7 @@ from typing import Any, Final
 import numpy as np
 
 from touchstone.learning.column_types import ColumnKind, ColumnSchema
+from touchstone.learning.experiment import FoldResult
 from touchstone.learning.fairness.group_warnings import group_warnings
 from touchstone.learning.localized_text import localize
 from touchstone.learning.request_choices import Metric
@@ -66,6 +67,12 @@ def result_warnings(metrics: Json, groups: Sequence[Json], metric: Metric) -> It
         yield warning("not_better_than_baseline")
     for entry in groups:
         yield from group_warnings(entry)
+
+
+def choice_warnings(folds: Sequence[FoldResult]) -> Iterator[Json]:
+    """Yield a warning if every fold preferred a linear model, although another one may have a better score."""
+    if all(fold.is_simpler_choice for fold in folds):
+        yield warning("linear_model_preferred", rows=max(len(fold.validation_rows) for fold in folds))
 
 
 def budget_warnings(stopped_by: str) -> Iterator[Json]:

@@ -29,6 +29,16 @@ def selection_score(metric: str, predictions: Predictions) -> float:
     return score if np.isfinite(score) else -np.inf
 
 
+def row_losses(metric: str, predictions: Predictions) -> Floats:
+    """Return the loss of every row for a metric that counts correct decisions.
+
+    The mean of these losses is the score by which predictions are chosen, with the opposite sign.
+    """
+    weights = _row_weights(metric, predictions)
+    losses: Floats = brier_losses(predictions) * weights / weights.mean()
+    return losses
+
+
 def _row_weights(metric: str, predictions: Predictions) -> Floats:
     """Return how much each row counts; all classes have the same total weight if the metric counts classes alike."""
     weights = np.ones(len(predictions.truth)) if predictions.weights is None else predictions.weights

@@ -131,6 +131,11 @@ WARNINGS: Final[Mapping[str, Text]] = {
         "« {name} » est une date, mais les lignes sont réparties au hasard : l’avenir a pu servir à prédire le passé.",
         "“{name}” is a date, yet rows were split at random: the future may have helped to predict the past.",
     ),
+    "linear_model_preferred": (
+        "Sur {rows} lignes, aucun autre modèle n’est nettement meilleur qu’un modèle linéaire : celui-ci a été choisi, "
+        "car il est plus simple.",
+        "On {rows} rows, no other model is clearly better than a linear one, which was chosen because it is simpler.",
+    ),
     "stopped_by_time": (
         "La recherche a été interrompue par la limite de temps : une autre exécution peut donner un autre résultat.",
         "The search was stopped by the time limit: another run may give a different result.",

@@ -8,7 +8,7 @@ import numpy as np
 from touchstone.learning.decisions.calibration import NO_CALIBRATOR, Calibrator, learn_calibration
 from touchstone.learning.decisions.decision_rule import DEFAULT_RULE, EVEN_THRESHOLD, DecisionRule
 from touchstone.learning.decisions.threshold import Objective, choose_threshold
-from touchstone.learning.evaluation import Predictions, compute_metric, metric_sign
+from touchstone.learning.evaluation import Predictions
 from touchstone.learning.request_choices import METRIC_BY_NAME, Calibration
 from touchstone.learning.request_definitions import Threshold, TrainingOptions
 from touchstone.learning.target import Floats
@@ -96,7 +96,8 @@ def _default_rule(options: DecisionOptions, calibrator: Calibrator, calibrated: 
     """Return the rule by which a calibrated model decides as it did before.
 
     Calibration is to correct probabilities, not decisions. A model whose classes were balanced in training predicts
-    the rarer class more often than the most probable class after calibration would suggest.
+    the rarer class more often than the most probable class after calibration would suggest. Of more than two classes,
+    it predicts the one that is most probable in proportion to its share of the rows, which gives the best mean recall.
     """
     if calibrator.method is Calibration.NONE:
         return DEFAULT_RULE
@@ -104,25 +105,13 @@ def _default_rule(options: DecisionOptions, calibrator: Calibrator, calibrated: 
     if calibrated.class_count == 2:
         even_probabilities = np.array([[1 - EVEN_THRESHOLD, EVEN_THRESHOLD]])
         return DecisionRule(threshold=float(calibrator.calibrate(even_probabilities)[0, 1]))
-    return _better_class_weights(options.metric, calibrated)
+    if METRIC_BY_NAME[options.metric].prevalence_free:
+        return DecisionRule(class_weights=_inverse_shares(calibrated))
+    return DEFAULT_RULE
 
 
-def _better_class_weights(metric: str, calibrated: Predictions) -> DecisionRule:
-    """Return the better of two rules by which a model may decide between more than two classes.
-
-    The first rule predicts the most probable class. The second one divides the probability of each class by its share
-    of the rows before comparing them, which favours rare classes. That undoes what calibration does to a model whose
-    classes were balanced in training.
-    """
-    if METRIC_BY_NAME[metric].probabilistic:
-        return DEFAULT_RULE
-
-    rows_per_class = np.bincount(calibrated.truth, minlength=calibrated.class_count)
-    inverse_shares = len(calibrated.truth) / (calibrated.class_count * rows_per_class)
-    balanced_rule = DecisionRule(class_weights=tuple(inverse_shares.tolist()))
-
-    score_by_rule = {}
-    for rule in (DEFAULT_RULE, balanced_rule):
-        predictions = calibrated.decided_by(rule.decide(calibrated.probabilities))
-        score_by_rule[rule] = metric_sign(metric) * compute_metric(metric, predictions)
-    return max(score_by_rule, key=lambda rule: score_by_rule[rule])
+def _inverse_shares(predictions: Predictions) -> tuple[float, ...]:
+    """Return, for each class, an equal share of the rows divided by the share that it has."""
+    rows_per_class = np.bincount(predictions.truth, minlength=predictions.class_count)
+    inverse_shares = len(predictions.truth) / (predictions.class_count * rows_per_class)
+    return tuple(inverse_shares.tolist())
