@@ -234,7 +234,7 @@ def test_classes_that_count_the_same_still_do_after_calibration(tmp_path: Path) 
     assert scores["sigmoid"] > scores["none"] - 0.05
     assert results["sigmoid"]["decision"]["threshold"] is None
 
-    # The factors are the inverse shares of the classes, in the order of their names, unless each row counts the same.
+    # The factors are the inverse shares of the classes, in the order of their names. By accuracy, there are none.
     shares = frame["y"].value_counts(normalize=True).sort_index()
     assert results["sigmoid"]["decision"]["class_weights"] == pytest.approx((1 / 3 / shares).tolist(), rel=0.05)
     assert results["none"]["decision"]["class_weights"] is None

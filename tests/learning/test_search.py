@@ -20,9 +20,9 @@ from touchstone.learning.evaluation import Predictions, compute_metric
 from touchstone.learning.experiment import Experiment, prepare_experiment
 from touchstone.learning.final_fit import fit_chosen_model
 from touchstone.learning.fitting_pool import open_fitting_pool
+from touchstone.learning.linear_preference import FEW_ROWS, prefer_linear_model
 from touchstone.learning.preparation import build_preparation, encode_frame, fit_preparation
 from touchstone.learning.request_definitions import TrainingRequest
-from touchstone.learning.simple_models import FEW_ROWS, prefer_linear_model
 from touchstone.learning.successive_halving import (
     FIRST_SAMPLE,
     LAST_SAMPLE,
@@ -172,14 +172,15 @@ def test_an_average_is_better_than_its_members() -> None:
     assert compute_metric("r2", chosen_model.predictions) == pytest.approx(1)
 
 
-def scored_trial(position: int, metric: str, truth: list[int], positive_probabilities: list[float]) -> ScoredTrial:
+def scored_trial(
+    position: int, metric: str, truth: list[int], positive_probabilities: list[float], algorithm: str = "linear"
+) -> ScoredTrial:
     """Return a trial that predicts these probabilities of the second of two classes."""
     probabilities = np.column_stack([1 - np.array(positive_probabilities), positive_probabilities])
     predictions = Predictions(np.array(truth), probabilities.argmax(axis=1), 2, probabilities)
     rows = np.arange(len(truth))
-    return ScoredTrial(
-        position, 0, (FoldScore(Trial("linear"), compute_metric(metric, predictions), rows, predictions, 1e-6),)
-    )
+    score = FoldScore(Trial(algorithm), compute_metric(metric, predictions), rows, predictions, 1e-6)
+    return ScoredTrial(position, 0, (score,))
 
 
 def test_a_lucky_decision_does_not_choose_a_model() -> None:
@@ -211,21 +212,16 @@ def test_rare_classes_count_as_much_as_in_the_metric() -> None:
 def compare_linear_and_forest(forest_probability: float, rows: int, metric: str) -> str:
     """Return the algorithm that is chosen on rows of two classes.
 
-    A linear model gives the class of each row a probability of 0.55 to 0.75, and a forest one that is higher by a
-    constant on average, though lower in some rows.
+    A linear model gives the class of a row a probability of 0.65 on average, and a forest `forest_probability`. Both
+    differ from row to row by up to 0.1.
     """
     truth = np.arange(rows) % 2
     rng = np.random.default_rng(0)
-    linear_probabilities = 0.65 + rng.uniform(-0.1, 0.1, rows)
-    forest_probabilities = forest_probability + rng.uniform(-0.1, 0.1, rows)
     trials = []
-    for position, probabilities in enumerate((linear_probabilities, forest_probabilities)):
-        trial = scored_trial(
-            position, metric, truth.tolist(), np.where(truth, probabilities, 1 - probabilities).tolist()
-        )
-        [fold_score] = trial.fold_scores
-        algorithm = "random_forest" if position else "linear"
-        trials.append(replace(trial, fold_scores=(replace(fold_score, trial=Trial(algorithm)),)))
+    for position, (algorithm, mean) in enumerate({"linear": 0.65, "random_forest": forest_probability}.items()):
+        probabilities = mean + rng.uniform(-0.1, 0.1, rows)
+        positive_probabilities = np.where(truth, probabilities, 1 - probabilities).tolist()
+        trials.append(scored_trial(position, metric, truth.tolist(), positive_probabilities, algorithm))
 
     best = choose_best_trial(metric, trials)
     assert best.ensemble.algorithm == "random_forest"

@@ -15,8 +15,8 @@ from touchstone.learning.experiment import Experiment, FoldResult, SearchResult
 from touchstone.learning.fairness.reweighing import training_data
 from touchstone.learning.final_fit import fit_chosen_model
 from touchstone.learning.fitting_pool import FittingPool
+from touchstone.learning.linear_preference import prefer_linear_model
 from touchstone.learning.request_choices import Mitigation
-from touchstone.learning.simple_models import prefer_linear_model
 from touchstone.learning.splits.folds import Fold, limit_training_rows
 from touchstone.learning.successive_halving import ComparisonResult, TrialComparison, plan_stages
 from touchstone.learning.task_interface import Phase, Report, StepwiseProgress

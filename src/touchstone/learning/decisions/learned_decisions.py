@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.utils.class_weight import compute_class_weight
 
 from touchstone.learning.decisions.calibration import NO_CALIBRATOR, Calibrator, learn_calibration
 from touchstone.learning.decisions.decision_rule import DEFAULT_RULE, EVEN_THRESHOLD, DecisionRule
@@ -106,12 +107,6 @@ def _default_rule(options: DecisionOptions, calibrator: Calibrator, calibrated: 
         even_probabilities = np.array([[1 - EVEN_THRESHOLD, EVEN_THRESHOLD]])
         return DecisionRule(threshold=float(calibrator.calibrate(even_probabilities)[0, 1]))
     if METRIC_BY_NAME[options.metric].prevalence_free:
-        return DecisionRule(class_weights=_inverse_shares(calibrated))
+        inverse_shares = compute_class_weight("balanced", classes=np.arange(calibrated.class_count), y=calibrated.truth)
+        return DecisionRule(class_weights=tuple(inverse_shares.tolist()))
     return DEFAULT_RULE
-
-
-def _inverse_shares(predictions: Predictions) -> tuple[float, ...]:
-    """Return, for each class, an equal share of the rows divided by the share that it has."""
-    rows_per_class = np.bincount(predictions.truth, minlength=predictions.class_count)
-    inverse_shares = len(predictions.truth) / (predictions.class_count * rows_per_class)
-    return tuple(inverse_shares.tolist())

@@ -161,7 +161,7 @@ class VersionedCatalog:
         """Apply what a committed transaction of this process has written."""
         if writer.upserts or writer.deleted_ids:
             changed_rows = [to_catalog_row(record) for record in writer.upserts]
-            # A record that the transaction has both deleted and written is there.
+            # A record that the transaction has both deleted and written still exists.
             removed_only = set(writer.deleted_ids).difference(row.id for row in changed_rows)
             self.columns.apply(upserts=changed_rows, deleted=removed_only)
         for batch in writer.new_batches:

@@ -29,8 +29,8 @@ def prefer_linear_model(metric: str, best: ChosenModel, trials: Sequence[ScoredT
     would hide every difference.
     """
     linear_trials = [trial for trial in trials if trial.tuned_trial.algorithm == LINEAR]
-    has_few_rows = len(best.predictions.truth) <= FEW_ROWS
-    if not linear_trials or not has_few_rows or metric not in COUNTING_METRICS or best.ensemble.algorithm == LINEAR:
+    is_applicable = metric in COUNTING_METRICS and len(best.predictions.truth) <= FEW_ROWS
+    if not is_applicable or not linear_trials or best.ensemble.algorithm == LINEAR:
         return best
 
     linear = choose_best_trial(metric, linear_trials)
