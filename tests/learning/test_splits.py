@@ -12,6 +12,7 @@ from tests.learning.small_tables import csv_file, explain, model_of, train
 from touchstone.learning.experiment import Experiment, prepare_experiment
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.request_definitions import Split, TrainingRequest
+from touchstone.learning.splits import group_detection
 from touchstone.learning.splits.column_names import names_identity, names_person_or_thing
 from touchstone.learning.splits.folds import held_out_positions, inner_folds
 from touchstone.learning.splits.split_plan import plan_from_record
@@ -121,6 +122,35 @@ def test_an_age_is_no_group(seed: int) -> None:
     is_adult = (age > 40) ^ (rng.random(160) < 0.1)
     frame = pd.DataFrame({"city": city, "age": age, "y": np.where(is_adult, "yes", "no")})
     assert plan_experiment(frame, "y").split.plan.group_column is None
+
+
+def waiting_times(journeys: int = 210) -> pd.DataFrame:
+    """Return four means of transport for each journey, of which a traveller has chosen one.
+
+    The waiting time of a means is always the same, except of the chosen one; most rows have one of seven times.
+    """
+    rng = np.random.default_rng(0)
+    rows = 4 * journeys
+    means = np.tile(np.arange(4), journeys)
+    is_chosen = rng.integers(0, 4, journeys).repeat(4) == means
+    usual_times = np.array([69, 34, 35, 0])[means]
+    other_times = np.choose(means, [rng.choice([64, 44, 60, 55], rows), rng.choice([53, 40, 50], rows), 25, 0])
+    frame = pd.DataFrame(
+        {
+            "means": means,
+            "wait": np.where(is_chosen, other_times, usual_times),
+            "cost": rng.integers(20, 80, rows) + 10 * means,
+            "chosen": np.where(is_chosen, "yes", "no"),
+        }
+    )
+    return frame.iloc[np.flatnonzero((means < 3) | (np.arange(rows) >= 40))]
+
+
+def test_a_few_frequent_values_are_no_groups() -> None:
+    """A number is learned from if most rows have one of a few values, even if it decides the target alone."""
+    frame = waiting_times()
+    assert frame["wait"].nunique() >= group_detection.MIN_GROUPS
+    assert plan_experiment(frame, "chosen").split.plan.group_column is None
 
 
 def test_an_explicit_strategy_is_followed_with_a_warning(tmp_path: Path) -> None:

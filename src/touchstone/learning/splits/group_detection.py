@@ -27,7 +27,7 @@ MIN_GROUPS: Final = 10
 MIN_ROWS_PER_GROUP: Final = 1.02  # On average, so that at least some groups have several rows.
 MIN_ROWS_PER_UNNAMED_GROUP: Final = 2.0
 MIN_UNNAMED_ROWS: Final = 200
-MAX_UNNAMED_SHARE: Final = 0.25  # The largest share of the rows that a single group may have.
+MIN_UNNAMED_EFFECTIVE_GROUPS: Final = 10.0
 MAX_UNNAMED_CANDIDATES: Final = 3
 GROUP_KINDS: Final = (ColumnKind.CATEGORY, ColumnKind.NUMBER, ColumnKind.TEXT)
 MAX_SAMPLED_ROWS: Final = 2_000
@@ -99,15 +99,20 @@ def _examine(table: Table, target: Target, column: ColumnSchema, groups: Indices
 def _explains_target(target: Target, groups: Indices) -> bool:
     """Return whether the rows of a group are alike in the target; if not, recognising the group gains nothing.
 
-    A short table, or one in which most rows form a single group, is not enough to tell.
+    A short table is not enough to tell, nor are a few groups that most rows belong to: what a model knows about groups
+    that it has not learned from would then depend on which of these are held out.
     """
-    rows_per_group = np.bincount(groups)
-    row_count = len(groups)
-    if row_count < MIN_UNNAMED_ROWS or rows_per_group.max() > MAX_UNNAMED_SHARE * row_count:
+    if len(groups) < MIN_UNNAMED_ROWS or _effective_group_count(groups) < MIN_UNNAMED_EFFECTIVE_GROUPS:
         return False
 
     sample = _sample_whole_groups(groups)
     return likeness_of_target(target, sample.rows, sample.groups) >= MIN_LIKENESS
+
+
+def _effective_group_count(groups: Indices) -> float:
+    """Return how many groups of equal size would be as diverse as these: the inverse of Simpson's index (1949)."""
+    shares = np.bincount(groups) / len(groups)
+    return float(1 / np.sum(shares**2))
 
 
 def _sample_whole_groups(groups: Indices) -> GroupedRows:
