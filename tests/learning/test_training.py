@@ -148,11 +148,25 @@ def test_a_column_that_knows_the_answer_is_named(tmp_path: Path) -> None:
 def test_imbalance_rarity_and_missing_targets_have_warnings(tmp_path: Path) -> None:
     """Few rows, a rare class, classes that are too rare, and rows without a target each cause a warning."""
     rng = np.random.default_rng(0)
-    labels = ["common"] * 140 + ["rare"] * 8 + ["once"] + [""] * 5
+    labels = ["common"] * 140 + ["rare"] * 8 + ["twice"] * 2 + ["once"] + [""] * 5
     frame = pd.DataFrame({"x": rng.normal(size=len(labels)), "y": labels})
     result = train(frame, "y", tmp_path, algorithms=["linear"]).result
     assert {"few_rows", "class_imbalance", "rare_classes_left_out", "target_missing"} <= warning_codes(result)
     assert result["model"]["classes"] == ["common", "rare"]
+
+
+@pytest.mark.parametrize("strategy", ["holdout", "kfold"])
+def test_a_class_of_three_rows_is_learned(tmp_path: Path, strategy: str) -> None:
+    """Two rows of it are enough to learn from, and one to measure with."""
+    rng = np.random.default_rng(0)
+    classes = np.array(["a"] * 60 + ["b"] * 60 + ["rare"] * 3)
+    frame = pd.DataFrame({"x": rng.normal(scale=0.3, size=123) + np.array([0] * 60 + [3] * 60 + [6] * 3), "y": classes})
+    outcome = train(frame, "y", tmp_path, split={"strategy": strategy}, budget={"max_trials": 6})
+    assert outcome.result["model"]["classes"] == ["a", "b", "rare"]
+    assert "rare_classes_left_out" not in warning_codes(outcome.result)
+
+    predictions = predict(model_artifact.load(model_of(outcome)), [{"x": 0}, {"x": 3}, {"x": 6}])["predictions"]
+    assert [prediction["prediction"] for prediction in predictions] == ["a", "b", "rare"]
 
 
 def test_small_groups_are_not_judged(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from touchstone.learning.table_reader import Table
 from touchstone.learning.task_choice import TaskReason, choose_task
 
 MAX_CLASSES: Final = 100
-MIN_CLASS_ROWS: Final = 5  # A rarer class can be neither learned nor measured.
+MIN_CLASS_ROWS: Final = 3  # Two rows to learn a class from, and one to measure how well it is predicted.
 NO_CLASS: Final = -1  # In place of the code of a class, for rows from which nothing can be learned.
 
 Floats = npt.NDArray[np.float64]
