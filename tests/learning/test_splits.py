@@ -113,6 +113,21 @@ def test_an_ordinary_category_is_no_group() -> None:
     assert experiment.split.group_columns == ()
 
 
+def coded_rows(codes: int, rows_per_code: int) -> pd.DataFrame:
+    """Return rows in which a number decides the target, though not by its size, and another column says little."""
+    rng = np.random.default_rng(1)
+    code = np.arange(codes).repeat(rows_per_code)
+    effects = 4 * rng.normal(size=codes)
+    x = rng.normal(size=len(code))
+    return pd.DataFrame({"z": code, "x": x, "y": effects[code] + 0.3 * x + 0.2 * rng.normal(size=len(code))})
+
+
+def test_the_code_of_a_category_is_no_group() -> None:
+    """A number with many rows may be a category; one with few rows is an identity, about which nothing can be said."""
+    assert plan_experiment(coded_rows(codes=12, rows_per_code=80), "y").split.plan.group_column is None
+    assert plan_experiment(coded_rows(codes=80, rows_per_code=10), "y").split.plan.group_column == "z"
+
+
 @pytest.mark.parametrize("seed", [113, 123])
 def test_an_age_is_no_group(seed: int) -> None:
     """A number that decides the target is learned from, even if the other columns seem to say something by chance."""

@@ -29,6 +29,7 @@ MIN_ROWS_PER_UNNAMED_GROUP: Final = 2.0
 MIN_UNNAMED_ROWS: Final = 200
 MIN_UNNAMED_EFFECTIVE_GROUPS: Final = 10.0
 MAX_UNNAMED_CANDIDATES: Final = 3
+MIN_ROWS_PER_CODE: Final = 20  # On average. With fewer rows, different numbers are identities rather than categories.
 GROUP_KINDS: Final = (ColumnKind.CATEGORY, ColumnKind.NUMBER, ColumnKind.TEXT)
 MAX_SAMPLED_ROWS: Final = 2_000
 MIN_LIKENESS: Final = 0.2
@@ -129,22 +130,29 @@ def _sample_whole_groups(groups: Indices) -> GroupedRows:
 def _explains_the_score(table: Table, target: Target, feature_names: Sequence[str], group: GroupColumn) -> bool:
     """Return whether a quick model hardly predicts anything for groups that it has not learned from.
 
-    It learns from the other columns, because a column that merely predicts the target is an ordinary category. Rows
-    of a group share more than that if the other columns let a model recognise the group. Of equal rows only the first
-    is used, so that copies are not taken for groups.
+    It learns from the other columns, because a column that merely predicts the target is an ordinary category. Rows of
+    a group share more than that if the other columns let a model recognise the group. Of equal rows only the first is
+    used, so that copies are not taken for groups.
 
-    From a column of numbers it learns too: an ordinary number, such as an age, also predicts the target for numbers
-    between those that it has learned from, and the number of a patient does not.
+    From a column of numbers it learns, too: an ordinary number, such as an age, also predicts the target for numbers
+    between those that it has learned from, and the number of a patient does not. A number may be the code of a category
+    as well, if it has many rows; then both must be true.
     """
-    is_number = table.columns[group.name].kind is ColumnKind.NUMBER
-    names = [name for name in feature_names if is_number or name != group.name]
-    if not names:
-        return False
+    column = table.columns[group.name]
+    is_number = column.kind is ColumnKind.NUMBER
+    may_be_category = not is_number or len(target.rows) >= MIN_ROWS_PER_CODE * column.distinct
+    names_to_learn = []
+    if is_number:
+        names_to_learn.append(list(feature_names))
+    if may_be_category:
+        names_to_learn.append([name for name in feature_names if name != group.name])
 
     sample = _sample_whole_groups(number_groups(table.frame[group.name].iloc[target.rows]))
     sample = _without_repeats(table, target, feature_names, sample)
-    scores = compare_quick_scores(table, target, names, sample.rows, sample.groups)
-    return _is_lost(scores)
+    return all(
+        names and _is_lost(compare_quick_scores(table, target, names, sample.rows, sample.groups))
+        for names in names_to_learn
+    )
 
 
 def _without_repeats(table: Table, target: Target, names: Sequence[str], sample: GroupedRows) -> GroupedRows:
@@ -156,9 +164,13 @@ def _without_repeats(table: Table, target: Target, names: Sequence[str], sample:
 
 
 def _is_lost(scores: QuickScores) -> bool:
-    """Return whether most of the gain over the baseline is lost when whole groups are held out."""
+    """Return whether most of the gain over the baseline is lost when whole groups are held out.
+
+    If nothing is gained with shuffled rows, nothing can be lost, even if the score for new groups is far below the
+    baseline.
+    """
     gain = scores.shuffled - scores.baseline
-    remaining_gain = scores.by_group - scores.baseline
+    remaining_gain = max(0.0, scores.by_group - scores.baseline)
     return gain - remaining_gain >= MIN_LOSS and remaining_gain <= MAX_REMAINING_SHARE * gain
 
 
