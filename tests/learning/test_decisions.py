@@ -243,12 +243,29 @@ def test_classes_that_count_the_same_still_do_after_calibration(tmp_path: Path) 
 
 
 def test_calibration_takes_rows_of_every_class(tmp_path: Path) -> None:
-    """With only a handful of rows in a class, nothing is calibrated, and a warning says so."""
+    """If some class is hardly there before the latest rows, nothing is calibrated, and a warning says so."""
     noise = np.random.default_rng(0).normal(size=40).round(3)
-    frame = pd.DataFrame({"a": noise, "y": ["x"] * 5 + ["z"] * 35})
-    result = train(frame, "y", tmp_path, algorithms=["linear"], calibration="isotonic", split={"test_size": 0.5}).result
+    frame = pd.DataFrame({"day": range(1, 41), "a": noise, "y": ["x"] + ["z"] * 37 + ["x"] * 2})
+    split = {"strategy": "time", "time_column": "day"}
+    result = train(frame, "y", tmp_path, algorithms=["linear"], calibration="isotonic", split=split).result
     assert result["calibration"]["method"] == "none"
     assert "not_calibrated" in {warning["code"] for warning in result["warnings"]}
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class")
+def test_two_rows_of_a_class_are_enough_to_calibrate() -> None:
+    """The curve of a class of two rows is learned like the others, and the probabilities of a row still add up to 1."""
+    rng = np.random.default_rng(0)
+    classes = np.array([0] * 100 + [1] * 100 + [2] * 2)
+    probabilities = rng.dirichlet(np.ones(3), len(classes))
+    predictions = Predictions(classes, probabilities.argmax(axis=1), 3, probabilities)
+    calibrator = learn_calibration(Calibration.AUTO, predictions)
+    assert calibrator.method is Calibration.SIGMOID
+
+    calibrated = calibrator.calibrate(probabilities)
+    assert np.allclose(calibrated.sum(axis=1), 1)
+    assert calibrated[:, 2].max() < 0.2
+    assert learn_calibration(Calibration.AUTO, predictions.take(np.arange(201))).method is Calibration.NONE
 
 
 @pytest.mark.parametrize(
