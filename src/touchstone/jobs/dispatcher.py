@@ -77,6 +77,10 @@ class Dispatcher:
         self._running_attempts: dict[AttemptId, Attempt] = {}
         self._attempt_tasks: set[asyncio.Task[None]] = set()
 
+        # Held while a job is claimed and while expired jobs are taken back: between the claim and the moment when this
+        # process learns of it, the job is not among the running attempts, and its lease may expire.
+        self._claim_lock = asyncio.Lock()
+
         # The two loops. Setting the event of a loop starts its next step at once, instead of at the next tick.
         self._loops: list[asyncio.Task[None]] = []
         self._claim_wakeup = asyncio.Event()
@@ -133,16 +137,17 @@ class Dispatcher:
     async def _claim_jobs(self) -> None:
         """Claim jobs and start them, until none is left in the queue or this process runs as many as it may."""
         while len(self._running_attempts) < self._settings.job_workers and not self._is_closing:
-            job = await queue_store.claim_next(
-                self._database,
-                self._kinds,
-                worker=self._worker,
-                lease_seconds=self._settings.job_lease_seconds,
-                max_running_per_user=self._settings.jobs_per_user,
-            )
-            if job is None:
-                return
-            self._start_attempt(job)
+            async with self._claim_lock:
+                job = await queue_store.claim_next(
+                    self._database,
+                    self._kinds,
+                    worker=self._worker,
+                    lease_seconds=self._settings.job_lease_seconds,
+                    max_running_per_user=self._settings.jobs_per_user,
+                )
+                if job is None:
+                    return
+                self._start_attempt(job)
 
     def _start_attempt(self, job: JobRecord) -> None:
         """Start executing a job that was just claimed, in an asyncio task of its own."""
@@ -218,9 +223,10 @@ class Dispatcher:
 
         If there were any, the claiming loop is woken, because this process may execute them.
         """
-        reaped_count = await lease_store.reap_expired(
-            self._database, WORKER_LOST, running_attempts=self._running_attempts
-        )
+        async with self._claim_lock:
+            reaped_count = await lease_store.reap_expired(
+                self._database, WORKER_LOST, running_attempts=self._running_attempts
+            )
         if reaped_count > 0:
             self._claim_wakeup.set()
 
