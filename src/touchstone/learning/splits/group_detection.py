@@ -135,8 +135,8 @@ def _explains_the_score(table: Table, target: Target, feature_names: Sequence[st
     used, so that copies are not taken for groups.
 
     From a column of numbers it learns, too: an ordinary number, such as an age, also predicts the target for numbers
-    between those that it has learned from, and the number of a patient does not. A number may be the code of a category
-    as well, if it has many rows; then both must be true.
+    between those that it has learned from, and the number of a patient does not. If each number has many rows, it may
+    also be the code of a category; then the model must fail for new groups with and without the column.
     """
     column = table.columns[group.name]
     is_number = column.kind is ColumnKind.NUMBER
