@@ -261,6 +261,8 @@ def test_two_rows_of_a_class_are_enough_to_calibrate() -> None:
     predictions = Predictions(classes, probabilities.argmax(axis=1), 3, probabilities)
     calibrator = learn_calibration(Calibration.AUTO, predictions)
     assert calibrator.method is Calibration.SIGMOID
+    assert calibrator.classifier is not None
+    assert calibrator.classifier.cv is None
 
     calibrated = calibrator.calibrate(probabilities)
     assert np.allclose(calibrated.sum(axis=1), 1)

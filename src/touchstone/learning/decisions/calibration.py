@@ -153,6 +153,7 @@ def _fit_calibrator(method: Calibration, validation: Predictions, weights: Float
     folds = [(every_row, every_row)]
     classifier = CalibratedClassifierCV(_GivenProbabilities(), method=str(method), cv=folds, ensemble=False)
     classifier.fit(validation.probabilities, validation.truth, sample_weight=weights)
+    classifier.set_params(cv=None)  # The positions of the rows would be stored with the model.
     return Calibrator(method, classifier)
 
 
