@@ -140,25 +140,24 @@ def test_an_age_is_no_group(seed: int) -> None:
 
 
 def waiting_times(journeys: int = 210) -> pd.DataFrame:
-    """Return four means of transport for each journey, of which a traveller has chosen one.
+    """Return four vehicles for each journey, one of which a traveller has chosen.
 
-    The waiting time of a means is always the same, except of the chosen one; most rows have one of seven times.
+    A vehicle always has the same waiting time unless it is chosen. Most rows have one of seven times.
     """
     rng = np.random.default_rng(0)
     rows = 4 * journeys
-    means = np.tile(np.arange(4), journeys)
-    is_chosen = rng.integers(0, 4, journeys).repeat(4) == means
-    usual_times = np.array([69, 34, 35, 0])[means]
-    other_times = np.choose(means, [rng.choice([64, 44, 60, 55], rows), rng.choice([53, 40, 50], rows), 25, 0])
-    frame = pd.DataFrame(
+    vehicles = np.tile(np.arange(4), journeys)
+    is_chosen = rng.integers(0, 4, journeys).repeat(4) == vehicles
+    usual_times = np.array([69, 34, 35, 0])[vehicles]
+    other_times = np.choose(vehicles, [rng.choice([64, 44, 60, 55], rows), rng.choice([53, 40, 50], rows), 25, 0])
+    return pd.DataFrame(
         {
-            "means": means,
+            "vehicle": vehicles,
             "wait": np.where(is_chosen, other_times, usual_times),
-            "cost": rng.integers(20, 80, rows) + 10 * means,
+            "cost": rng.integers(20, 80, rows) + 10 * vehicles,
             "chosen": np.where(is_chosen, "yes", "no"),
         }
     )
-    return frame.iloc[np.flatnonzero((means < 3) | (np.arange(rows) >= 40))]
 
 
 def test_a_few_frequent_values_are_no_groups() -> None:

@@ -98,7 +98,7 @@ async def reap_expired(database: Database, failure: JobFailure, *, running_attem
 
     The `running_attempts` are those of the calling process itself, and are never taken back: if the process was
     suspended or delayed for longer than a lease, it renews its leases late, unless another process has taken the jobs
-    over.
+    over. The process must not claim a job in the meantime, which would be missing from them.
     """
     running_keys = [(attempt.job_id, attempt.number) for attempt in running_attempts]
     is_running_here = sa.tuple_(jobs.c.id, jobs.c.attempt).in_(running_keys)

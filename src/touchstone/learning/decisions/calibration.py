@@ -20,7 +20,7 @@ from touchstone.learning.evaluation import Predictions, compute_metric
 from touchstone.learning.request_choices import Calibration
 from touchstone.learning.target import Floats, Indices
 
-MIN_ROWS_PER_CLASS: Final = 2  # Calibrations are compared by cross-validation, which leaves one of them to learn from.
+MIN_ROWS_PER_CLASS: Final = 2  # The cross-validation that compares methods needs one to learn from and one to test.
 MIN_ROWS_FOR_ISOTONIC: Final = 1_000  # With fewer rows, an isotonic curve follows their noise.
 COMPARISON_FOLDS: Final = 5
 COMPARISON_ROWS: Final = 5_000  # Methods are compared on at most this many rows.
@@ -148,12 +148,13 @@ def _fit_calibrator(method: Calibration, validation: Predictions, weights: Float
     if method is Calibration.NONE:
         return NO_CALIBRATOR
 
-    # The probabilities are given, so nothing is learned from the rows of a fold; a single fold takes any rare class.
+    # scikit-learn asks for as many rows of each class as there are folds. Nothing is learned from the rows of a fold,
+    # since the probabilities are given, so a single fold with all rows is enough.
     every_row = np.arange(len(validation.truth))
     folds = [(every_row, every_row)]
     classifier = CalibratedClassifierCV(_GivenProbabilities(), method=str(method), cv=folds, ensemble=False)
     classifier.fit(validation.probabilities, validation.truth, sample_weight=weights)
-    classifier.set_params(cv=None)  # The positions of the rows would be stored with the model.
+    classifier.set_params(cv=None)  # Otherwise, the positions of all rows would be stored with the model.
     return Calibrator(method, classifier)
 
 

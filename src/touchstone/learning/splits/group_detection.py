@@ -134,24 +134,24 @@ def _explains_the_score(table: Table, target: Target, feature_names: Sequence[st
     a group share more than that if the other columns let a model recognise the group. Of equal rows only the first is
     used, so that copies are not taken for groups.
 
-    From a column of numbers it learns, too: an ordinary number, such as an age, also predicts the target for numbers
-    between those that it has learned from, and the number of a patient does not. If each number has many rows, it may
-    also be the code of a category; then the model must fail for new groups with and without the column.
+    It also learns from the column itself if this holds numbers: an ordinary number, such as an age, predicts the target
+    for numbers between those that the model has learned from, and the number of a patient does not. A number with many
+    rows may be the code of a category, so the model must fail for new groups both with and without the column.
     """
     column = table.columns[group.name]
-    is_number = column.kind is ColumnKind.NUMBER
-    may_be_category = not is_number or len(target.rows) >= MIN_ROWS_PER_CODE * column.distinct
-    names_to_learn = []
-    if is_number:
-        names_to_learn.append(list(feature_names))
-    if may_be_category:
-        names_to_learn.append([name for name in feature_names if name != group.name])
+    other_names = [name for name in feature_names if name != group.name]
+    if column.kind is not ColumnKind.NUMBER:
+        feature_sets = [other_names]
+    elif len(target.rows) < MIN_ROWS_PER_CODE * column.distinct:
+        feature_sets = [list(feature_names)]
+    else:
+        feature_sets = [list(feature_names), other_names]
 
     sample = _sample_whole_groups(number_groups(table.frame[group.name].iloc[target.rows]))
     sample = _without_repeats(table, target, feature_names, sample)
     return all(
         names and _is_lost(compare_quick_scores(table, target, names, sample.rows, sample.groups))
-        for names in names_to_learn
+        for names in feature_sets
     )
 
 
