@@ -167,6 +167,22 @@ def test_a_few_frequent_values_are_no_groups() -> None:
     assert plan_experiment(frame, "chosen").split.plan.group_column is None
 
 
+def test_grades_of_the_target_are_no_groups() -> None:
+    """A category that divides the target into ranges is learned from, although other columns predict it a little.
+
+    If whole ranges of the target are held out, nothing seems to be predictable, whatever the columns are.
+    """
+    rng = np.random.default_rng(2)
+    rows = 4_000
+    risk = rng.normal(size=rows)
+    rate = 10 + 3 * risk
+    grade = pd.qcut(rate, 35, labels=[f"{letter}{number}" for letter in "ABCDEFG" for number in range(1, 6)])
+    frame = pd.DataFrame({"grade": grade.astype(str), "rate": rate})
+    for number in range(3):
+        frame[f"x{number}"] = risk + 3 * rng.normal(size=rows)
+    assert plan_experiment(frame, "rate").split.plan.group_column is None
+
+
 def test_an_explicit_strategy_is_followed_with_a_warning(tmp_path: Path) -> None:
     """The visits of patients are shuffled as requested, and the result says what this hides."""
     result = train(patients(), "ill", tmp_path, **QUICK, split={"strategy": "holdout"}).result

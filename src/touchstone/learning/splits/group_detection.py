@@ -67,9 +67,13 @@ def find_group_columns(table: Table, target: Target, feature_names: Sequence[str
             continue
         groups = number_groups(table.frame[column.name].iloc[target.rows])
         if names_identity(column.name):
-            named.extend(_examine(table, target, column, groups))
+            named.extend(_examine(table, target, column, groups, includes_target=True))
         elif _explains_target(target, groups):
-            unnamed.extend(_examine(table, target, column, groups))
+            # The value of a category says nothing about rows of other categories, so it does no harm to learn from it.
+            # A model can only recognise its rows if they are alike in yet another column.
+            unnamed.extend(
+                _examine(table, target, column, groups, includes_target=not _may_be_category(column, len(groups)))
+            )
 
     if named:
         return tuple(sorted(named, key=_by_name_and_number))
@@ -89,10 +93,22 @@ def _may_form_groups(column: ColumnSchema, rows: int) -> bool:
     return known_rows >= least * column.distinct and known_rows > rows / 2
 
 
-def _examine(table: Table, target: Target, column: ColumnSchema, groups: Indices) -> Iterator[GroupColumn]:
-    """Yield a column as one that forms groups, if the rows of its groups are more alike than chance."""
+def _may_be_category(column: ColumnSchema, rows: int) -> bool:
+    """Return whether the values of a column may be categories: texts, or numbers that have many rows each."""
+    return column.kind is not ColumnKind.NUMBER or rows >= MIN_ROWS_PER_CODE * column.distinct
+
+
+def _examine(
+    table: Table, target: Target, column: ColumnSchema, groups: Indices, *, includes_target: bool
+) -> Iterator[GroupColumn]:
+    """Yield a column as one that forms groups, if the rows of its groups are more alike than chance.
+
+    They must be alike in one of the other columns, or in the target if `includes_target`.
+    """
     sample = _sample_whole_groups(groups)
-    likeness = greatest_likeness(table, target, sample.rows, sample.groups, left_out=column.name)
+    likeness = greatest_likeness(
+        table, target, sample.rows, sample.groups, left_out=column.name, includes_target=includes_target
+    )
     if likeness >= MIN_LIKENESS:
         yield GroupColumn(column.name, column.distinct, likeness)
 
@@ -142,7 +158,7 @@ def _explains_the_score(table: Table, target: Target, feature_names: Sequence[st
     other_names = [name for name in feature_names if name != group.name]
     if column.kind is not ColumnKind.NUMBER:
         feature_sets = [other_names]
-    elif len(target.rows) < MIN_ROWS_PER_CODE * column.distinct:
+    elif not _may_be_category(column, len(target.rows)):
         feature_sets = [list(feature_names)]
     else:
         feature_sets = [list(feature_names), other_names]

@@ -23,10 +23,13 @@ def likeness_of_target(target: Target, sample: Indices, groups: Indices) -> floa
     return likeness_within(groups, _divide_into_bins(target.values[sample].astype(np.float64)))
 
 
-def greatest_likeness(table: Table, target: Target, sample: Indices, groups: Indices, *, left_out: str) -> float:
-    """Return how alike the rows of a group are in the column in which they are most alike, or in the target.
+def greatest_likeness(
+    table: Table, target: Target, sample: Indices, groups: Indices, *, left_out: str, includes_target: bool
+) -> float:
+    """Return how alike the rows of a group are in the column in which they are most alike.
 
-    `left_out` names the column that forms the groups. The result is 0 if chance alone may explain it.
+    `left_out` names the column that forms the groups. The target is one of the columns if `includes_target`. The result
+    is 0 if chance alone may explain it, or if there is no column to compare.
     """
     columns = [
         column
@@ -35,7 +38,10 @@ def greatest_likeness(table: Table, target: Target, sample: Indices, groups: Ind
     ][:MAX_COLUMNS]
     frame = table.frame.iloc[target.rows[sample]]
     values_by_column = [_divide_into_bins(column_as_numbers(column, frame[column.name])) for column in columns]
-    values_by_column.append(_divide_into_bins(target.values[sample].astype(np.float64)))
+    if includes_target:
+        values_by_column.append(_divide_into_bins(target.values[sample].astype(np.float64)))
+    if not values_by_column:
+        return 0.0
 
     greatest = max(likeness_within(groups, values) for values in values_by_column)
     by_chance = _greatest_likeness_by_chance(groups, values_by_column)
