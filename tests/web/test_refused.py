@@ -3,13 +3,18 @@
 import html
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
+from starlette.types import Receive, Scope, Send
 
 from tests.web.conftest import PASSWORD
 from touchstone.client import TouchstoneError
+from touchstone.core.settings import Settings
+from touchstone.http.middleware import EdgeMiddleware
+from touchstone.web.app import WebApp
 from touchstone.web.localizer import Localizer
 from touchstone.web.readable_errors import localize_error
 
@@ -104,6 +109,18 @@ def test_a_blank_reason_comes_back_to_the_project(client: httpx2.Client, api: ht
     assert return_address(answer) == f"/app/projects/{project_id}"
 
 
+def test_a_refused_comparison_keeps_what_was_entered(client: httpx2.Client, api: httpx2.Client) -> None:
+    """An invalid number is named beside its field, and nothing that was entered is lost."""
+    project_id = api.post("/api/v1/projects", json={"name": "Trainings"}).json()["id"]
+    form = {"form": "compare", "target": "passed", "max_trials": "abc", "limit": "3"}
+    answer = client.post(f"/app/projects/{project_id}/compare", data=form)
+    assert answer.status_code == 422
+    trials = re.findall(r'<input[^>]* name="max_trials"[^>]*>', answer.text)[0]
+    assert 'value="abc"' in trials
+    assert 'aria-invalid="true"' in trials
+    assert 'value="passed"' in answer.text
+
+
 def test_a_choice_that_is_gone_keeps_its_reason(client: httpx2.Client, api: httpx2.Client) -> None:
     """The list says that the dataset was withdrawn; the project still shows which one it was, and why it was chosen."""
     dataset_id = api.post(
@@ -150,3 +167,20 @@ def test_a_refused_registration_keeps_what_was_typed(server: str, email: str) ->
 def test_a_foreign_record_has_no_form(client: httpx2.Client) -> None:
     """The page says so before anything can be entered."""
     assert client.get("/app/datasets/1/edit").status_code == 403
+
+
+async def test_the_page_about_a_failure_shows_the_request_id(tmp_path: Path) -> None:
+    """Whoever reports a defect can name the request, as the log does."""
+
+    async def failing_app(scope: Scope, _: Receive, __: Send) -> None:
+        """Fail as an application does that has a defect."""
+        raise ZeroDivisionError(scope["path"])
+
+    settings = Settings.load({"TOUCHSTONE_DATA_DIR": str(tmp_path)})
+    pages = await WebApp.open(settings, failing_app)
+    edge = EdgeMiddleware(failing_app, settings, respond_to_error=pages.refusal)
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(edge), base_url="http://test") as http:
+        answer = await http.get("/app/", headers={"x-request-id": "my-request-1", "accept-language": "en"})
+    await pages.close()
+    assert answer.status_code == 500
+    assert re.search(r"Request id:\s*<code>my-request-1</code>", answer.text)

@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from touchstone.client import AsyncTouchstone, Identity, Tokens, TouchstoneError, User
 from touchstone.core.errors import Invalid
 from touchstone.core.settings import Settings
+from touchstone.http.request_tracking import REQUEST_ID
 from touchstone.learning.charts.svg_converter import SvgConverter
 from touchstone.web import cookies
 from touchstone.web.addresses import build_address
@@ -236,6 +237,7 @@ class PageContext:
             "ranking_address": cookies.last_ranking_address(self.request),
             "done": flash_message(self.request),
             "problem": problem,
+            "request_id": self.request.headers.get(REQUEST_ID.decode(), ""),
             **context,
         }
         html = self.state.templates.render(template, self.locale, **variables)

@@ -67,13 +67,12 @@ def find_group_columns(table: Table, target: Target, feature_names: Sequence[str
             continue
         groups = number_groups(table.frame[column.name].iloc[target.rows])
         if names_identity(column.name):
-            named.extend(_examine(table, target, column, groups, includes_target=True))
+            named.extend(_examine(table, target, column, groups))
         elif _explains_target(target, groups):
             # The value of a category says nothing about rows of other categories, so it does no harm to learn from it.
             # A model can only recognise its rows if they are alike in yet another column.
-            unnamed.extend(
-                _examine(table, target, column, groups, includes_target=not _may_be_category(column, len(groups)))
-            )
+            ignored_names = [target.name] if _may_be_category(column, len(groups)) else []
+            unnamed.extend(_examine(table, target, column, groups, ignored_names))
 
     if named:
         return tuple(sorted(named, key=_by_name_and_number))
@@ -99,16 +98,15 @@ def _may_be_category(column: ColumnSchema, rows: int) -> bool:
 
 
 def _examine(
-    table: Table, target: Target, column: ColumnSchema, groups: Indices, *, includes_target: bool
+    table: Table, target: Target, column: ColumnSchema, groups: Indices, ignored_names: Sequence[str] = ()
 ) -> Iterator[GroupColumn]:
     """Yield a column as one that forms groups, if the rows of its groups are more alike than chance.
 
-    They must be alike in one of the other columns, or in the target if `includes_target`.
+    They must be alike in another column, or in the target, but not in one of `ignored_names`.
     """
     sample = _sample_whole_groups(groups)
-    likeness = greatest_likeness(
-        table, target, sample.rows, sample.groups, left_out=column.name, includes_target=includes_target
-    )
+    left_out = [column.name, *ignored_names]
+    likeness = greatest_likeness(table, target, sample.rows, sample.groups, left_out=left_out)
     if likeness >= MIN_LIKENESS:
         yield GroupColumn(column.name, column.distinct, likeness)
 

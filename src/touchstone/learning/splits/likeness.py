@@ -1,5 +1,6 @@
 """How much more alike the rows of a group are than rows at random."""
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -24,21 +25,21 @@ def likeness_of_target(target: Target, sample: Indices, groups: Indices) -> floa
 
 
 def greatest_likeness(
-    table: Table, target: Target, sample: Indices, groups: Indices, *, left_out: str, includes_target: bool
+    table: Table, target: Target, sample: Indices, groups: Indices, *, left_out: Sequence[str]
 ) -> float:
-    """Return how alike the rows of a group are in the column in which they are most alike.
+    """Return how alike the rows of a group are in the column in which they are most alike; the target is one of them.
 
-    `left_out` names the column that forms the groups. The target is one of the columns if `includes_target`. The result
-    is 0 if chance alone may explain it, or if there is no column to compare.
+    `left_out` names the columns that do not count, such as the one that forms the groups. The result is 0 if chance
+    alone may explain it, or if there is no column to compare.
     """
     columns = [
         column
         for column in table.columns.values()
-        if column.kind in COMPARABLE_KINDS and column.name not in (target.name, left_out) and column.distinct > 1
+        if column.kind in COMPARABLE_KINDS and column.name not in (target.name, *left_out) and column.distinct > 1
     ][:MAX_COLUMNS]
     frame = table.frame.iloc[target.rows[sample]]
     values_by_column = [_divide_into_bins(column_as_numbers(column, frame[column.name])) for column in columns]
-    if includes_target:
+    if target.name not in left_out:
         values_by_column.append(_divide_into_bins(target.values[sample].astype(np.float64)))
     if not values_by_column:
         return 0.0
