@@ -130,14 +130,14 @@ def test_datasets_with_one_score_are_not_ranked_by_merit() -> None:
 
 def test_robustness_is_a_verdict_with_its_counts() -> None:
     """The verdict comes first, and the counts on which it rests follow."""
-    facts = StabilityFacts("A", 10, 40, 100, 0.2, 0.97, 1, 4, "B")
+    facts = StabilityFacts("A", 10, 40, 100, 0.2, 0.97, 1, 14, "B")
     assert stability_sentence(facts, "en") == (
         "The place of “A” is robust: if the weights vary by up to ±20%, it is among the first 10 of 40 in 97 of 100 "
-        "samples, from rank 1 to rank 4; of those that overtake it then, “B” is the nearest."
+        "samples, from rank 1 to rank 14; of those that overtake it then, “B” is the nearest."
     )
     assert with_ordinary_spaces(stability_sentence(facts, "fr")) == (
         "La place de « A » est solide : si l’on varie les poids jusqu’à ±20 %, il est parmi les 10 premiers sur 40 "
-        "dans 97 des 100 tirages, du rang 1 au rang 4 ; de ceux qui le dépassent alors, « B » est le plus proche."
+        "dans 97 des 100 tirages, du rang 1 au rang 14 ; de ceux qui le dépassent alors, « B » est le plus proche."
     )
 
 
@@ -152,12 +152,22 @@ def test_robustness_is_a_verdict_with_its_counts() -> None:
         (0.89, 2, "from rank 1 to rank 2."),
         (0.5, None, "from rank 1 to beyond rank 10."),
         (1.0, 1, "always at rank 1."),
+        (0.9, 1, "always at rank 1; among equal scores, the alphabet decides whether it ranks first."),
         (0.89, 2, "The place of “A” is fragile"),
     ],
 )
 def test_robustness_of_the_first(share: float, worst_rank: int | None, expected: str) -> None:
     """From a share of 0.9 on a place is robust, and ranks that are too bad to be known are said to be beyond."""
     assert expected in stability_sentence(StabilityFacts("A", 1, 40, 100, 0.2, share, 1, worst_rank, None), "en")
+
+
+def test_the_alphabet_may_decide_who_is_among_the_first() -> None:
+    """Where a shared rank is always among the first k, the sentence says why the dataset is not."""
+    facts = StabilityFacts("A", 10, 37, 100, 0.2, 0.9, 7, 8, None)
+    assert stability_sentence(facts, "en").endswith(
+        "in 90 of 100 samples, from rank 7 to rank 8; among equal scores, the alphabet decides whether it is among the "
+        "first 10."
+    )
 
 
 def test_a_verdict_needs_competitors() -> None:
@@ -179,14 +189,19 @@ def test_a_verdict_needs_competitors() -> None:
 
 
 def test_a_shared_rank_is_named_as_one() -> None:
-    """A dataset that shares a rank rises from this one, unless it is the target."""
-    facts = TargetRankFacts("A", 5, 1, None, place=3)
+    """A dataset that shares a rank rises from this one, and above those that share the target rank with it."""
+    facts = TargetRankFacts("A", 5, 1, None, None, place=3)
     assert (
         target_rank_sentence(facts, "en") == "Whatever were established about “A” (rank 3), it would not reach rank 1."
     )
-    facts = TargetRankFacts("A", 5, 3, None, place=3)
-    assert (
-        target_rank_sentence(facts, "en") == "Whatever were established about “A” (rank 5), it would not reach rank 3."
+    facts = TargetRankFacts("A", 5, 3, None, None, place=3)
+    assert target_rank_sentence(facts, "en") == (
+        "“A” shares rank 3 with others, and would not come before them, whatever were established about it."
+    )
+    consent = EstablishedValue(("Consentement éclairé", "Informed consent"), True)
+    facts = TargetRankFacts("A", 5, 3, [consent], 3, place=3)
+    assert target_rank_sentence(facts, "en") == (
+        "“A” shares rank 3 with others, and would come before them if “Informed consent” (yes) were established."
     )
 
 
@@ -194,7 +209,7 @@ def test_lifts_name_what_has_to_be_established() -> None:
     """Each attribute comes with the value that it would need."""
     values = [EstablishedValue(("Consentement éclairé", "Informed consent"), True)]
     values.append(EstablishedValue(("Valeurs manquantes", "Has missing values"), False))
-    facts = TargetRankFacts("A", 12, 3, values, place=12)
+    facts = TargetRankFacts("A", 12, 10, values, 3, place=12)
     assert target_rank_sentence(facts, "en") == (
         "“A” would rise from rank 12 to rank 3 if “Informed consent” (yes) and “Has missing values” (no) "
         "were established."
@@ -203,10 +218,10 @@ def test_lifts_name_what_has_to_be_established() -> None:
         "« A » passerait du rang 12 au rang 3 si l’on établissait « Consentement éclairé » (oui) et "
         "« Valeurs manquantes » (non)."
     )
-    assert target_rank_sentence(TargetRankFacts("A", 12, 3, None, place=12), "en") == (
+    assert target_rank_sentence(TargetRankFacts("A", 12, 3, None, None, place=12), "en") == (
         "Whatever were established about “A” (rank 12), it would not reach rank 3."
     )
-    assert target_rank_sentence(TargetRankFacts("A", 2, 3, [], place=2), "en") == "“A” is already at rank 2."
+    assert target_rank_sentence(TargetRankFacts("A", 2, 3, [], None, place=2), "en") == "“A” is already at rank 2."
 
 
 def test_unknown_values_leave_a_range_of_ranks() -> None:

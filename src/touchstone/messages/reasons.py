@@ -144,6 +144,7 @@ class TargetRankFacts:
     Attributes:
         attributes: As few attributes as possible that bring the dataset to `target_rank` if they have these values;
             None if no attributes do.
+        reached_rank: The rank to which these attributes bring it, at least as good as `target_rank`; None without them.
         place: Its rank where datasets with the same score share one.
     """
 
@@ -151,6 +152,7 @@ class TargetRankFacts:
     rank: int
     target_rank: int
     attributes: Sequence[EstablishedValue] | None
+    reached_rank: int | None
     place: int
 
 
@@ -321,6 +323,11 @@ def stability_sentence(facts: StabilityFacts, locale: str) -> str:
         return phrase("only_dataset", locale, name=facts.name)
 
     clauses = [*_share_clauses(facts, locale), _sampled_ranks_clause(facts, locale)]
+    # Those with the same score share a rank, but not all of them may be among the first k.
+    is_shared_at_limit = facts.share < 1 and facts.worst_place is not None and facts.worst_place <= facts.k
+    if is_shared_at_limit:
+        key = "alphabet_decides_first" if facts.k == 1 else "alphabet_decides_among_first"
+        clauses.append(phrase(key, locale, k=facts.k))
     if facts.overtaken_by is not None:
         clauses.append(phrase("overtaken", locale, name=facts.overtaken_by))
     return "".join(clauses) + "."
@@ -384,23 +391,24 @@ def target_rank_sentence(facts: TargetRankFacts, locale: str) -> str:
     if facts.rank <= facts.target_rank:
         return phrase("target_rank_reached", locale, name=facts.name, rank=facts.rank)
 
-    # A dataset that shares the target rank, but comes later in the alphabet, rises from its position in the order.
-    rank = facts.place if facts.place > facts.target_rank else facts.rank
-
+    # Any higher score would put a dataset before those with which it shares the target rank.
+    shares_target_rank = facts.place <= facts.target_rank
     if facts.attributes is None:
-        return phrase("target_rank_out_of_reach", locale, name=facts.name, rank=rank, target=facts.target_rank)
+        key = "target_rank_shared_for_good" if shares_target_rank else "target_rank_out_of_reach"
+        return phrase(key, locale, name=facts.name, rank=facts.place, target=facts.target_rank)
 
     phrases = []
     for attribute in facts.attributes:
         key = "attribute_is_true" if attribute.value else "attribute_is_false"
         phrases.append(phrase(key, locale, label=in_language(attribute.label, locale)))
 
+    key = "target_rank_shared" if shares_target_rank else "target_rank_within_reach"
     return phrase(
-        "target_rank_within_reach",
+        key,
         locale,
         name=facts.name,
-        rank=rank,
-        target=facts.target_rank,
+        rank=facts.place,
+        target=facts.reached_rank,
         attributes=enumeration(phrases, locale),
     )
 

@@ -49,7 +49,14 @@ def describe_lifts(name: str, report: LiftReport, target_rank: int | None, local
     if target_rank is None:
         return None
 
-    facts = TargetRankFacts(name, report.rank, target_rank, _established_values(report), report.place)
+    facts = TargetRankFacts(
+        name=name,
+        rank=report.rank,
+        target_rank=target_rank,
+        attributes=_established_values(report),
+        reached_rank=None if report.smallest_set is None else report.smallest_set.rank,
+        place=report.place,
+    )
     return target_rank_sentence(facts, locale)
 
 

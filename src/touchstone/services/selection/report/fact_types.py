@@ -256,6 +256,7 @@ class ReportedProspects(msgspec.Struct, frozen=True, kw_only=True):
         worst_rank: its rank if those of all other datasets were.
         lifts: the attributes that would raise it, the largest gain first.
         target_rank: a rank to reach, and `smallest_set` the fewest attributes that reach it together; None if none do.
+        reached_rank: the rank to which these attributes bring it, which may be better than `target_rank`.
     """
 
     dataset_id: int
@@ -268,6 +269,7 @@ class ReportedProspects(msgspec.Struct, frozen=True, kw_only=True):
     lifts: Sequence[ReportedLift]
     target_rank: int | None
     smallest_set: Sequence[str] | None
+    reached_rank: int | None
 
 
 class ReportedReview(msgspec.Struct, frozen=True, kw_only=True):

@@ -162,4 +162,5 @@ def _find_prospects(item: ExplainedItem, ranking: ProjectRanking, target_rank: i
         lifts=lifts,
         target_rank=target_rank,
         smallest_set=None if smallest_set is None else smallest_set.attributes,
+        reached_rank=None if smallest_set is None else smallest_set.rank,
     )

@@ -64,6 +64,7 @@ def lifts_facts(prospects: ReportedProspects) -> TargetRankFacts:
         rank=prospects.rank,
         target_rank=prospects.target_rank or prospects.rank,
         attributes=attributes,
+        reached_rank=prospects.reached_rank,
         place=prospects.place,
     )
 
