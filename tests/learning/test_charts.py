@@ -12,6 +12,7 @@ import pytest
 from tests.learning.small_tables import explain, messy_table, model_of, train
 from touchstone.core.colours import LOWERS, RAISES
 from touchstone.learning.charts.calibration_chart import calibration_chart
+from touchstone.learning.charts.chart_style import shortened_in_middle
 from touchstone.learning.charts.classification_charts import confusion_chart, roc_chart
 from touchstone.learning.charts.explanation_charts import dependence_chart
 from touchstone.learning.charts.renderer import render_png, render_svg
@@ -193,6 +194,21 @@ def test_long_names_do_not_break_a_chart(tmp_path: Path) -> None:
     frame = pd.DataFrame({"x" * 1_000: rng.normal(size=60), 'the "y"': rng.choice(["a'b", "c\\d"], 60)})
     result = train(frame, 'the "y"', tmp_path, algorithms=["linear"], budget={"max_trials": 1}).result
     assert all(render_svg(chart["spec"]["fr"]) for chart in result["charts"].values())
+
+
+def test_a_single_model_is_not_compared(tmp_path: Path) -> None:
+    """One model with one score gives no chart, whose axis would have no extent."""
+    result = train(messy_table(80), "outcome", tmp_path, algorithms=["linear"], budget={"max_trials": 1}).result
+    assert "roc" in result["charts"]
+    assert "leaderboard" not in result["charts"]
+
+
+def test_names_that_differ_at_the_end_stay_different() -> None:
+    """Names of groups that combine two columns are shortened in the middle."""
+    names = [f"female: non-single or male: single × {ages}" for ages in ("19–26", "27–32")]
+    labels = [shortened_in_middle(name) for name in names]
+    assert labels == ["female: non-sing…: single × 19–26", "female: non-sing…: single × 27–32"]
+    assert shortened_in_middle("female × 19–26") == "female × 19–26"
 
 
 async def test_svg_is_converted_in_a_child_process() -> None:

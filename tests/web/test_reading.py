@@ -47,17 +47,17 @@ def run_job(api: httpx2.Client, path: str, request: dict[str, Any]) -> str:
     return str(job["id"])
 
 
+def train_quickly(api: httpx2.Client, name: str, **request: Any) -> str:
+    """Train a linear model on a table of the demo catalog that has this name, and return the id of the job."""
+    datasets = api.get("/api/v1/datasets/", params={"dataset_name": name, "trainable": "true"}).json()
+    quick = {"dataset_id": datasets[0]["id"], "algorithms": ["linear"], "budget": {"max_trials": 1}}
+    return run_job(api, "ml/train", quick | request)
+
+
 @pytest.fixture
 def penguins(api: httpx2.Client) -> tuple[str, str]:
     """Return the pages of a training on the penguins of the demo catalog, and of an explanation of two rows."""
-    datasets = api.get("/api/v1/datasets/", params={"dataset_name": "penguins", "file_type": "csv"}).json()
-    request = {
-        "dataset_id": datasets[0]["id"],
-        "target": "species",
-        "algorithms": ["linear"],
-        "budget": {"max_trials": 1},
-    }
-    training = run_job(api, "ml/train", request | {"sensitive_features": ["sex"]})
+    training = train_quickly(api, "penguins", target="species", sensitive_features=["sex"])
     explanation = run_job(api, "xai/explain", {"job_id": training, "instances": {"rows": [3, 200]}})
     return f"/app/jobs/train/{training}", f"/app/jobs/explain/{explanation}"
 
@@ -68,20 +68,33 @@ def draw_all_charts(page: Page) -> None:
         expect(figure.locator("canvas")).to_be_visible(timeout=60_000)
 
 
+def check_chart_widths(visit: Visit, path: str) -> None:
+    """Check that the charts of a page fill their cards, on a wide and on a narrow screen."""
+    for width in (1440, 360):
+        page = visit(path, width=width)
+        draw_all_charts(page)
+        shares = page.evaluate(
+            """[...document.querySelectorAll("figure.chart")].map((figure) =>
+                 figure.querySelector("canvas").getBoundingClientRect().width /
+                 figure.querySelector(".drawing").getBoundingClientRect().width)"""
+        )
+        assert all(0.9 < share < 1.02 for share in shares), (path, width, shares)
+        page.context.close()
+
+
+def test_charts_of_groups_with_long_names_fit_their_cards(visit: Visit, api: httpx2.Client) -> None:
+    """Panels for which there is no room side by side are below one another."""
+    training = train_quickly(
+        api, "South German Credit", target="credit_risk", sensitive_features=["personal_status_sex", "age"]
+    )
+    check_chart_widths(visit, f"/app/jobs/train/{training}")
+
+
 def test_results_read_the_same_in_tables_and_charts(visit: Visit, penguins: tuple[str, str]) -> None:
     """Charts fill their cards at every width, bars in tables have the colours of the charts, and a gap has one name."""
     training, explanation = penguins
     for path in penguins:
-        for width in (1440, 360):
-            page = visit(path, width=width)
-            draw_all_charts(page)
-            shares = page.evaluate(
-                """[...document.querySelectorAll("figure.chart")].map((figure) =>
-                     figure.querySelector("canvas").getBoundingClientRect().width /
-                     figure.querySelector(".drawing").getBoundingClientRect().width)"""
-            )
-            assert all(0.9 < share < 1.02 for share in shares), (path, width, shares)
-            page.context.close()
+        check_chart_widths(visit, path)
 
     page = visit(f"{explanation}?row=1")
     fills = page.evaluate(

@@ -341,10 +341,9 @@ def _comparison_charts(experiment: Experiment, leaderboard: Sequence[Json], grou
         f"group_metrics_{number}": evaluation_charts.group_chart(column)
         for number, column in enumerate(groups, start=1)
     }
-    return {
-        "leaderboard": evaluation_charts.leaderboard_chart(leaderboard, _metric_label(experiment)),
-        **group_charts,
-    }
+    if len(leaderboard) == 1:
+        return group_charts
+    return {"leaderboard": evaluation_charts.leaderboard_chart(leaderboard, _metric_label(experiment)), **group_charts}
 
 
 def _stopped_by(experiment: Experiment, search: SearchResult) -> str:

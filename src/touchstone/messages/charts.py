@@ -51,7 +51,6 @@ AXIS_LABELS: Final[Mapping[str, Text]] = {
     "on_test": ("lignes jamais vues", "unseen rows"),
     "model": ("Modèle", "Model"),
     "baseline": ("référence naïve", "naive baseline"),
-    "group": ("Groupe", "Group"),
     "column": ("Colonne", "Column"),
     "loss": ("Perte de qualité", "Loss of quality"),
     "contribution": ("Contribution", "Contribution"),

@@ -21,6 +21,7 @@ HEIGHT: Final = 280
 ROW_HEIGHT: Final = 22
 MIN_ROWS: Final = 3
 MAX_LABEL_LENGTH: Final = 80
+MAX_LABEL_ENDS: Final = 16  # This many characters are left at each end of a label that is shortened in the middle.
 
 _NUMBER_LOCALES: Final[dict[str, Json]] = {
     "fr": {"decimal": ",", "thousands": "\u202f", "grouping": [3], "currency": ["", "\u202f€"]},
@@ -122,6 +123,17 @@ def shortened(text: object) -> str:
     """Return a name that is short enough for a chart and free of control characters."""
     name = replace_control_characters(str(text))
     return name if len(name) <= MAX_LABEL_LENGTH else name[: MAX_LABEL_LENGTH - 1] + "…"
+
+
+def shortened_in_middle(text: object) -> str:
+    """Return a name that is free of control characters and short enough to fit beside a chart as a whole.
+
+    The ends are kept, because names of groups that combine two columns often differ in the last words only.
+    """
+    name = replace_control_characters(str(text))
+    if len(name) <= 2 * MAX_LABEL_ENDS + 1:
+        return name
+    return f"{name[:MAX_LABEL_ENDS].rstrip()}…{name[-MAX_LABEL_ENDS:].lstrip()}"
 
 
 def row_height(rows: int) -> int:

@@ -14,7 +14,7 @@ from touchstone.learning.charts.chart_style import (
     nominal,
     quantitative,
     row_height,
-    shortened,
+    shortened_in_middle,
 )
 from touchstone.learning.evaluation import Predictions
 from touchstone.learning.localized_text import LocalizedText
@@ -192,17 +192,17 @@ def _group_panel(groups: Sequence[Json], metric: str, labels: ChartLabels) -> Js
         values.append(value)
 
     metric_label = labels.translate(GROUP_METRIC_LABELS[metric])
-    plot = _interval_plot(values, x_title=metric_label, y_field="group", y_title=labels["group"])
+    plot = _interval_plot(values, x_title=metric_label, y_field="group")
     return {**plot, "width": GROUP_PANEL_WIDTH}
 
 
 def _group_label(group: Json, labels: ChartLabels) -> str:
     """Return the name of a group and its number of rows."""
-    name = labels["missing"] if group["group"] is None else shortened(group["group"])
+    name = labels["missing"] if group["group"] is None else shortened_in_middle(group["group"])
     return f"{name} ({group['rows']})"
 
 
-def _interval_plot(values: Sequence[Json], *, x_title: str, y_field: str, y_title: str | None = None) -> Json:
+def _interval_plot(values: Sequence[Json], *, x_title: str, y_field: str) -> Json:
     """Return a plot with one score per line, drawn as a dot on a line that spans its interval.
 
     Each value has a `score` with its bounds `low` and `high`, and its name in the field `y_field`. The dots of values
@@ -219,7 +219,7 @@ def _interval_plot(values: Sequence[Json], *, x_title: str, y_field: str, y_titl
     return {
         "data": {"values": values},
         "encoding": {
-            "y": nominal(y_field, y_title),
+            "y": nominal(y_field, None),
             "x": quantitative("score", x_title, scale={"zero": False}, axis={"tickCount": 5}),
         },
         "layer": [interval_line, dot],

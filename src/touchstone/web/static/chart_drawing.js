@@ -1,11 +1,14 @@
 // Draws one chart with Vega-Lite, the library that also draws it on the server.
 
 const NARROW_WIDTH = 480; // narrower charts have their legends below
-const MIN_PANEL_WIDTH = 60;
+const VERY_NARROW_WIDTH = 400; // and in these, each entry of a legend has a line of its own
+const MIN_PANEL_WIDTH = 90; // with less room, the numbers of an axis overlap
 const PANEL_LABELS_WIDTH = 170; // of panels below one another
 const STACKING_WIDTH = 160; // panels with less room than this each are stacked
+const TITLE_CHARACTER_WIDTH = 8.5; // on average
 const LABEL_SHARE = 0.36; // of the width, at most
 const WIDTH_TOLERANCE = 4;
+const MAX_CORRECTIONS = 3;
 
 // No expression is compiled to code and no style is added to the page, because its security policy forbids both.
 const EMBED_OPTIONS = {
@@ -59,6 +62,19 @@ async function embedSpec(embed, drawing, spec, width) {
     }
     await embed(drawing, spec, EMBED_OPTIONS);
   }
+
+  // The labels of long names leave too little room for panels side by side.
+  if (spec.hconcat && canvasWidth(drawing) > width + WIDTH_TOLERANCE) {
+    stackPanels(spec, width);
+    await embed(drawing, spec, EMBED_OPTIONS);
+  }
+  // Other panels have other numbers on their axes, so that one correction may not be enough.
+  for (let correction = 0; spec.vconcat && correction < MAX_CORRECTIONS; correction += 1) {
+    const stackedExcess = canvasWidth(drawing) - width;
+    if (Math.abs(stackedExcess) <= WIDTH_TOLERANCE) break;
+    for (const panel of spec.vconcat) panel.width = Math.max(MIN_PANEL_WIDTH, panel.width - stackedExcess);
+    await embed(drawing, spec, EMBED_OPTIONS);
+  }
 }
 
 function loadScript(address) {
@@ -79,20 +95,25 @@ function canvasWidth(drawing) {
 /** Change a specification so that it fits a width; in a narrow card legends go below and labels leave room. */
 function fitSpec(spec, width) {
   if (spec.hconcat && width < STACKING_WIDTH * spec.hconcat.length) {
-    spec.vconcat = spec.hconcat;
-    delete spec.hconcat;
-  }
-  if (spec.vconcat) {
-    for (const panel of spec.vconcat) panel.width = width - PANEL_LABELS_WIDTH;
+    stackPanels(spec, width);
   } else if (!spec.hconcat) {
     spec.width = width;
     spec.autosize = { type: "fit-x", contains: "padding" };
   }
   if (width < NARROW_WIDTH) {
-    spec.config.legend = { ...spec.config.legend, orient: "bottom", columns: 2, direction: "horizontal" };
+    const columns = width < VERY_NARROW_WIDTH ? 1 : 2;
+    spec.config.legend = { ...spec.config.legend, orient: "bottom", columns, direction: "horizontal" };
   }
   limitLabels(spec, Math.round(width * LABEL_SHARE));
+  spec.title = { text: wrapText(spec.title, width / TITLE_CHARACTER_WIDTH), limit: width - 2 * spec.padding };
   return spec;
+}
+
+/** Put panels that are side by side below one another. */
+function stackPanels(spec, width) {
+  spec.vconcat = spec.hconcat;
+  delete spec.hconcat;
+  for (const panel of spec.vconcat) panel.width = width - PANEL_LABELS_WIDTH;
 }
 
 /** Shorten the labels everywhere in a specification; its data are left alone. */
@@ -102,6 +123,17 @@ function limitLabels(part, limit) {
   for (const [key, value] of Object.entries(part)) {
     if (key !== "values") limitLabels(value, limit);
   }
+}
+
+/** Divide a text into lines of at most so many characters, unless a single word is longer. */
+function wrapText(text, maxLength) {
+  const lines = [];
+  for (const word of text.split(" ")) {
+    const line = lines.length ? `${lines.at(-1)} ${word}` : word;
+    if (lines.length && line.length <= maxLength) lines[lines.length - 1] = line;
+    else lines.push(word);
+  }
+  return lines;
 }
 
 function showServerDrawing(figure, drawing) {
