@@ -11,6 +11,7 @@ import pytest
 from tests.cli.running import PASSWORD, run, run_json
 from tests.cli.served import served
 from touchstone.cli.saved_sign_ins import SavedSignIns
+from touchstone.cli.tables import replace_control_characters
 from touchstone.core.settings import Settings
 
 
@@ -163,7 +164,7 @@ def test_ranking_takes_filters_and_weights(me: str) -> None:
 
 
 def test_tables_show_texts_as_they_are(me: str) -> None:
-    """Markup and control characters are shown literally, and unknown values are visible."""
+    """Markup, control characters are shown literally, and unknown values are visible."""
     name = "[red]x[/red] \x1b[31mred"
     run_json("catalog", "add", name, "--description", "shown")
     table = run("catalog", "list", "--name", "[red]", "--table").stdout
@@ -171,6 +172,13 @@ def test_tables_show_texts_as_they_are(me: str) -> None:
     assert "\x1b" not in table
     dataset_id = str(run_json("catalog", "list", "--name", "[red]")["datasets"][0]["id"])
     assert "Transparency" in run("catalog", "show", dataset_id, "--table").stdout
+
+
+def test_no_break_spaces_are_no_control_characters() -> None:
+    """French sentences keep their spaces; what could command a terminal or reverse a line is marked."""
+    sentence = "Valeur\u00a0: 8\u202f921\u00a0€\n"
+    assert replace_control_characters(sentence) == sentence
+    assert replace_control_characters("a\x1bb\u202ec\u2028d") == "a\ufffdb\ufffdc\ufffdd"
 
 
 def test_a_project_keeps_the_choice(me: str) -> None:

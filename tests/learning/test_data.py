@@ -155,6 +155,12 @@ def test_codes_with_leading_zeros_stay_words() -> None:
         ("25/12/2024", "2024-12-25"),
         ("12/25/2024", "2024-12-25"),
         ("25.12.2024", "2024-12-25"),
+        ("25/12/24", "2024-12-25"),
+        ("12/25/24", "2024-12-25"),
+        ("25 Dec 2024", "2024-12-25"),
+        ("25-Dec-2024", "2024-12-25"),
+        ("25 December 2024", "2024-12-25"),
+        ('"December 25, 2024"', "2024-12-25"),
         ("2024-03-01T10:00:00+02:00", "2024-03-01 08:00"),
     ],
 )
@@ -163,6 +169,15 @@ def test_dates_are_read_in_their_own_order(text: str, expected: str) -> None:
     table = read_table(data_file(f"d\n{text}\n{text}\n"))
     assert table.columns["d"].kind is ColumnKind.DATE
     assert table.frame["d"][0] == np.datetime64(expected)
+
+
+@pytest.mark.parametrize("position", [0, 7, 150])
+def test_a_word_among_dates_is_missing_wherever_it_is(position: int) -> None:
+    """A word in one of the first cells does not turn a column of dates into one of words."""
+    days = [str(day) for day in np.arange("2020-01-01", "2020-07-01", dtype="datetime64[D]")]
+    days[position] = "tbd"
+    column = read_table(data_file("d\n" + "\n".join(days) + "\n")).columns["d"]
+    assert (column.kind, column.mixed, column.missing) == (ColumnKind.DATE, 1, 1)
 
 
 def test_parquet_types_are_kept() -> None:

@@ -1,5 +1,6 @@
 """Tables for people: every text is shown as it is, never as markup or as commands to the terminal."""
 
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -116,8 +117,14 @@ def digits_of(number: int | None) -> str | None:
 
 
 def replace_control_characters(text: str) -> str:
-    """Return a text in which U+FFFD replaces every control character except line breaks.
+    """Return a text in which U+FFFD replaces every character that is not printable, except line breaks and spaces.
 
-    A text from the service must not be able to give commands to the terminal.
+    A text from the service must not be able to give commands to the terminal. Not printable are, for Python, also the
+    no-break spaces of French sentences and large numbers.
     """
-    return "".join(character if character.isprintable() or character == "\n" else "\ufffd" for character in text)
+    return "".join(character if _is_shown(character) else "\ufffd" for character in text)
+
+
+def _is_shown(character: str) -> bool:
+    """Return whether a character is printed as it is; control characters and separators of lines are not."""
+    return character.isprintable() or character == "\n" or unicodedata.category(character) == "Zs"

@@ -38,14 +38,18 @@ DATE_FORMATS: Final = (
     "%d.%m.%Y",
     "%Y/%m/%d",
     "%m/%d/%y",
+    "%d/%m/%y",
     "%d/%m/%Y %H:%M",
     "%m/%d/%Y %H:%M",
     "%d %b %Y",
+    "%d-%b-%Y",
+    "%d %B %Y",
     "%b %d, %Y",
+    "%B %d, %Y",
 )
 _BOOLEAN_WORDS: Final = frozenset({"true", "false"})
 _BOOLEAN_BY_NUMBER: Final = {"1": "true", "1.0": "true", "0": "false", "0.0": "false"}
-_DATE_START: Final = re.compile(r"^\w+[-/. ,T]+\d")
+_DATE_START: Final = re.compile(r"^(\w+[-/. ,T]+\d|\d{1,2}[- ][^\W\d]{3})")
 _LEADING_ZERO: Final = re.compile(r"^\s*0\d+\s*$")
 _ALL_MISSING_MARKS: Final = pa.array(sorted(MISSING_MARKS | MISSING_NUMBER_MARKS))
 
@@ -378,7 +382,7 @@ def _infer_dates(cells: _TextCells) -> TypedColumn | None:
     """
     # Parsing is slow, and a look at the first values rules out most columns of words.
     first_values = cells.present[:DATE_SAMPLE]
-    if not all(_DATE_START.match(text) for text in first_values):
+    if sum(bool(_DATE_START.match(text)) for text in first_values) < len(first_values) / 2:
         return None
 
     texts = pd.Series([text if text != MISSING else None for text in cells.values.tolist()], dtype=object)
