@@ -86,3 +86,35 @@ async def _store_old_digests(database: Database) -> None:
             digest = hashlib.sha256(json.dumps(identity, separators=(",", ":")).encode()).hexdigest()
             update = sa.update(datasets).where(datasets.c.id == row["id"])
             await transaction.execute(update.values(source_digest=digest))
+
+
+async def test_a_key_belongs_to_one_record_however_it_was_made(
+    ada: httpx2.AsyncClient, bob: httpx2.AsyncClient
+) -> None:
+    """Imports recognise records that were created or changed one by one, and a second record with a key is refused."""
+    created = await ada.post("/datasets/", json=record_with_key("a"))
+    assert created.status_code == 201
+    assert (await import_all(ada, [record_with_key("a")]))["unchanged"] == 1
+
+    second = await ada.post("/datasets/", json=record_with_key("a"), headers={"accept-language": "en"})
+    assert (second.status_code, second.json()["code"]) == (409, "source_taken")
+    assert f"no. {created.json()['id']}" in second.json()["detail"]
+    assert (await bob.post("/datasets/", json=record_with_key("a"))).status_code == 201
+
+    other = (await ada.post("/datasets/", json=record_with_key("b"))).json()
+    address = f"/datasets/{other['id']}"
+    taken = await ada.patch(address, json={"metadata": record_with_key("a")["metadata"]})
+    assert (taken.status_code, taken.json()["code"]) == (409, "source_taken")
+    assert (await ada.patch(address, json={"metadata": record_with_key("c")["metadata"]})).status_code == 200
+    assert (await import_all(ada, [record_with_key("c")]))["updated"] == 1
+    assert (await import_all(ada, [record_with_key("b")]))["made"] == 1
+    assert (await ada.patch(address, json={"year": 2001})).status_code == 200
+
+
+async def test_a_record_of_a_document_keeps_its_identity(ada: httpx2.AsyncClient) -> None:
+    """A record that was imported from a document can be changed, and the document still changes this record."""
+    dataset = (await import_document(ada, as_bytes(CROISSANT), "croissant.json"))["dataset"]
+    change = {"metadata": dataset["metadata"] | {"note": "mine"}}
+    assert (await ada.patch(f"/datasets/{dataset['id']}", json=change)).status_code == 200
+    again = await import_document(ada, as_bytes(CROISSANT), "croissant.json")
+    assert again["dataset"]["id"] == dataset["id"]

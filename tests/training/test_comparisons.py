@@ -248,5 +248,5 @@ async def test_foreign_comparisons_are_answered_like_missing_ones(backends: Back
             responses.append(await client.delete(f"/compare/{comparison_id}"))
             responses.append(await client.post(f"/compare/{comparison_id}/cancel"))
     assert {(response.status_code, response.content) for response in responses} == {
-        (404, '{"detail":"Traitement non trouvé","code":"job_not_found","errors":[]}'.encode())
+        (404, '{"detail":"Tâche non trouvée","code":"job_not_found","errors":[]}'.encode())
     }

@@ -224,7 +224,7 @@ async def test_foreign_jobs_are_answered_like_missing_ones(backends: Backends) -
             if path != "/predict":
                 responses.append(await explanation_client.request(method, f"/jobs/{existing_id}{path}"))
             assert {(response.status_code, response.content) for response in responses} == {
-                (404, '{"detail":"Traitement non trouvé","code":"job_not_found","errors":[]}'.encode())
+                (404, '{"detail":"Tâche non trouvée","code":"job_not_found","errors":[]}'.encode())
             }, (method, path)
 
 

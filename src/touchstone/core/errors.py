@@ -219,6 +219,12 @@ class EmailTaken(ServiceError):
     status, code = 409, "email_taken"
 
 
+class SourceTaken(ServiceError):
+    """The owner has another record of this source with this key."""
+
+    status, code = 409, "source_taken"
+
+
 class LastAdministrator(ServiceError):
     """Nobody would be left to administer the service."""
 

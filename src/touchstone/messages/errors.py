@@ -42,7 +42,7 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
     "snapshot_not_found": ("Instantané non trouvé", "Snapshot not found"),
     "claim_not_found": ("Affirmation non trouvée", "Claim not found"),
     "upload_not_found": ("Fichier non trouvé", "File not found"),
-    "job_not_found": ("Traitement non trouvé", "Job not found"),
+    "job_not_found": ("Tâche non trouvée", "Job not found"),
     "artifact_not_found": ("Fichier de traitement non trouvé", "Job artefact not found"),
     "model_gone": (
         "Le modèle n’existe plus : son entraînement a été supprimé",
@@ -57,6 +57,10 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
     "claim_closed": (
         "Il a déjà été décidé de cette affirmation, ou elle a été retirée",
         "This claim has been decided already, or was withdrawn",
+    ),
+    "source_taken": (
+        "Un autre de vos enregistrements (n° {id}) a déjà cette clé dans cette source",
+        "Another one of your records (no. {id}) has this key in this source already",
     ),
     "idempotency_conflict": (
         "Cette clé d’idempotence a servi à une autre requête",

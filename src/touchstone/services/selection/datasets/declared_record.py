@@ -68,20 +68,7 @@ class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         imported from a document has a digest that also covers the standard of the document, the `kind` of its source.
         `digest_of` makes them from the owner, the standard, the name of the source and the key.
         """
-        source = (self.metadata or {}).get("source")
-        if not isinstance(source, dict):
-            return []
-
-        name, key, kind = source.get("name"), source.get("key"), source.get("kind")
-        if not isinstance(name, str) or not isinstance(key, str):
-            return []
-        if not name or not key:
-            return []
-
-        digests = [digest_of(owner, None, name, key)]
-        if isinstance(kind, str):
-            digests.append(digest_of(owner, kind, name, key))
-        return digests
+        return digests_of_source(self.metadata, owner, digest_of)
 
     def new_draft(self, owner: UUID | None, source_digest: str | None, now: datetime) -> DatasetDraft:
         """Return the draft of a new record."""
@@ -140,3 +127,25 @@ def _is_same_json(value: object, other: object) -> bool:
     if value != other:
         return False
     return msgspec.json.encode(value, order="deterministic") == msgspec.json.encode(other, order="deterministic")
+
+
+def digests_of_source(
+    metadata: Mapping[str, Any] | None,
+    owner: UUID | None,
+    digest_of: Callable[[UUID | None, str | None, str | None, str], str] = source_digest,
+) -> list[str]:
+    """Return the digests of the source that some metadata name, like `DeclaredRecord.source_digests`."""
+    source = (metadata or {}).get("source")
+    if not isinstance(source, dict):
+        return []
+
+    name, key, kind = source.get("name"), source.get("key"), source.get("kind")
+    if not isinstance(name, str) or not isinstance(key, str):
+        return []
+    if not name or not key:
+        return []
+
+    digests = [digest_of(owner, None, name, key)]
+    if isinstance(kind, str):
+        digests.append(digest_of(owner, kind, name, key))
+    return digests

@@ -13,15 +13,16 @@ from touchstone.core.errors import (
     Forbidden,
     InvalidValue,
     PreconditionFailed,
+    SourceTaken,
 )
 from touchstone.core.identity import Caller
-from touchstone.database.engine import Writer
+from touchstone.database.engine import Reader, Writer
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.catalog_writer import CatalogWriter
 from touchstone.services.selection.datasets import store
 from touchstone.services.selection.datasets.background_measurement import BackgroundMeasurer
 from touchstone.services.selection.datasets.dataset_record import DatasetDraft, DatasetRecord
-from touchstone.services.selection.datasets.declared_record import DeclaredRecord
+from touchstone.services.selection.datasets.declared_record import DeclaredRecord, digests_of_source
 from touchstone.services.selection.datasets.encoded_records import EncodedRecord, encode_records
 from touchstone.services.selection.datasets.measured_record import (
     DataFile,
@@ -31,6 +32,7 @@ from touchstone.services.selection.datasets.measured_record import (
 )
 from touchstone.services.selection.datasets.record_quota import check_record_quota
 from touchstone.services.selection.datasets.schemas import DatasetChangeBody, DatasetCreateBody
+from touchstone.services.selection.datasets.source_digests import old_source_digest
 from touchstone.services.selection.evidence.administrator_changes import with_claims_of_administrator
 from touchstone.services.selection.evidence.ledger import insert_record
 from touchstone.services.selection.evidence.record_claims import RecordClaims, measured_claims
@@ -69,6 +71,7 @@ class DatasetEditor:
             ConflictingValues: the two keys of the name have different values.
             InvalidValue: an anonymous caller asks for a private record.
             RecordQuotaExceeded: the caller's records would take more bytes than allowed.
+            SourceTaken: the caller has another record with the key in the source that the metadata name.
         """
         owner = caller.id if caller else None
         draft = DeclaredRecord.from_body(body).new_draft(owner, source_digest=None, now=datetime.now(UTC))
@@ -79,6 +82,7 @@ class DatasetEditor:
         draft = with_measurement(draft, measurement)
 
         async with self._catalog.writing() as writer:
+            draft = await _with_source_digest(writer.transaction, draft, record_id=None)
             record = await insert_record(writer, draft, measured_claims(measured_values))
             await check_record_quota(writer.transaction, owner, self._quota_bytes)
             await self._background_measurer.note(writer.transaction, record.id, measurement)
@@ -102,6 +106,7 @@ class DatasetEditor:
             ConflictingValues: the two keys of the name have different values.
             InvalidValue: a record without an owner would become private.
             RecordQuotaExceeded: the record grows, and its owner's records would take more bytes than allowed.
+            SourceTaken: its owner has another record with the key in the source that the metadata name.
         """
         viewer = caller.id if caller else None
         stored_record = await self._catalog.records.stored_record(dataset_id, viewer)
@@ -146,9 +151,11 @@ class DatasetEditor:
 
         Raises:
             RecordQuotaExceeded: the record grows, and its owner's records would take more bytes than allowed.
+            SourceTaken: its owner has another record with the key in the source that the metadata name.
         """
         assert caller is not None, "nobody may change a record without an identity"
         changed_draft = await _change_claims(writer.transaction, current, body, caller.id, measured)
+        changed_draft = await _with_source_digest(writer.transaction, changed_draft, record_id=current.id)
         changed = await writer.update(current.id, changed_draft)
 
         # An owner who is over the quota, because it was lowered, can still make records smaller.
@@ -176,6 +183,26 @@ class DatasetEditor:
         """Return a record that has just been written, encoded for its owner."""
         records = await self._catalog.records.encoded_records([dataset_id], owner)
         return records[0]
+
+
+async def _with_source_digest(transaction: Reader, draft: Draft, *, record_id: int | None) -> Draft:
+    """Return a draft that bulk imports recognize by the source and the key that its metadata name.
+
+    A record whose metadata name no key stays as it is, because a document may have been imported as this record.
+    `record_id` is the id of a record that is changed.
+
+    Raises:
+        SourceTaken: another record of the owner has the key.
+    """
+    digests = digests_of_source(draft.metadata, draft.owner)
+    old_digests = digests_of_source(draft.metadata, draft.owner, old_source_digest)
+    if not digests or draft.source_digest in (*digests, *old_digests):
+        return draft
+
+    other = await store.dataset_from_source(transaction, [*digests, *old_digests])
+    if other is not None and other.id != record_id:
+        raise SourceTaken(id=other.id)
+    return replace(draft, source_digest=digests[0])
 
 
 def check_may_change(owner: UUID | None, caller: Caller | None) -> None:
