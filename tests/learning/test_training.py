@@ -197,6 +197,7 @@ def test_declarations_are_compared_with_measurements(tmp_path: Path) -> None:
         (messy_table(), "empty", {}, "target_all_missing"),
         (messy_table(30).assign(y=["a", "b", "c"] + ["d"] * 27), "y", {}, "target_classes_too_rare"),
         (messy_table(30), "city", {}, "target_classes_too_rare"),
+        (messy_table(60).assign(y=[f"case {row}" for row in range(60)]), "y", {}, "target_classes_too_rare"),
         (
             messy_table(30).assign(y=list("abcde") * 6),
             "y",

@@ -69,7 +69,7 @@ def choose_task(table: Table, column: ColumnSchema, requested: Task, metric: str
 
 def _guess_task(table: Table, column: ColumnSchema) -> TaskChoice:
     """Choose the task that the values of a column suggest."""
-    if column.kind not in (ColumnKind.NUMBER, ColumnKind.IDENTIFIER):
+    if not pd.api.types.is_numeric_dtype(table.frame[column.name]):
         return TaskChoice(Task.CLASSIFICATION, TaskReason.NOT_NUMERIC)
 
     is_code_or_rating = column.kind is ColumnKind.NUMBER and column.integral and column.distinct <= MAX_INTEGER_CLASSES
