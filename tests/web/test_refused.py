@@ -121,6 +121,13 @@ def test_a_refused_comparison_keeps_what_was_entered(client: httpx2.Client, api:
     assert 'value="passed"' in answer.text
 
 
+def test_a_missing_project_is_named_in_the_language_of_the_page(client: httpx2.Client) -> None:
+    """The API always says this in French, the pages do not."""
+    answer = client.get("/app/projects/2000000000")
+    assert answer.status_code == 404
+    assert "<h1>Project not found</h1>" in answer.text
+
+
 def test_a_choice_that_is_gone_keeps_its_reason(client: httpx2.Client, api: httpx2.Client) -> None:
     """The list says that the dataset was withdrawn; the project still shows which one it was, and why it was chosen."""
     dataset_id = api.post(

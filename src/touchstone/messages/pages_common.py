@@ -81,6 +81,7 @@ COMMON_PAGES: Final[Mapping[str, Text]] = {
         "Vous n’y êtes pour rien. Réessayez dans un instant.",
         "This is not your fault. Please try again in a moment.",
     ),
+    "no_such_project": ("Projet non trouvé", "Project not found"),
     "error_request_id": ("Identifiant de la requête :", "Request id:"),
     "error_home": ("Retour au classement", "Back to the ranking"),
     "error_again": ("Réessayer", "Try again"),

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from touchstone.client import TouchstoneError
 from touchstone.core.attributes import BY_NAME
-from touchstone.core.errors import DataFileUnreadable, Invalid, InvalidValue
+from touchstone.core.errors import DataFileUnreadable, Invalid, InvalidValue, ProjectNotFound
 from touchstone.web.forms import PAGE_ERROR
 from touchstone.web.localizer import Localizer
 
@@ -68,6 +68,8 @@ _FIELDS_OF_CODES: Final[Mapping[str, tuple[str, ...]]] = {
     "invalid_picture": ("picture",),
     "chosen_dataset_not_found": ("dataset",),
 }
+# The text keys of messages that the API always writes in French, as its interface demands.
+_TEXTS_OF_CODES: Final[Mapping[str, str]] = {ProjectNotFound.code: "no_such_project"}
 _BYTES: Final = re.compile(r"\b(\d{4,}) (?:octets|bytes)\b")
 _DOTTED_NAME: Final = re.compile(r"\b(?:split|features|instances|budget)\.[a-z_]+")
 _LONG_NUMBER: Final = re.compile(r"-?\d{16,}")
@@ -96,6 +98,9 @@ def _readable_detail(error: TouchstoneError, localizer: Localizer) -> str:
             distinct_messages = dict.fromkeys(messages)
             separator = f"{localizer.text('semicolon')} "
             return separator.join(distinct_messages)
+
+    if error.code in _TEXTS_OF_CODES:
+        return localizer.text(_TEXTS_OF_CODES[error.code])
 
     detail = _label_names(error.detail, localizer)
     if error.errors and error.code == DataFileUnreadable.code:
