@@ -5,8 +5,8 @@ sentences: the French and English sentence for its code is in `messages/errors.p
 combines the two into the body of the response.
 
 Errors that are not responses belong to the packages that raise them: those of running jobs to
-`learning/learning_errors.py`, the exception of the Python client to `client/errors.py`. `database/failures.py`
-converts the exceptions of database drivers into errors of this module.
+`learning/learning_errors.py`, that of the Python client to `client/errors.py`. `database/failures.py` converts
+exceptions of database drivers into errors of this module.
 """
 
 from collections.abc import Collection, Mapping
@@ -14,9 +14,6 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, TypeAlias
 
 Location: TypeAlias = tuple[str | int, ...]
-
-# What logs and counters show for a request whose client went away before the response; it is never sent.
-CLIENT_DISCONNECTED: Final = 499
 
 
 @dataclass(frozen=True, slots=True)
@@ -496,10 +493,8 @@ class StorageFull(ServiceError):
 
 def _subclasses(error_class: type[ServiceError]) -> list[type[ServiceError]]:
     """Return all direct and indirect subclasses of an error class."""
-    subclasses = []
-    for subclass in error_class.__subclasses__():
-        subclasses += [subclass, *_subclasses(subclass)]
-    return subclasses
+    direct_subclasses = error_class.__subclasses__()
+    return direct_subclasses + [error for subclass in direct_subclasses for error in _subclasses(subclass)]
 
 
 ERRORS: Final = tuple(sorted(_subclasses(ServiceError), key=lambda error: (error.status, error.code)))

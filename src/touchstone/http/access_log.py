@@ -9,10 +9,11 @@ from typing import Final
 import structlog
 from starlette.types import Scope
 
-from touchstone.core.errors import CLIENT_DISCONNECTED, Overloaded
+from touchstone.core.errors import Overloaded
 from touchstone.core.metrics import REQUEST_COUNTER, REQUEST_SECONDS
 from touchstone.http.request_tracking import TrackedRequest
 
+CLIENT_DISCONNECTED: Final = 499  # Stands for the status if the client went away before the response; never sent.
 OVERLOAD_LOG_SECONDS: Final = 1.0
 MAX_LOGGED_METHOD: Final = 16  # characters
 MAX_LOGGED_PATH: Final = 300

@@ -117,11 +117,11 @@ REASON_PHRASES: Final[Mapping[str, Text]] = {
     ),
     "ranks_beyond": (", toujours au-delà du rang {limit}", ", always beyond rank {limit}"),
     "alphabet_decides_first": (
-        " ; à score égal, l’ordre alphabétique décide s’il est le premier",
+        " ; à score égal, l’ordre alphabétique décide s’il est le premier",
         "; among equal scores, the alphabet decides whether it ranks first",
     ),
     "alphabet_decides_among_first": (
-        " ; à score égal, l’ordre alphabétique décide s’il est parmi les {k} premiers",
+        " ; à score égal, l’ordre alphabétique décide s’il est parmi les {k} premiers",
         "; among equal scores, the alphabet decides whether it is among the first {k}",
     ),
     "overtaken": (
@@ -134,11 +134,11 @@ REASON_PHRASES: Final[Mapping[str, Text]] = {
         "“{name}” would rise from rank {rank} to rank {target} if {attributes} were established.",
     ),
     "target_rank_shared": (
-        "« {name} » partage le rang {rank} avec d’autres, et passerait devant eux si l’on établissait {attributes}.",
+        "« {name} » partage le rang {rank} avec d’autres, et passerait devant eux si l’on établissait {attributes}.",
         "“{name}” shares rank {rank} with others, and would come before them if {attributes} were established.",
     ),
     "target_rank_shared_for_good": (
-        "« {name} » partage le rang {rank} avec d’autres, et ne passerait pas devant eux, quoi que l’on établisse.",
+        "« {name} » partage le rang {rank} avec d’autres, et ne passerait pas devant eux, quoi que l’on établisse.",
         "“{name}” shares rank {rank} with others, and would not come before them, whatever were established about it.",
     ),
     "target_rank_reached": (
