@@ -97,6 +97,17 @@ def test_card_names_the_dataset_its_licence_and_its_ethical_record(tmp_path: Pat
     assert all(warning["text"]["fr"] in french for warning in card["warnings"])
 
 
+@pytest.mark.parametrize("licences", [["unknown"], []])
+def test_card_says_in_both_languages_that_the_licence_is_unknown(tmp_path: Path, licences: list[str]) -> None:
+    """The catalog writes an unknown licence as a word, which is no name of a licence."""
+    request = msgspec.convert({"dataset_id": 7, "target": "outcome", **SHORT}, TrainingRequest)
+    data_file = DataFile(csv_file(messy_table()).stream, "csv", dataset=DATASET | {"licenses": licences})
+    outcome = run_training(request, data_file, scratch=tmp_path, report=Progress())
+    french, english = contents(outcome)["model_card.md"].decode().split("\n---\n")
+    assert "Licence\u00a0: inconnue." in french
+    assert "Licence: unknown." in english
+
+
 @pytest.mark.parametrize("target", ["outcome", "colour", "score"])
 def test_example_predicts_the_same_as_the_service(tmp_path: Path, target: str) -> None:
     """Numbers, categories, dates, texts and missing values are read alike by the example and by the service."""

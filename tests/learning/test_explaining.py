@@ -22,8 +22,10 @@ from touchstone.learning.column_types import from_dates, from_numbers, from_text
 from touchstone.learning.explaining.associations import association, comparable_values
 from touchstone.learning.explaining.explanation_context import ExplanationContext, prepare_explanation
 from touchstone.learning.explaining.held_out_copy import fit_held_out_copy
+from touchstone.learning.explaining.permutation_importance import Importance
 from touchstone.learning.explaining.shapley_values import explain_row
 from touchstone.learning.learning_errors import LearningError
+from touchstone.learning.localized_text import format_fact
 from touchstone.learning.prediction import predict
 from touchstone.learning.preparation import encoded_sources
 from touchstone.learning.request_definitions import ExplanationRequest
@@ -258,6 +260,70 @@ def test_a_counterfactual_changes_the_prediction_when_applied(tmp_path: Path, ta
             assert prediction["prediction"] == counterfactual["prediction"] != entry["predicted"]
 
 
+def test_one_change_is_found_where_other_columns_are_immutable(tmp_path: Path) -> None:
+    """Rows are compared in the columns that may change, since those nearest in the others may differ little in them."""
+    rng = np.random.default_rng(5)
+    a, b = rng.uniform(0, 10, 400).round(2), rng.uniform(0, 10, 400).round(2)
+    group = rng.choice(["m", "f"], 400)
+    y = (a + b + np.where(group == "m", 3, 0) + rng.normal(0, 0.1, 400)).round(2)
+    frame = pd.DataFrame({"a": a, "b": b, "group": group, "y": y})
+    outcome = train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1})
+    instances = {"values": [{"a": 5.0, "b": 5.0, "group": "m"}]}
+    body = {"method": "counterfactual", "immutable": ["b", "group"], "instances": instances}
+
+    (entry,) = explain(frame, model_of(outcome), tmp_path, **body)["local"]
+    ((change,),) = [counterfactual["changes"] for counterfactual in entry["counterfactuals"]]
+    assert change["column"] == "a"
+    assert float(change["to"]) in set(a)
+
+
+@pytest.mark.parametrize("immutable", [["a", "b"], ["b", "group"], ["a"]])
+def test_there_is_no_counterfactual_only_if_no_value_of_the_table_leads_to_one(
+    tmp_path: Path, immutable: list[str]
+) -> None:
+    """With few columns that may change, a counterfactual is found wherever trying every single value finds one."""
+    rng = np.random.default_rng(11)
+    a, b = rng.uniform(0, 10, 400).round(1), rng.uniform(0, 10, 400).round(1)
+    group = rng.choice(["f", "m", "rare"], 400, p=[0.4, 0.58, 0.02])
+    points = a + 1.5 * b + np.select([group == "m", group == "rare"], [4, -8], 0) + rng.normal(0, 1, 400)
+    frame = pd.DataFrame({"a": a, "b": b, "group": group, "y": np.where(points > 14, "high", "low")})
+    outcome = train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1})
+    model = model_artifact.load(model_of(outcome))
+    body = {"method": "counterfactual", "scope": "local", "immutable": immutable, "instances": {"rows": [*range(25)]}}
+
+    rows_with_one_change = set()
+    for number in range(25):
+        row: dict[str, Any] = {name: frame[name].iloc[number] for name in ("a", "b", "group")}
+        values = [(name, value) for name in row if name not in immutable for value in frame[name].unique().tolist()]
+        changed_rows = [{**row, name: value} for name, value in values]
+        predicted, *others = [entry["prediction"] for entry in predict(model, [row, *changed_rows])["predictions"]]
+        if set(others) != {predicted}:
+            rows_with_one_change.add(number)
+
+    entries = explain(frame, model_of(outcome), tmp_path, **body)["local"]
+    assert rows_with_one_change
+    for entry in entries:
+        change_counts = [len(counterfactual["changes"]) for counterfactual in entry["counterfactuals"]]
+        assert (change_counts == [1]) == (entry["row"] in rows_with_one_change)
+
+
+def test_combinations_that_no_row_has_are_found(tmp_path: Path) -> None:
+    """If no single change and no row of the table leads to another class, the values of few columns are combined."""
+    rng = np.random.default_rng(2)
+    a = rng.integers(0, 10, 300)
+    b = rng.integers(0, 10 - a)
+    frame = pd.DataFrame({"a": a, "b": b, "group": rng.choice([0.0, 5.0, 8.0], 300)})
+    frame["y"] = np.where(frame["a"] + frame["b"] + frame["group"] > 13, "high", "low")
+    outcome = train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1})
+    instances = {"values": [{"a": 1, "b": 1, "group": 0}]}
+    body = {"method": "counterfactual", "immutable": ["group"], "instances": instances}
+
+    (entry,) = explain(frame, model_of(outcome), tmp_path, **body)["local"]
+    assert entry["predicted"] == "low"
+    assert [counterfactual["prediction"] for counterfactual in entry["counterfactuals"]] == ["high"]
+    assert {change["column"] for change in entry["counterfactuals"][0]["changes"]} == {"a", "b"}
+
+
 def test_missing_counterfactuals_are_reported(tmp_path: Path) -> None:
     """If every column that could change the prediction is immutable, the answer says that there is none."""
     frame = linear_table().assign(y=lambda f: np.where(f["y"] > 1, "high", "low"))
@@ -309,6 +375,33 @@ def test_columns_of_noise_do_not_matter(tmp_path: Path, split: dict[str, Any]) -
         assert has_limit == bool(split)
         doubts_probabilities = any("are not frequencies" in limit for limit in explanation["limits"]["en"])
         assert doubts_probabilities == (body["calibration"] != "sigmoid")
+
+
+def test_a_column_that_may_be_chance_is_shown_with_the_limit(tmp_path: Path) -> None:
+    """A loss below the limit is not zero, so the narrative says how large it is, and what chance explains."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=60), "b": rng.normal(size=60)})
+    frame["y"] = np.where(frame["a"] + 2 * rng.normal(size=60) > 0, "yes", "no")
+    model = train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1})
+    explanation = explain(frame, model_of(model), tmp_path, method="permutation_importance", scope="global")
+    costliest = explanation["global"][0]
+    importance = costliest["importance"]
+    assert importance["mean"] <= importance["chance"]
+
+    drop, spread, limit = (format_fact(importance[name], "en") for name in ("mean", "std", "chance"))
+    assert (
+        f"no single column can be told from chance: permuting “{costliest['column']}” costs most, {drop} ± {spread} "
+        f"(Balanced accuracy), and chance explains up to {limit}."
+    ) in explanation["narrative"]["en"]
+    assert "pas plus que le hasard" not in explanation["narrative"]["fr"]
+
+
+@pytest.mark.parametrize(("losses", "matters"), [((0.0, 0.0, 0.0, 0.0, 0.5), False), ((0.1, 0.1, 0.1, 0.1, 0.2), True)])
+def test_the_limit_of_chance_allows_for_the_spread_of_the_losses(losses: tuple[float, ...], matters: bool) -> None:
+    """A column matters exactly if its loss exceeds `chance`, also where the repeats differ a lot."""
+    importance = Importance("a", losses, shuffled_target_loss=0.05)
+    assert importance.is_significant is matters
+    assert (importance.mean > importance.chance) is matters
 
 
 def test_copies_of_models_weigh_classes_as_the_originals_do() -> None:

@@ -68,6 +68,19 @@ def test_mitigation_narrows_the_gap_and_says_before_and_after(
     assert effect["before"]["metrics"] == unmitigated_result["metrics"]
 
 
+def test_every_model_of_the_learning_curve_is_reweighed(tmp_path: Path) -> None:
+    """Otherwise the curve would end with the effect of the weights, which more rows do not have."""
+    body = {"sensitive_features": ["group"], "split": {"strategy": "holdout"}, **SHORT}
+    curves = []
+    for mitigation in ("none", "reweighing"):
+        result = train(unequal_table(), "hired", tmp_path, **body, mitigation=mitigation).result
+        points = result["charts"]["learning_curve"]["spec"]["en"]["data"]["values"]
+        curves.append([point["score"] for point in points if point["on"] == "training rows"])
+
+    # With these weights a model predicts its own training rows less well, whatever their number.
+    assert all(reweighed < plain - 0.01 for plain, reweighed in zip(*curves, strict=True))
+
+
 def test_reweighing_without_time_is_not_complete() -> None:
     """Without time for validation models the model decides as before, and the result is no longer reproducible."""
     body = {"dataset_id": 1, "target": "hired", "sensitive_features": ["group"], "mitigation": "reweighing", **SHORT}
@@ -128,6 +141,37 @@ def test_rows_are_explained_with_the_threshold_of_their_group(tmp_path: Path) ->
         (counterfactual,) = entry["counterfactuals"]
         assert [change["column"] for change in counterfactual["changes"]] == ["points"]
         assert counterfactual["prediction"] != entry["predicted"]
+
+
+def test_rows_of_unknown_groups_have_warnings(tmp_path: Path) -> None:
+    """Rows without a group, or of one without a threshold, are decided with the common threshold, which is said."""
+    frame = unequal_table()
+    frame.loc[:2, "group"] = "small"
+    body = {"sensitive_features": ["group"], "features": {"exclude": ["group"]}, "mitigation": "thresholds", **SHORT}
+    outcome = train(frame, "hired", tmp_path, **body)
+    rows: list[Json] = [{"points": 0.5, "group": group} for group in ("a", "small", "Z", None)] + [{"points": 0.5}]
+    expected = [[], [], ["group_unseen"], ["group_missing"], ["group_missing"]]
+
+    predictions = predict(model_artifact.load(model_of(outcome)), rows)["predictions"]
+    assert [[warning["code"] for warning in prediction["warnings"]] for prediction in predictions] == expected
+    (warning,) = predictions[2]["warnings"]
+    assert (warning["column"], warning["facts"]) == ("group", {"value": "Z"})
+    assert "“group” = Z" in warning["text"]["en"]
+    assert "«\u00a0group\u00a0» = Z\u00a0:" in warning["text"]["fr"]
+
+    entries = explain(frame, model_of(outcome), tmp_path, scope="local", instances={"values": rows})["local"]
+    assert [entry["warnings"] for entry in entries] == [prediction["warnings"] for prediction in predictions]
+
+
+def test_an_intersection_of_groups_names_the_unknown_column(tmp_path: Path) -> None:
+    """Of several columns, the warning is about the one whose value is missing or unknown."""
+    frame = unequal_table().assign(age=np.resize([20, 30, 40], 600))
+    body = {"sensitive_features": ["group", "age"], "mitigation": "thresholds", **SHORT}
+    model = model_artifact.load(model_of(train(frame, "hired", tmp_path, **body)))
+    rows: list[Json] = [{"points": 0.5, "group": "a", "age": age} for age in (20, None)]
+    known, unknown = predict(model, rows)["predictions"]
+    assert known["warnings"] == []
+    assert [(warning["code"], warning["column"]) for warning in unknown["warnings"]] == [("group_missing", "age")]
 
 
 def test_thresholds_are_as_good_as_those_of_fairlearn() -> None:

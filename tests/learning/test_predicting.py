@@ -63,6 +63,9 @@ def test_rows_like_those_learned_from_have_no_warnings(model: LoadedModel) -> No
     [
         ({"amount": 1e6}, "value_out_of_range", "amount"),
         ({"amount": -3}, "value_out_of_range", "amount"),
+        ({"amount": 1e35}, "value_out_of_range", "amount"),
+        ({"amount": -1.7e308}, "value_out_of_range", "amount"),
+        ({"amount": "1e400"}, "value_out_of_range", "amount"),
         ({"when": "2031-01-01"}, "value_out_of_range", "when"),
         ({"colour": "purple"}, "category_unseen", "colour"),
         ({}, "row_without_values", None),
@@ -85,6 +88,14 @@ def test_warnings_quote_the_values_in_both_languages(model: LoadedModel) -> None
     assert "1234,5" in number["text"]["fr"]
     assert date["facts"] == {"value": "2031-01-01", **model.observed_values["when"]}
     assert model.observed_values["when"]["low"].startswith("2020-01-")
+
+
+def test_numbers_too_large_to_compute_with_are_the_largest_ones(model: LoadedModel) -> None:
+    """They are no missing values, whose prediction would be that of a medium number."""
+    rows: list[dict[str, Any]] = [{"amount": amount} for amount in (1e300, -1e300, 1e30, -1e30)]
+    high, low, largest, smallest = (entry["probabilities"] for entry in predict(model, rows)["predictions"])
+    assert (high, low) == (largest, smallest)
+    assert high != low
 
 
 def test_few_rows_are_encoded_as_the_preparation_does(model: LoadedModel) -> None:

@@ -341,6 +341,76 @@ def test_what_only_the_group_predicts_is_part_of_the_effect(tmp_path: Path) -> N
     assert effect["kept_apart"] < 0.7
 
 
+def visits(rows: int = 400) -> pd.DataFrame:
+    """Return visits whose outcome depends on the strength of the patient at that time, which differs by sex."""
+    rng = np.random.default_rng(0)
+    strength = rng.normal(size=rows)
+    return pd.DataFrame(
+        {
+            "patient": [f"p{number}" for number in np.arange(rows) // 5],
+            "strength": strength,
+            "other": rng.normal(size=rows),
+            "sex": np.where(strength + rng.normal(size=rows) > 0, "f", "m"),
+            "improved": np.where(0.7 * strength + rng.normal(size=rows) > 0.3, "yes", "no"),
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    "decisions", [{"threshold": {"cost": {"fp": 1, "fn": 20}}}, {"mitigation": "thresholds"}], ids=str
+)
+def test_a_requested_threshold_is_no_effect_of_the_split(tmp_path: Path, decisions: dict[str, Any]) -> None:
+    """The effect and the learning curve compare models that decide by default, and say so."""
+    body = {
+        "split": {"strategy": "group", "group_column": "patient"},
+        "algorithms": ["linear"],
+        "budget": {"max_trials": 1},
+        "sensitive_features": ["sex"],
+    }
+    default = train(visits(), "improved", tmp_path, **body).result
+    assert default["split"]["effect"]["kept_apart"] == balanced_accuracy(default)
+    assert default["split"]["effect"]["text"]["en"].startswith("Balanced accuracy: ")
+
+    result = train(visits(), "improved", tmp_path, **body, **decisions).result
+    effect = result["split"]["effect"]
+    assert balanced_accuracy(result) < balanced_accuracy(default) - 0.01
+    assert (effect["shuffled"], effect["kept_apart"]) == (
+        default["split"]["effect"]["shuffled"],
+        default["split"]["effect"]["kept_apart"],
+    )
+    assert effect["text"]["en"].startswith("Balanced accuracy at the default threshold: ")
+    assert effect["text"]["fr"].startswith("Exactitude équilibrée au seuil par défaut\u00a0: ")
+    assert "split_effect" not in warning_codes(default) | warning_codes(result)
+
+    curve, default_curve = (each["charts"]["learning_curve"]["spec"]["en"] for each in (result, default))
+    assert curve["data"] == default_curve["data"]
+    assert curve["encoding"]["y"]["axis"]["title"] == "Balanced accuracy at the default threshold"
+    assert default_curve["encoding"]["y"]["axis"]["title"] == "Balanced accuracy"
+
+
+def test_calibration_is_no_effect_of_the_split(tmp_path: Path) -> None:
+    """Only the chosen model is calibrated, so the effect on its log loss is measured without calibration."""
+    body = {"split": {"strategy": "group", "group_column": "patient"}, "metric": "log_loss", **QUICK}
+    calibrated = train(visits(), "improved", tmp_path, **body, calibration="sigmoid").result
+    uncalibrated = train(visits(), "improved", tmp_path, **body, calibration="none").result
+    effect = calibrated["split"]["effect"]
+    assert effect["kept_apart"] == uncalibrated["metrics"]["holdout"]["log_loss"]["value"]
+    assert effect["kept_apart"] != calibrated["metrics"]["holdout"]["log_loss"]["value"]
+    assert effect["text"]["en"].startswith("Log loss before calibration: ")
+
+
+@pytest.mark.parametrize("strategy", ["holdout", "group"])
+def test_a_warning_about_dates_fits_every_other_split(tmp_path: Path, strategy: str) -> None:
+    """Whole groups are not held out at random, but a model may still learn from later rows than it is tested on."""
+    frame = visits().assign(day=pd.date_range("2021-01-01", periods=400))
+    split = {"strategy": strategy} | ({"group_column": "patient"} if strategy == "group" else {})
+    result = train(frame, "improved", tmp_path, **QUICK, split=split).result
+    (warning,) = [warning for warning in result["warnings"] if warning["code"] == "dates_split_at_random"]
+    assert warning["text"]["en"].startswith("“day” orders the rows in time, yet the model may have learned from later")
+    assert "random" not in warning["text"]["en"]
+    assert "hasard" not in warning["text"]["fr"]
+
+
 def test_the_split_is_known_before_the_training() -> None:
     """The check of a request proposes the groups before anything is learned."""
     request = msgspec.convert({"dataset_id": 1, "target": "ill"}, TrainingRequest)

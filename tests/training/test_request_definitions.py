@@ -9,11 +9,12 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import msgspec
 import pytest
 from msgspec import Struct
+from pydantic import TypeAdapter, ValidationError
 
 from touchstone import web
 from touchstone.cli.job_options import EXPLAIN_PATHS, EXPLAINING, TRAIN_PATHS, TRAINING
 from touchstone.client.fields import ExplainOptions, TrainOptions
-from touchstone.jobs.request_schemas import request_model
+from touchstone.jobs.request_schemas import CellRows, request_model
 from touchstone.learning.request_definitions import ExplanationRequest, TrainingRequest
 
 START_FORM = Path(web.__file__).parent / "templates" / "train.html"
@@ -118,3 +119,14 @@ def test_start_form_has_a_field_for_every_option() -> None:
         field_name = field_names.get(field.name, field.name)
         written_names = (f'name="{field_name}"', f"select('{field_name}'", f"number('{field_name}'")
         assert any(name in form_source for name in written_names), field.name
+
+
+def test_cells_of_rows_are_any_finite_numbers() -> None:
+    """Even the largest number is accepted, in valid rows and beside a fault, and only infinite ones are refused."""
+    adapter: TypeAdapter[Any] = TypeAdapter(CellRows)
+    largest_numbers = [{"a": 1e307, "b": -1.7e308}]
+    assert adapter.validate_python(largest_numbers) == largest_numbers
+    for infinite in (float("inf"), float("-inf"), float("nan")):
+        with pytest.raises(ValidationError) as error_info:
+            adapter.validate_python([*largest_numbers, {"a": infinite}])
+        assert [error["loc"] for error in error_info.value.errors()] == [(1, "a")]

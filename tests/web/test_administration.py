@@ -79,6 +79,21 @@ def test_a_hidden_record_is_found_by_its_author_alone(sign_in: Callable[[str], h
     assert "No record is hidden." in administrator.get("/app/hidden").text
 
 
+def test_only_those_who_may_change_a_record_are_offered_to(sign_in: Callable[[str], httpx2.Client]) -> None:
+    """The creator and administrators find the links to edit and delete a record; other readers do not."""
+    administrator, creator, reader = (sign_in(email) for email in (ADMINISTRATOR, CREATOR, READER))
+    record_path = creator.post("/app/datasets/new", data={"name": "Mine"}).headers["location"].partition("?")[0]
+    for browser, may_change in ((creator, True), (administrator, True), (reader, False)):
+        page = browser.get(record_path).text
+        assert (f'href="{record_path}/edit"' in page) == may_change
+        assert (f'action="{record_path}/delete"' in page) == may_change
+        assert (browser.get(f"{record_path}/edit").status_code == 200) == may_change
+
+    # Only records of the same user may name an upload.
+    assert 'type="file"' in creator.get(f"{record_path}/edit").text
+    assert 'type="file"' not in administrator.get(f"{record_path}/edit").text
+
+
 def test_the_page_of_the_accounts_is_accessible(address: str, browser: Browser) -> None:
     """The checker finds no violation on the page that only administrators see, and nothing overflows."""
     page = browser.new_page(base_url=address, locale="fr-FR")

@@ -123,7 +123,9 @@ def train(page: Page) -> None:
     page.get_by_label("Project").select_option(label="Fair loans")
     page.get_by_role("button", name="Start the training").click()
     expect(page.locator("#quality")).to_be_visible(timeout=JOB_TIMEOUT)
-    expect(page.get_by_role("heading", name="Quality by group of city")).to_be_visible()
+    expect(page.get_by_role("heading", name="Quality by group: city")).to_be_visible()
+    trials = page.locator("details", has=page.get_by_role("heading", name="All trials", include_hidden=True))
+    expect(trials).to_contain_text("another trial may therefore have a better score")
     chart = page.locator("figure.chart").first
     chart.scroll_into_view_if_needed()
     expect(chart.locator("canvas")).to_be_visible(timeout=JOB_TIMEOUT)
@@ -140,6 +142,8 @@ def explain(page: Page) -> None:
     page.get_by_role("textbox", name="income").fill("12")
     page.get_by_role("button", name="Ask the model").click()
     expect(page.locator("#what-if ~ .notice")).to_contain_text("The model answers yes → no")
+    threshold = re.compile(r"is the answer from a probability of 0\.\d+ on")
+    expect(page.locator("#what-if ~ .notice")).to_contain_text(threshold)
 
 
 def test_a_project_by_keyboard_alone(new_visitor: Callable[..., Page], email: str) -> None:

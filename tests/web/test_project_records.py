@@ -1,7 +1,9 @@
 """What a project keeps: every choice, what has become of the chosen dataset, snapshots, and the report."""
 
 import hashlib
+import html
 import json
+import re
 from typing import Any
 
 import httpx2
@@ -265,3 +267,49 @@ def test_what_foreign_projects_keep_looks_missing(
             answer = client.get(f"/app/projects/{project_id}/{path}")
             assert answer.status_code == 404
             assert "Projet non trouvé" in answer.text
+
+
+def test_a_project_that_was_changed_meanwhile_is_not_overwritten(
+    server: str, session_cookies: dict[str, str], api: httpx2.Client, project: str
+) -> None:
+    """The form remembers the version that it shows, and keeps what was entered if a newer one exists."""
+    cookies = session_cookies | {"touchstone_language": "en"}
+    with httpx2.Client(base_url=server, cookies=cookies, headers={"Origin": server}, timeout=60) as client:
+        first_tab, second_tab = (
+            {
+                "name": "Loans",
+                "form": "change",
+                "etag": html.unescape(re.findall(r'name="etag" value="([^"]+)"', page)[0]),
+            }
+            for page in (client.get(project).text, client.get(project).text)
+        )
+        answer = client.post(f"{project}/change", data={**first_tab, "description": "Alpha"})
+        assert answer.status_code == 303
+
+        answer = client.post(f"{project}/change", data={**second_tab, "description": "Beta"})
+        assert answer.status_code == 412
+        assert "The resource has changed since you read it" in answer.text
+        assert "Start again from the current project" in answer.text
+        assert re.search(
+            r"<details class=\"panel\" open><summary><h2>Manage</h2>.*>Beta</textarea>", answer.text, re.DOTALL
+        )
+        assert api.get(project.replace("/app", "/api/v1")).json()["description"] == "Alpha"
+
+        # Sending the same form again does not overwrite the newer description either.
+        etag = html.unescape(re.findall(r'name="etag" value="([^"]+)"', answer.text)[0])
+        assert client.post(f"{project}/change", data={**second_tab, "etag": etag}).status_code == 412
+
+
+def test_a_project_is_created_before_its_first_choice(
+    server: str, session_cookies: dict[str, str], api: httpx2.Client, records: list[dict[str, Any]]
+) -> None:
+    """A project may be created together with a choice, at the same time; the newest event stands first."""
+    body = {"name": "Loans", "chosen_dataset_id": records[0]["id"], "choice_reason": "The only one."}
+    created = api.post("/api/v1/projects", json=body).json()
+    assert api.get(f"/api/v1/projects/{created['id']}/choices").json()[0]["at"] == created["created_at"]
+
+    cookies = session_cookies | {"touchstone_language": "en"}
+    with httpx2.Client(base_url=server, cookies=cookies, timeout=60) as client:
+        page = client.get(f"/app/projects/{created['id']}").text
+    timeline = page.partition('<ol class="timeline">')[2].partition("</ol>")[0]
+    assert timeline.index("Chosen:") < timeline.index("Project created")

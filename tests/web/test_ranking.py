@@ -662,6 +662,7 @@ def test_no_match_says_what_to_do(visit: Visit) -> None:
     """An empty ranking offers to remove the filters."""
     page = visit("/app/?dataset_name=zzzzzzzz", language="en")
     expect(page.locator(".empty h2")).to_have_text("No dataset matches these filters")
+    expect(page.get_by_text("Tick two to five datasets")).to_have_count(0)
     page.locator(".empty a").first.click()
     expect(page.locator("#results [data-id]").first).to_be_visible()
     assert page.locator("#f-dataset_name").input_value() == ""
@@ -671,6 +672,8 @@ def test_all_sliders_at_zero_is_explained(visit: Visit) -> None:
     """Without any weight there is no ranking, and the page offers a way back."""
     page = visit("/app/?profile=none", language="en")
     expect(page.locator(".empty h2")).to_have_text("No criterion has any weight")
+    expect(page.locator(".found")).to_have_text("At least one criterion needs a weight")
+    expect(page.get_by_text("Tick two to five datasets")).to_have_count(0)
 
 
 def test_the_language_changes_in_place(visit: Visit) -> None:

@@ -1,11 +1,15 @@
 """The form that starts a training: a preview of the split, and options that are sent as they were entered."""
 
+import re
+from typing import Any
+
 import httpx2
 import pytest
 from playwright.sync_api import expect
 
 from tests.web.conftest import Visit
 from tests.web.page_checks import check_looks
+from tests.web.test_reading import run_job
 
 
 @pytest.fixture
@@ -35,6 +39,8 @@ def test_the_split_is_shown_before_the_training_starts(visit: Visit, api: httpx2
     preview = page.get_by_role("status", name="How the rows would be divided")
     expect(preview).to_contain_text("patient")
     expect(preview).to_contain_text("rows to learn from")
+    expect(preview.get_by_role("heading")).to_be_focused()
+    expect(preview).to_be_in_viewport()
     check_looks(page, thorough=False)
     assert api.get("/api/v1/ml/jobs").json() == []
 
@@ -45,3 +51,129 @@ def test_the_split_is_shown_before_the_training_starts(visit: Visit, api: httpx2
     assert (request["split"]["strategy"], request["split"]["group_column"]) == ("group", "patient")
     assert (request["budget"]["max_trials"], request["refit"], request["positive_class"]) == (1, True, 1)
     assert request["threshold"]["cost"] == {"fp": 1, "fn": 2.5}
+
+
+def start_and_cancel(api: httpx2.Client, path: str, request: dict[str, Any]) -> dict[str, Any]:
+    """Start a job, cancel it at once, and return it."""
+    answer = api.post(f"/api/v1/{path}", json=request)
+    assert answer.status_code == 202, answer.text
+    address = f"/api/v1/{path.partition('/')[0]}/jobs/{answer.json()['id']}"
+    api.post(f"{address}/cancel")
+    job: dict[str, Any] = api.get(address).json()
+    return job
+
+
+@pytest.fixture
+def project(api: httpx2.Client) -> str:
+    """Create a project and return its id."""
+    project_id: str = api.post("/api/v1/projects", json={"name": "A need"}).json()["id"]
+    return project_id
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {
+            "task": "classification",
+            "metric": "f1_macro",
+            "features": {"exclude": ["pulse"]},
+            "sensitive_features": ["age"],
+            "algorithms": ["linear"],
+            "split": {"strategy": "group", "group_column": "patient", "duplicates": "keep"},
+            "budget": {"max_trials": 3, "max_runtime_seconds": 60},
+            "refit": True,
+            "positive_class": 1,
+            "threshold": {"cost": {"fp": 1, "fn": 2.5}},
+            "calibration": "none",
+            "mitigation": "none",
+            "intended_use": "To see who is ill.",
+            "seed": 7,
+            "name": "Thirty visits",
+        },
+        {"threshold": {"metric": "f1_macro"}, "sample_weight": "pulse", "split": {"strategy": "kfold", "folds": 3}},
+    ],
+)
+def test_a_training_is_repeated_with_everything_that_was_requested(
+    visit: Visit, api: httpx2.Client, visits: int, project: str, options: dict[str, Any]
+) -> None:
+    """The form behind “Train differently” sends the same request again if nothing is changed in it."""
+    # What the record suggests must not be mixed into the request.
+    metadata = {"target": "pulse", "sensitive_columns": ["pulse"], "exclude_columns": ["age"]}
+    api.patch(f"/api/v1/datasets/{visits}", json={"metadata": metadata})
+    request = {"dataset_id": visits, "target": "ill", "project_id": project, **options}
+    training = start_and_cancel(api, "ml/train", request)
+
+    page = visit(f"/app/jobs/train/{training['id']}", language="en")
+    page.get_by_role("link", name="Train differently").click()
+    page.get_by_role("button", name="Start the training").click()
+    page.wait_for_url(lambda address: "/jobs/train/" in address and training["id"] not in address)
+    repeated_id = page.url.rpartition("/")[2]
+    repeated = api.get(f"/api/v1/ml/jobs/{repeated_id}").json()
+    api.post(f"/api/v1/ml/jobs/{repeated_id}/cancel")
+    assert repeated["request"] == training["request"]
+    assert repeated["project_id"] == project
+
+
+def test_an_explanation_is_repeated_with_everything_that_was_requested(
+    visit: Visit, api: httpx2.Client, visits: int, project: str
+) -> None:
+    """The form behind “Explain other rows” keeps the rows, the method and the protected columns."""
+    quick = {"algorithms": ["linear"], "budget": {"max_trials": 1}}
+    model = run_job(api, "ml/train", {"dataset_id": visits, "target": "ill", **quick})
+    request = {
+        "job_id": model,
+        "scope": "local",
+        "method": "counterfactual",
+        "instances": {"rows": [3, 5]},
+        "immutable": ["age"],
+        "project_id": project,
+        "name": "Two visits",
+    }
+    explanation = start_and_cancel(api, "xai/explain", request)
+
+    page = visit(f"/app/jobs/explain/{explanation['id']}", language="en")
+    page.get_by_role("link", name="Explain other rows").click()
+    expect(page.get_by_label("Rows to explain")).to_have_value("3, 5")
+    page.get_by_role("button", name="Start the explanation").click()
+    page.wait_for_url(lambda address: "/jobs/explain/" in address and explanation["id"] not in address)
+    repeated_id = page.url.rpartition("/")[2]
+    repeated = api.get(f"/api/v1/xai/jobs/{repeated_id}").json()
+    api.post(f"/api/v1/xai/jobs/{repeated_id}/cancel")
+    assert repeated["request"] == explanation["request"]
+
+
+def test_switching_the_language_keeps_the_repeated_request(visit: Visit, api: httpx2.Client, visits: int) -> None:
+    """The address names the earlier job, so the form is filled in again."""
+    training = start_and_cancel(api, "ml/train", {"dataset_id": visits, "target": "age", "intended_use": "A test."})
+    page = visit(f"/app/jobs/train?like={training['id']}", language="fr")
+    page.locator("button[name=language]").click()
+    expect(page.locator("html")).to_have_attribute("lang", "en")
+    expect(page.locator("[name=target]")).to_have_value("age")
+    expect(page.locator("[name=intended_use]")).to_have_value("A test.")
+
+
+def test_jobs_of_others_are_not_repeated(visit: Visit, server: str, session_cookies: dict[str, str]) -> None:
+    """An id that is not one of the reader's own jobs is answered like an address that does not exist."""
+    with httpx2.Client(base_url=server, cookies=session_cookies, timeout=60) as client:
+        answer = client.get("/app/jobs/train?like=00000000-0000-0000-0000-000000000000")
+    assert answer.status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("target", "language", "sentence"),
+    [
+        ("nope", "en", "The record suggests nope, but the file has no column of this name."),
+        ("nope", "fr", "La fiche propose nope, mais le fichier n’a pas de colonne de ce nom."),
+        ("age", "en", "The record suggests age."),
+    ],
+)
+def test_a_suggested_column_that_is_not_in_the_file_is_mentioned(
+    visit: Visit, api: httpx2.Client, visits: int, target: str, language: str, sentence: str
+) -> None:
+    """The record may name any column, but the form does not claim to follow a suggestion that it cannot follow."""
+    api.patch(f"/api/v1/datasets/{visits}", json={"metadata": {"target": target}})
+    page = visit(f"/app/jobs/train?dataset_id={visits}", language=language, theme="auto")
+    field = page.locator("section", has=page.locator("[name=target]"))
+    expect(field.get_by_text(sentence, exact=True)).to_be_visible()
+    expect(field.locator("p", has_text=re.compile("suggests|propose"))).to_have_count(1)

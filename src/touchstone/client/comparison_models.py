@@ -16,7 +16,7 @@ class TrainingScore(Struct, frozen=True, kw_only=True):
     Attributes:
         low, high: The ends of the 95% confidence interval.
         baseline: The value for a model that ignores every column.
-        beats_baseline: Whether the whole interval is better than the baseline.
+        beats_baseline: Whether the model is clearly better than the baseline.
     """
 
     metric: str

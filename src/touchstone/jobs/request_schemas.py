@@ -5,6 +5,7 @@ module builds pydantic models from them, which reject unknown fields with a sugg
 once, and describe the body in the OpenAPI document.
 """
 
+import math
 from enum import StrEnum
 from types import UnionType
 from typing import Annotated, Any, Final, Generic, Literal, TypeVar, Union, get_args, get_origin
@@ -33,22 +34,10 @@ from touchstone.learning.request_definitions import ExplanationRequest, Training
 
 RequestT = TypeVar("RequestT", bound=Struct)
 
-MAX_FLOAT_MAGNITUDE: Final = 1e300
 MIN_INTEGER: Final = -(2**63)
 MAX_INTEGER: Final = 2**63 - 1
 MAX_CELL_LENGTH: Final = 10_000
 MAX_COLUMN_NAME_LENGTH: Final = 1_000
-
-
-def _require_finite(value: Any) -> Any:
-    """Return the value of a table cell unchanged, for pydantic, or reject a number that is too large to compute with.
-
-    Raises:
-        ValueError: the value is a number beyond `MAX_FLOAT_MAGNITUDE`.
-    """
-    if isinstance(value, float) and not -MAX_FLOAT_MAGNITUDE <= value <= MAX_FLOAT_MAGNITUDE:
-        raise PydanticCustomError("finite_number", "a finite number is expected")
-    return value
 
 
 def _single_error(error_type: str, message: str) -> WrapValidator:
@@ -76,7 +65,7 @@ UuidText = Annotated[
 Cell = Annotated[
     Annotated[bool, Field(strict=True)]
     | Annotated[int, Field(strict=True, ge=MIN_INTEGER, le=MAX_INTEGER)]
-    | Annotated[float, Field(strict=True, allow_inf_nan=False), AfterValidator(_require_finite)]
+    | Annotated[float, Field(strict=True, allow_inf_nan=False)]
     | Annotated[str, Field(max_length=MAX_CELL_LENGTH), AfterValidator(require_clean_text)]
     | None,
     Field(union_mode="left_to_right"),
@@ -128,7 +117,7 @@ def _is_valid_cell(cell: Any) -> bool:
     if cell is None or isinstance(cell, bool):
         return True
     if isinstance(cell, float):
-        return -MAX_FLOAT_MAGNITUDE <= cell <= MAX_FLOAT_MAGNITUDE
+        return math.isfinite(cell)
     if isinstance(cell, int):
         return MIN_INTEGER <= cell <= MAX_INTEGER
     return isinstance(cell, str) and len(cell) <= MAX_CELL_LENGTH and is_clean_text(cell)

@@ -3,6 +3,7 @@
 The type of a column is inferred from its different values, not from its rows, so that long tables cost little.
 """
 
+import math
 import re
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -204,11 +205,12 @@ def from_unsupported(name: str, rows: int) -> TypedColumn:
 def parse_cell(column: ColumnSchema, cell: object) -> Any:
     """Read one JSON value exactly as the cells of its column were read from the data file.
 
-    This gives a model the same values for a row in a request as for a row in its table. Raises ValueError if the value
-    does not suit the column.
+    This gives a model the same values for a row in a request as for a row in its table. Only numbers that are too large
+    to compute with are not missing, as in files, but become the largest number, since a request can be answered with a
+    warning about a value out of range. Raises ValueError if the value does not suit the column.
     """
     if column.kind is ColumnKind.NUMBER and isinstance(cell, int | float):
-        return _nan_if_too_large(float(cell))
+        return _limit_magnitude(float(cell))
 
     text = _clean(json_as_text(cell))
     if column.kind is ColumnKind.NUMBER:
@@ -250,9 +252,9 @@ def json_as_text(cell: object) -> str:
     return str(cell)
 
 
-def _nan_if_too_large(number: float) -> float:
-    """Return a number, or NaN if it is too large to compute with."""
-    return number if abs(number) <= MAX_MAGNITUDE else float("nan")
+def _limit_magnitude(number: float) -> float:
+    """Return a number or, if it is too large to compute with, the largest number of its sign; NaN stays NaN."""
+    return math.copysign(MAX_MAGNITUDE, number) if abs(number) > MAX_MAGNITUDE else number
 
 
 def _parse_number(column: ColumnSchema, text: str) -> float:
@@ -264,7 +266,7 @@ def _parse_number(column: ColumnSchema, text: str) -> float:
     if word in _BOOLEAN_WORDS:
         return float(word == "true")
 
-    return _nan_if_too_large(column.notation.parse(text))
+    return _limit_magnitude(column.notation.parse(text))
 
 
 def _parse_date(column: ColumnSchema, text: str) -> Any:

@@ -5,9 +5,11 @@ from typing import Final
 import numpy as np
 
 from touchstone.learning.charts.evaluation_charts import LearningCurvePoint
+from touchstone.learning.decisions.default_score import default_score
 from touchstone.learning.ensembles import Ensemble, fit_ensemble_alone
 from touchstone.learning.evaluation import compute_metric
 from touchstone.learning.experiment import Experiment, SearchResult
+from touchstone.learning.fairness.reweighing import training_data
 from touchstone.learning.fitting_pool import FittingPool
 from touchstone.learning.splits.folds import Fold
 from touchstone.learning.time_budget import TimeBudget
@@ -24,6 +26,7 @@ def learning_curve(
 ) -> list[LearningCurvePoint] | None:
     """Score models that learned from fewer training rows of the first fold, and the winner, which knows all of them.
 
+    All of them decide by default, because a threshold that only the winner has would look like an effect of its rows.
     Returns None if there is no time for this.
     """
     fold = experiment.folds[0]
@@ -55,7 +58,7 @@ def learning_curve(
     winner_point = LearningCurvePoint(
         rows=winner.training_rows,
         training_score=winner.training_score,
-        test_score=compute_metric(experiment.data.metric, winner.predictions),
+        test_score=default_score(experiment.data.metric, [winner]),
     )
     return [*points, winner_point]
 
@@ -64,7 +67,7 @@ def _measure_fold(experiment: Experiment, ensemble: Ensemble, fold: Fold) -> Lea
     """Fit an ensemble on the training rows of a fold, and score it on these rows and on the test rows."""
     data = experiment.data
     encoded = encode_fold(data, fold)
-    model = fit_ensemble_alone(data, ensemble, encoded)
+    model = fit_ensemble_alone(training_data(experiment, fold.train), ensemble, encoded)
 
     training_predictions = predict_rows(data, model, encoded.train, fold.train)
     return LearningCurvePoint(

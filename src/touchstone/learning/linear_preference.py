@@ -13,8 +13,9 @@ import numpy as np
 
 from touchstone.learning.ensembles import ChosenModel, choose_best_trial
 from touchstone.learning.evaluation import Predictions
+from touchstone.learning.request_choices import COUNTING_METRICS
 from touchstone.learning.successive_halving import ScoredTrial
-from touchstone.learning.trial_score import COUNTING_METRICS, row_losses
+from touchstone.learning.trial_score import row_losses
 
 LINEAR: Final = "linear"
 FEW_ROWS: Final = 150  # On more rows, a linear model loses as often as it wins.

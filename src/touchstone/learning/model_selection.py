@@ -10,7 +10,6 @@ from threadpoolctl import threadpool_limits
 from touchstone.learning.algorithms import BASELINE
 from touchstone.learning.decisions.learned_decisions import learn_decisions
 from touchstone.learning.ensembles import ChosenModel, choose_best_trial, choose_ensemble, fit_ensemble
-from touchstone.learning.evaluation import compute_metric
 from touchstone.learning.experiment import Experiment, FoldResult, SearchResult
 from touchstone.learning.fairness.reweighing import training_data
 from touchstone.learning.final_fit import fit_chosen_model
@@ -21,14 +20,13 @@ from touchstone.learning.splits.folds import Fold, limit_training_rows
 from touchstone.learning.successive_halving import ComparisonResult, TrialComparison, plan_stages
 from touchstone.learning.task_interface import Phase, Report, StepwiseProgress
 from touchstone.learning.time_budget import TimeBudget
-from touchstone.learning.trial_fitting import encode_fold, fit_trial, predict_fold, predict_rows
+from touchstone.learning.trial_fitting import encode_fold, fit_trial, predict_fold, score_training_rows
 
 PERCENT_BEFORE_SEARCH: Final = 5.0
 PERCENT_AFTER_SEARCH: Final = 85.0
 COMPARISON_SHARE: Final = 0.4  # Of the time that a fold has; the rest is for fitting, measuring and storing the winner.
 FITTING_SHARE: Final = 0.4  # Of the time that is left after the comparison.
 MIN_FITTED_ROWS: Final = 1_000
-TRAINING_SCORE_ROWS: Final = 20_000
 
 
 def search_models(experiment: Experiment, pool: FittingPool, budget: TimeBudget, report: Report) -> SearchResult:
@@ -102,9 +100,6 @@ def _measure_winner(
     with threadpool_limits(pool.thread_count, user_api="openmp"):
         uncalibrated_predictions = predict_fold(data, model, encoded)
 
-    training_predictions = predict_rows(
-        data, model, encoded.train[:TRAINING_SCORE_ROWS], encoded.fold.train[:TRAINING_SCORE_ROWS]
-    )
     return FoldResult(
         comparison=comparison,
         ensemble=fitted.ensemble,
@@ -115,7 +110,7 @@ def _measure_winner(
         decisions=decisions,
         predictions=decisions.apply(uncalibrated_predictions),
         baseline_predictions=predict_fold(data, baseline, encoded),
-        training_score=compute_metric(data.metric, training_predictions),
+        training_score=score_training_rows(data, model, encoded),
         training_rows=len(plan.fold.train),
         is_complete=comparison.is_complete and plan.is_complete,
         seconds_per_row=_seconds_per_row(winner, comparison),

@@ -72,8 +72,15 @@ def warn_of_unseen_values(
                 warnings[row].append(_cell_warning(column, column_cells[row], entry))
 
     for row in np.flatnonzero(~has_value):
-        warnings[row].append(_warning("row_without_values"))
+        warnings[row].append(row_warning("row_without_values"))
     return warnings
+
+
+def row_warning(code: str, column: str | None = None, **values: str) -> Json:
+    """Return a warning: its code, its column, its facts, and its sentence in both languages."""
+    localized_values = {name: format_cell(value) for name, value in values.items()}
+    text = localize(ROW_WARNINGS[code], name=column, **localized_values)
+    return {"code": code, "column": column, "text": text, "facts": values}
 
 
 def _is_present(column: ColumnSchema, cells: npt.NDArray[Any]) -> Mask:
@@ -111,17 +118,10 @@ def _cell_warning(column: ColumnSchema, cell: Any, entry: Json) -> Json:
     """Return the warning about a cell whose value was not seen."""
     value = cell_as_text(pd.Timestamp(cell) if column.kind is ColumnKind.DATE else cell)
     if "low" not in entry:
-        return _warning("category_unseen", column.name, value=value)
+        return row_warning("category_unseen", column.name, value=value)
 
     low, high = cell_as_text(entry["low"]), cell_as_text(entry["high"])
-    return _warning("value_out_of_range", column.name, value=value, low=low, high=high)
-
-
-def _warning(code: str, column: str | None = None, **values: str) -> Json:
-    """Return a warning: its code, its column, its facts, and its sentence in both languages."""
-    localized_values = {name: format_cell(value) for name, value in values.items()}
-    text = localize(ROW_WARNINGS[code], name=column, **localized_values)
-    return {"code": code, "column": column, "text": text, "facts": values}
+    return row_warning("value_out_of_range", column.name, value=value, low=low, high=high)
 
 
 def _has_range(column: ColumnSchema) -> bool:

@@ -4,18 +4,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
+import pandas as pd
 from threadpoolctl import ThreadpoolController
 
 from touchstone.learning.artifacts.model_artifact import LoadedModel
 from touchstone.learning.column_types import ColumnSchema
 from touchstone.learning.fairness.group_thresholds import GroupThresholds
+from touchstone.learning.fairness.unknown_group_warnings import warn_of_unknown_groups
 from touchstone.learning.few_rows_prediction.encoders import FewRowsEncoder
 from touchstone.learning.few_rows_prediction.models import FewRowsModel
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.observed_values import warn_of_unseen_values
 from touchstone.learning.request_definitions import MAX_INSTANCES, Cell
 from touchstone.learning.row_values import build_frame, read_rows
-from touchstone.learning.target import Floats, Indices
 from touchstone.learning.task_interface import Json
 from touchstone.learning.trial_fitting import predict_matrix, suppress_numeric_warnings
 
@@ -49,9 +50,13 @@ class RowPredictor:
             cells = read_rows(self.columns, rows, ignored=model.other_columns)
             matrix = self.encoder.encode(cells, row_count=len(rows))
             values, probabilities = predict_matrix(self.estimator, matrix, len(model.classes), model.decision_rule)
-            if model.group_thresholds is not None:
-                values = _decide_by_group(model, model.group_thresholds, rows, probabilities)
             warnings = warn_of_unseen_values(self.columns, model.observed_values, cells, row_count=len(rows))
+            thresholds = model.group_thresholds
+            if thresholds is not None:
+                sensitive_frame = _sensitive_frame(model, thresholds, rows)
+                values = thresholds.decide(sensitive_frame, probabilities)
+                group_warnings = warn_of_unknown_groups(thresholds, sensitive_frame)
+                warnings = [[*first, *second] for first, second in zip(warnings, group_warnings, strict=True)]
 
         if not model.classes:
             numbers = [
@@ -76,17 +81,17 @@ def predict(model: LoadedModel, rows: Rows) -> Json:
     A column that a row does not name counts as missing. Returns `{predictions: [{prediction, probabilities?,
     warnings}], classes, positive_class, threshold}`; only classifiers have probabilities, one for each of the classes.
     Of two classes, the positive one is predicted from the threshold on, or from that of its group. The warnings of a
-    row name the values for which its prediction is a guess. Raises `LearningError` if there are too many rows, or if a
-    row does not suit the model.
+    row name the values for which its prediction is a guess, and those that leave it without the threshold of a group.
+    Raises `LearningError` if there are too many rows, or if a row does not suit the model.
     """
     return RowPredictor.of(model).predict(rows)
 
 
-def _decide_by_group(model: LoadedModel, thresholds: GroupThresholds, rows: Rows, probabilities: Floats) -> Indices:
-    """Return the class codes of rows for which each group of people has a threshold of its own."""
+def _sensitive_frame(model: LoadedModel, thresholds: GroupThresholds, rows: Rows) -> pd.DataFrame:
+    """Return the columns of rows by whose groups the thresholds are chosen, which the model need not learn from."""
     schemas = [column.schema for column in thresholds.columns]
     other_names = [*model.other_columns, *(column.name for column in model.columns)]
-    return thresholds.decide(build_frame(schemas, rows, ignored=other_names), probabilities)
+    return build_frame(schemas, rows, ignored=other_names)
 
 
 @cache

@@ -173,4 +173,6 @@ METHODS: Final[tuple[Method, ...]] = (
 ALGORITHM_BY_NAME: Final = {algorithm.name: algorithm for algorithm in ALGORITHMS}
 METRIC_BY_NAME: Final = {metric.name: metric for metric in METRICS}
 METHOD_BY_NAME: Final = {method.name: method for method in METHODS}
+# Metrics that count correct decisions; models are chosen by the Brier score instead, as `trial_score` explains.
+COUNTING_METRICS: Final = ("accuracy", "balanced_accuracy", "recall_macro")
 DEFAULT_METRIC: Final = {Task.CLASSIFICATION: "balanced_accuracy", Task.REGRESSION: "r2"}

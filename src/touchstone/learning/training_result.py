@@ -18,6 +18,7 @@ from touchstone.learning.charts.evaluation_charts import LearningCurvePoint
 from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema
 from touchstone.learning.decisions.decision_report import decision_results
 from touchstone.learning.decisions.decision_warnings import decision_warnings
+from touchstone.learning.decisions.default_score import default_metric_label
 from touchstone.learning.evaluation import (
     Predictions,
     compute_metric,
@@ -46,6 +47,7 @@ from touchstone.learning.table_warnings import table_warnings
 from touchstone.learning.target import Indices
 from touchstone.learning.task_interface import Json
 from touchstone.learning.time_budget import TimeBudget
+from touchstone.messages.decisions import QUALIFIED_METRIC_LABELS
 
 MAX_LISTED_VALUES: Final = 200  # A form can only recognise a misspelt value if all values are listed.
 
@@ -77,7 +79,7 @@ def build_training_result(
     # Say how the rows were divided, and what another split would have promised.
     effect = None
     if stopped_by != "time" and expected_effect_seconds(experiment, search) <= budget.seconds_before_finishing():
-        effect = measure_split_effect(experiment, search.ensemble, _main_score(metrics))
+        effect = measure_split_effect(experiment, search)
     else:
         stopped_by = "time"
     split = report_split(experiment.request.split, experiment.split, effect)
@@ -98,7 +100,7 @@ def build_training_result(
         *training_warnings.feature_warnings(roles),
         *split_warnings(experiment.split, effect),
         *leakage_warnings(experiment.data, experiment.rule, predictions, _validation_predictions(experiment, search)),
-        *training_warnings.result_warnings(metrics, groups, METRIC_BY_NAME[experiment.data.metric]),
+        *training_warnings.result_warnings(metrics, groups, _reported_metric_label(experiment)),
         *training_warnings.choice_warnings(search.folds),
         *training_warnings.budget_warnings(stopped_by),
         *decision_warnings(
@@ -158,14 +160,6 @@ def _validation_predictions(experiment: Experiment, search: SearchResult) -> Pre
     return None if experiment.is_cross_validated else search.folds[0].validation_predictions
 
 
-def _main_score(metrics: Json) -> float | None:
-    """Return the score by which trials are compared, as it was measured on test rows; None if it is not defined."""
-    estimates = metrics.get("holdout") or metrics["folds"]
-    estimate = estimates[metrics["metric"]]
-    score: float | None = estimate.get("value", estimate.get("mean"))
-    return score
-
-
 def _model(experiment: Experiment, search: SearchResult) -> Json:
     """Describe the chosen model: its algorithms and settings, what it predicts, and from which columns."""
     target = experiment.target
@@ -209,6 +203,14 @@ def _algorithm_label(algorithm: str) -> LocalizedText:
 def _metric_label(experiment: Experiment) -> LocalizedText:
     """Return the displayed name of the metric by which trials are compared."""
     return localize(METRIC_BY_NAME[experiment.data.metric].label)
+
+
+def _reported_metric_label(experiment: Experiment) -> LocalizedText:
+    """Return the displayed name of the metric, which names a requested threshold if the metric depends on it."""
+    label = _metric_label(experiment)
+    if experiment.request.threshold is None or METRIC_BY_NAME[experiment.data.metric].probabilistic:
+        return label
+    return localize(QUALIFIED_METRIC_LABELS["chosen_threshold"], metric=label)
 
 
 def _leaderboard(experiment: Experiment, search: SearchResult) -> list[Json]:
@@ -314,7 +316,7 @@ def _quality_charts(
     """
     learning_curve: Json = {}
     if curve is not None:
-        chart = evaluation_charts.learning_curve_chart(curve, _metric_label(experiment))
+        chart = evaluation_charts.learning_curve_chart(curve, default_metric_label(experiment, search.folds[:1]))
         learning_curve = {"learning_curve": chart}
 
     if not experiment.target.is_classification:

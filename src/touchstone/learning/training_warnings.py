@@ -5,11 +5,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from touchstone.learning.baseline_comparison import is_better_than_baseline
 from touchstone.learning.column_types import ColumnKind, ColumnSchema
 from touchstone.learning.experiment import FoldResult
 from touchstone.learning.fairness.group_warnings import group_warnings
-from touchstone.learning.localized_text import localize
-from touchstone.learning.request_choices import Metric
+from touchstone.learning.localized_text import LocalizedText, localize
 from touchstone.learning.splits.folds import Fold
 from touchstone.learning.splits.split_decision import GROUP_COLUMN_REASON
 from touchstone.learning.table_reader import Table
@@ -61,10 +61,14 @@ def feature_warnings(roles: Mapping[str, Json]) -> Iterator[Json]:
         yield warning("columns_left_out", names=left_out[:MAX_NAMES])
 
 
-def result_warnings(metrics: Json, groups: Sequence[Json], metric: Metric) -> Iterator[Json]:
-    """Yield warnings about the metrics: no clear gain over the baseline, small groups, unequal groups."""
-    if not _is_better_than_baseline(metrics, metric):
-        yield warning("not_better_than_baseline")
+def result_warnings(metrics: Json, groups: Sequence[Json], metric_label: LocalizedText) -> Iterator[Json]:
+    """Yield warnings about the metrics: no clear gain over the baseline, small groups, unequal groups.
+
+    `metric_label` is the displayed name of the metric by which models were compared. If nothing is known about the
+    baseline, nothing can be said against the model.
+    """
+    if is_better_than_baseline(metrics) is False:
+        yield warning("not_better_than_baseline", metric=metric_label)
     for entry in groups:
         yield from group_warnings(entry)
 
@@ -126,24 +130,3 @@ def _column_warnings(column: ColumnSchema, rows: int) -> Iterator[Json]:
     is_mostly_missing = MOSTLY_MISSING * rows < column.missing < rows
     if is_mostly_missing and column.kind is not ColumnKind.UNSUPPORTED:
         yield warning("mostly_missing", name=column.name, percent=round(100 * column.missing / rows))
-
-
-def _is_better_than_baseline(metrics: Json, metric: Metric) -> bool:
-    """Return whether the model is clearly better than the baseline, which ignores all features.
-
-    The whole confidence interval of the model's metric must be better than the baseline's value. If one of the two is
-    undefined, nothing can be said against the model, and the result is True.
-    """
-    model_metrics = metrics.get("holdout") or metrics["folds"]
-    model = model_metrics[metric.name]
-    baseline = metrics["baseline"][metric.name]
-
-    # A single split reports a value, several folds report a mean.
-    baseline_value = baseline.get("value", baseline.get("mean"))
-    worst_model_value = model["low"] if metric.greater_is_better else model["high"]
-    if worst_model_value is None or baseline_value is None:
-        return True
-
-    if metric.greater_is_better:
-        return bool(worst_model_value > baseline_value)
-    return bool(worst_model_value < baseline_value)

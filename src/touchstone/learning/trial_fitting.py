@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +17,12 @@ from touchstone.learning.algorithms import MODEL_FAMILIES, ModelOptions, Trial, 
 from touchstone.learning.boosting import RoundLimit, WeightedRows
 from touchstone.learning.column_types import ColumnSchema
 from touchstone.learning.decisions.decision_rule import DEFAULT_RULE, DecisionRule
-from touchstone.learning.evaluation import Predictions
+from touchstone.learning.evaluation import Predictions, compute_metric
 from touchstone.learning.preparation import build_preparation, encode_frame, fit_preparation
 from touchstone.learning.splits.folds import Fold
 from touchstone.learning.target import Floats, Indices, Target
+
+TRAINING_SCORE_ROWS: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +156,12 @@ def predict_rows(data: TrainingData, model: Any, matrix: Floats, rows: Indices) 
     values, probabilities = predict_matrix(model, matrix, class_count)
     weights = None if data.weights is None else data.weights[rows]
     return Predictions(data.target.values[rows], values, class_count, probabilities, weights)
+
+
+def score_training_rows(data: TrainingData, model: Any, encoded: EncodedFold) -> float:
+    """Return the metric of a model on the training rows of a fold, or on the first of them if there are many."""
+    rows = encoded.fold.train[:TRAINING_SCORE_ROWS]
+    return compute_metric(data.metric, predict_rows(data, model, encoded.train[:TRAINING_SCORE_ROWS], rows))
 
 
 def predict_matrix(

@@ -1,23 +1,18 @@
 """The score by which trials and averages of trials are chosen."""
 
-from typing import Final
-
 import numpy as np
 
 from touchstone.learning.evaluation import Predictions, brier_losses, compute_metric, metric_sign
-from touchstone.learning.request_choices import METRIC_BY_NAME
+from touchstone.learning.request_choices import COUNTING_METRICS, METRIC_BY_NAME
 from touchstone.learning.target import Floats
-
-# Metrics that count correct decisions. The Brier score has its best value for the same model, and far less noise.
-COUNTING_METRICS: Final = ("accuracy", "balanced_accuracy", "recall_macro")
 
 
 def selection_score(metric: str, predictions: Predictions) -> float:
     """Score predictions in order to choose between models; higher is better for every metric.
 
     Most metrics are used as they are. Those that count correct decisions hardly distinguish models on a few hundred
-    rows, since they only change when a probability crosses the threshold. The Brier score takes their place; all
-    classes count the same in it if they do in the metric.
+    rows, since they only change when a probability crosses the threshold. The Brier score takes their place, which has
+    its best value for the same model, and far less noise; all classes count the same in it if they do in the metric.
     """
     if metric in COUNTING_METRICS:
         weights = _row_weights(metric, predictions)

@@ -101,6 +101,13 @@ CALIBRATION_SENTENCES: Final[Mapping[str, Text]] = {
     ),
 }
 
+# The name of a metric, with the decisions for which it was measured: at the start of a sentence, or on an axis.
+QUALIFIED_METRIC_LABELS: Final[Mapping[str, Text]] = {
+    "chosen_threshold": ("{metric} au seuil choisi", "{metric} at the chosen threshold"),
+    "default_threshold": ("{metric} au seuil par défaut", "{metric} at the default threshold"),
+    "before_calibration": ("{metric} avant calibration", "{metric} before calibration"),
+}
+
 WEIGHTING_SENTENCE: Final[Text] = (
     "Dans l’apprentissage et dans toutes les métriques, chaque ligne compte selon la colonne « {name} » ; les "
     "graphiques et les groupes comptent les lignes une à une.",

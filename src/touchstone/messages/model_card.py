@@ -48,6 +48,7 @@ MODEL_CARD: Final[Mapping[str, Text]] = {
     "data": ("Données", "Data"),
     "dataset_line": ("{name} (jeu de données n° {number}).", "{name} (dataset no. {number})."),
     "licences_line": ("Licence : {licences}.", "Licence: {licences}."),
+    "licence_unknown": ("inconnue", "unknown"),
     "ethical_columns": (
         "| Attribut éthique | Valeur | Niveau de preuve |",
         "| Ethical attribute | Value | Level of evidence |",

@@ -24,12 +24,14 @@ NARRATIVE: Final[Mapping[str, Text]] = {
     ),
     "importance_next": ("{names:Vient|Viennent} ensuite {names}.", "Next {names:comes|come} {names}."),
     "importance_none": (
-        "Permuter une colonne ne coûte pas plus que le hasard : aucune ne compte nettement à elle seule.",
-        "Permuting any single column costs no more than chance: none clearly matters by itself.",
+        "Avec ces lignes, aucune colonne ne se distingue du hasard à elle seule : permuter « {name} » coûte le plus, "
+        "{drop} ± {spread} ({metric}), et le hasard explique jusqu’à {limit}.",
+        "With these rows, no single column can be told from chance: permuting “{name}” costs most, {drop} ± {spread} "
+        "({metric}), and chance explains up to {limit}.",
     ),
     "importance_useless": (
-        "{count} {count:colonne|colonnes} sur {total} {count:n’a|n’ont} pas plus d’effet que le hasard.",
-        "{count} of the {total} columns {count:has|have} no more effect than chance.",
+        "{count} {count:colonne|colonnes} sur {total} ne {count:se distingue|se distinguent} pas du hasard.",
+        "{count} of the {total} columns cannot be told from chance.",
     ),
     "direction_up": (
         "Quand « {name} » augmente, la prédiction tend à augmenter.",

@@ -81,9 +81,8 @@ ACCOUNT_PAGES: Final[Mapping[str, Text]] = {
     ),
     "form_return_go": ("Reprendre", "Go on"),
     "form_returned": (
-        "Vous êtes de nouveau connecté. Rien n’a encore été enregistré : vérifiez, puis envoyez. "
-        "Un fichier est à choisir de nouveau.",
-        "You are signed in again. Nothing has been saved yet: check it, then send it. A file has to be chosen again.",
+        "Vous êtes de nouveau connecté. Rien n’a encore été enregistré : vérifiez, puis envoyez.",
+        "You are signed in again. Nothing has been saved yet: check it, then send it.",
     ),
     "done_password": (
         "Le mot de passe a été modifié. Connectez-vous avec le nouveau.",

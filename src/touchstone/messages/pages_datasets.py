@@ -195,6 +195,14 @@ DATASET_PAGES: Final[Mapping[str, Text]] = {
         "CSV, TSV, Parquet, JSON or JSON Lines, at most {limit}."
         " Without a file, the record describes the data without containing it.",
     ),
+    "edit_file_hint": (
+        "CSV, TSV, Parquet, JSON ou JSON Lines, {limit} au plus."
+        " Un nouveau fichier remplace celui de la fiche, puis il est mesuré.",
+        "CSV, TSV, Parquet, JSON or JSON Lines, at most {limit}."
+        " A new file replaces the one that the record has, and is then measured.",
+    ),
+    "file_again": ("Choisissez de nouveau le fichier.", "Choose the file again."),
+    "files_again": ("Choisissez de nouveau les documents.", "Choose the documents again."),
     "new_name_hint": ("par défaut, le nom du fichier", "the file name by default"),
     "new_nothing": ("Choisissez un fichier ou donnez un nom.", "Choose a file or enter a name."),
     "new_private": ("Visible seulement par moi", "Visible only to me"),

@@ -66,6 +66,10 @@ JOB_PAGES: Final[Mapping[str, Text]] = {
     "train_go": ("Lancer l’entraînement", "Start the training"),
     "train_again": ("Entraîner autrement", "Train differently"),
     "target_suggested": ("La fiche propose {name}.", "The record suggests {name}."),
+    "target_not_in_file": (
+        "La fiche propose {name}, mais le fichier n’a pas de colonne de ce nom.",
+        "The record suggests {name}, but the file has no column of this name.",
+    ),
     "task": ("Tâche", "Task"),
     "task_auto": ("d’après la colonne", "inferred from the column"),
     "task_classification": ("classification", "classification"),
@@ -107,7 +111,7 @@ JOB_PAGES: Final[Mapping[str, Text]] = {
     "warnings": ("Avertissements", "Warnings"),
     "warnings_count": ("{count} avertissements", "{count} warnings"),
     "warnings_count_one": ("{count} avertissement", "{count} warning"),
-    "by_group": ("Qualité par groupe de {column}", "Quality by group of {column}"),
+    "by_group": ("Qualité par groupe : {column}", "Quality by group: {column}"),
     "group": ("Groupe", "Group"),
     "too_small": ("trop petit", "too small"),
     "gap": ("Plus grand écart", "Largest gap"),
@@ -122,10 +126,14 @@ JOB_PAGES: Final[Mapping[str, Text]] = {
     "charts": ("Graphiques", "Charts"),
     "leaderboard": ("Tous les essais", "All trials"),
     "leaderboard_note": (
-        "Le modèle retenu vient en premier. Si la mesure compte les décisions justes, les modèles sont départagés par "
-        "leurs probabilités (score de Brier), qui dépendent moins du hasard.",
-        "The chosen model comes first. If the metric counts correct decisions, models are told apart by their "
-        "probabilities (Brier score), which depend less on chance.",
+        "Le modèle retenu vient en premier.",
+        "The chosen model comes first.",
+    ),
+    "leaderboard_brier": (
+        "Il a été choisi d’après le score de Brier de ses probabilités, qui dépend moins du hasard que la mesure "
+        "affichée : un autre essai peut donc avoir ici un meilleur score.",
+        "It was chosen by the Brier score of its probabilities, which depends less on chance than the metric shown "
+        "here: another trial may therefore have a better score in this table.",
     ),
     "validation": ("Score de validation", "Validation score"),
     # Form that starts an explanation
@@ -194,13 +202,21 @@ JOB_PAGES: Final[Mapping[str, Text]] = {
         "Pour la méthode des contrefactuels seulement : l’âge ou le sexe d’une personne, par exemple.",
         "For the method of counterfactuals only: the age or the sex of a person, for example.",
     ),
-    "by_chance": ("pas plus que le hasard", "no more than chance"),
+    "by_chance": ("le hasard explique jusqu’à {limit}", "chance explains up to {limit}"),
     "what_if": ("Et si… ?", "What if…?"),
     "what_if_hint": (
         "Modifiez des valeurs de cette ligne et voyez ce que le modèle répond alors.",
         "Change some values of this row and see what the model answers then.",
     ),
     "what_if_says": ("Le modèle répond", "The model answers"),
+    "what_if_threshold": (
+        "« {name} » est la réponse à partir d’une probabilité de {threshold}.",
+        "“{name}” is the answer from a probability of {threshold} on.",
+    ),
+    "what_if_threshold_by_group": (
+        "« {name} » est la réponse à partir d’une probabilité qui dépend du groupe.",
+        "“{name}” is the answer from a probability on that depends on the group.",
+    ),
     "what_if_same": ("Aucune valeur n’a été modifiée.", "No value has been changed."),
     "what_if_changes": ("Ce qui a été modifié", "What was changed"),
     "what_if_before": ("Avant", "Before"),

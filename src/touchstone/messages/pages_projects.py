@@ -25,6 +25,11 @@ PROJECT_PAGES: Final[Mapping[str, Text]] = {
         "À quoi serviront les données, pour qui, avec quelles limites",
         "What the data is for, for whom, and within which limits",
     ),
+    "project_outdated": (
+        "Votre saisie figure encore dans le formulaire « Gérer », mais n’a pas été enregistrée.",
+        "What you entered is still in the form “Manage”, but has not been saved.",
+    ),
+    "project_reload": ("Repartir du projet tel qu’il est", "Start again from the current project"),
     "project_update": ("Mettre à jour un projet", "Update a project"),
     "project_update_choice_hint": (
         "Ses filtres, ses exigences, ses poids et son choix seront remplacés par ceux-ci.",

@@ -79,6 +79,7 @@ RANKING_PAGES: Final[Mapping[str, Text]] = {
     "shares_label": ("Part de chaque critère dans le score :", "Share of each criterion in the score:"),
     "share_of_score": ("{share} du score", "{share} of the score"),
     "weights_none": ("Aucun critère n’a de poids", "No criterion has any weight"),
+    "weights_needed": ("Un critère au moins doit avoir un poids", "At least one criterion needs a weight"),
     "weights_none_hint": (
         "Donnez du poids à un critère au moins, ou repartez du profil équilibré.",
         "Give at least one criterion some weight, or start again from the balanced profile.",

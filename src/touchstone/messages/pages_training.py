@@ -40,7 +40,7 @@ TRAINING_PAGES: Final[Mapping[str, Text]] = {
         "The class whose probability, precision and errors are reported. Empty: the rarer one.",
     ),
     "threshold_metric": ("Seuil qui maximise", "Threshold that maximises"),
-    "threshold_default": ("rien : seuil de 0,5", "nothing: threshold of 0.5"),
+    "threshold_default": ("rien : 0,5 avant calibrage", "nothing: 0.5 before calibration"),
     "threshold_hint": (
         "À partir de quelle probabilité la classe positive est prédite.",
         "From which probability on the positive class is predicted.",
@@ -115,9 +115,10 @@ TRAINING_PAGES: Final[Mapping[str, Text]] = {
         "A naive baseline, which ignores every column, gets {baseline}.",
     ),
     "result_better": ("nettement mieux que la référence", "clearly better than the baseline"),
-    "result_not_better": (
-        "pas nettement mieux que la référence : ce modèle n’a rien appris de sûr",
-        "not clearly better than the baseline: this model has learned nothing for sure",
+    "result_not_better": ("pas nettement mieux que la référence", "not clearly better than the baseline"),
+    "result_not_better_at_threshold": (
+        "pas nettement mieux que la référence au seuil choisi",
+        "not clearly better than the baseline at the chosen threshold",
     ),
     "result_unknown": ("non mesuré", "not measured"),
     "result_how": ("Comment il a été évalué", "How it was evaluated"),

@@ -17,6 +17,14 @@ ROW_WARNINGS: Final[Mapping[str, Text]] = {
         "« {name} » = {value} est hors de ce que le modèle a vu, de {low} à {high}.",
         "“{name}” = {value} is outside of what the model has seen, from {low} to {high}.",
     ),
+    "group_unseen": (
+        "« {name} » = {value} : le modèle n’a pas de seuil pour ce groupe ; le seuil commun décide.",
+        "“{name}” = {value}: the model has no threshold for this group, so the common one decides.",
+    ),
+    "group_missing": (
+        "« {name} » n’a pas de valeur : sans le groupe de cette ligne, le seuil commun décide.",
+        "“{name}” has no value: without the group of this row, the common threshold decides.",
+    ),
     "row_without_values": (
         "Cette ligne n’a aucune valeur : le modèle ne répond que par une moyenne.",
         "This row has no values at all, so the model can only answer with an average.",

@@ -124,12 +124,14 @@ WARNINGS: Final[Mapping[str, Text]] = {
         "The first row of the file holds data instead of names, so the columns are numbered ({names}…).",
     ),
     "not_better_than_baseline": (
-        "Le modèle ne fait pas nettement mieux que la référence naïve.",
-        "The model is not clearly better than the naive baseline.",
+        "Le modèle ne fait pas nettement mieux que la référence naïve ({metric}).",
+        "The model is not clearly better than the naive baseline ({metric}).",
     ),
     "dates_split_at_random": (
-        "« {name} » est une date, mais les lignes sont réparties au hasard : l’avenir a pu servir à prédire le passé.",
-        "“{name}” is a date, yet rows were split at random: the future may have helped to predict the past.",
+        "« {name} » ordonne les lignes dans le temps, mais le modèle a pu apprendre de lignes plus récentes que celles "
+        "qui servent à l’évaluer : l’avenir a pu servir à prédire le passé.",
+        "“{name}” orders the rows in time, yet the model may have learned from later rows than those it was evaluated "
+        "on: the future may have helped to predict the past.",
     ),
     "linear_model_preferred": (
         "Sur {rows} lignes, aucun autre modèle n’est nettement meilleur qu’un modèle linéaire : celui-ci a été choisi, "

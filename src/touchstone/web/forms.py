@@ -58,6 +58,15 @@ def file_field(form: FormData, name: str) -> UploadFile | None:
     return None
 
 
+def names_file(form: FormData, name: str) -> bool:
+    """Return whether a file had been chosen in a field, which no page can fill in again.
+
+    A form that has returned after signing in holds only the name of the file.
+    """
+    values = form.getlist(name)
+    return any(value.filename if isinstance(value, UploadFile) else value for value in values)
+
+
 def split_at_commas(text: str) -> list[str]:
     """Return the parts of a text between its commas, without blanks and empty parts."""
     return [part.strip() for part in text.split(",") if part.strip()]

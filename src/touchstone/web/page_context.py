@@ -230,7 +230,9 @@ class PageContext:
             problem = localize_error(error, self.localizer)
             status = _error_page_status(error, status)
 
+        form: FormData = context.get("form") or FormData()
         variables = {
+            "is_unsaved": problem is not None and _holds_input(form),
             "here": self.page_address,
             "path": self.request.url.path,
             "theme": cookies.read_theme(self.request),
@@ -242,7 +244,6 @@ class PageContext:
         }
         html = self.state.templates.render(template, self.locale, **variables)
         if messages:
-            form: FormData = context.get("form") or FormData()
             html = mark_invalid_fields(html, self.request.url.path, messages, text_field(form, FORM_NAME))
 
         response = HTMLResponse(html, status_code=status or _OK)
@@ -294,6 +295,11 @@ def _error_page_status(error: TouchstoneError, status: int | None) -> int:
     if error.code == _RETURNED_FORM:
         return _OK
     return status or error.status
+
+
+def _holds_input(form: FormData) -> bool:
+    """Return whether a form that is shown again holds what was entered; passwords are never shown again."""
+    return bool(form) and not any("password" in name for name in form)
 
 
 def _address_of(request: Request) -> str:

@@ -29,14 +29,15 @@ class UnsentForm(msgspec.Struct, frozen=True):
 def encode_unsent_form(request: Request, form: FormData) -> str:
     """Return a submitted form as JSON for a hidden field of the sign-in page, which shows it again after signing in.
 
-    Passwords are left out because no page may contain them, and files because no page can fill a form with them.
+    Passwords are left out because no page may contain them. No page can fill a form with a file, so only the name of a
+    file is kept: the page then says that the file has to be chosen again.
     """
     fields = []
     for name, value in form.multi_items():
-        is_file = not isinstance(value, str)
+        text = value if isinstance(value, str) else value.filename
         is_password = "password" in name
-        if not is_file and not is_password and name != RETURNED:
-            fields.append((name, str(value)))
+        if text is not None and not is_password and name != RETURNED:
+            fields.append((name, text))
 
     url = request.url
     action = f"{url.path}?{url.query}" if url.query else url.path

@@ -1,12 +1,12 @@
 """Which dataset of a comparison trains best, and whether the difference from the others can be chance."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from msgspec import Struct
 
 from touchstone.jobs.comparisons.comparison_records import ComparedDatasetRecord, Comparison
-from touchstone.learning.request_choices import METRIC_BY_NAME, Metric
+from touchstone.learning.baseline_comparison import is_better_than_baseline, measured_estimates, point_estimate
+from touchstone.learning.request_choices import METRIC_BY_NAME
 
 
 class Score(Struct, frozen=True, kw_only=True):
@@ -17,7 +17,7 @@ class Score(Struct, frozen=True, kw_only=True):
         value: the estimate, measured on rows that took no part in the training.
         low, high: the ends of its 95 % confidence interval; None if there is none.
         baseline: the estimate for a model that ignores every column.
-        beats_baseline: whether the whole interval is better than the baseline.
+        beats_baseline: whether the model is clearly better than the baseline.
     """
 
     metric: str
@@ -78,38 +78,23 @@ def _score_of(dataset: ComparedDatasetRecord) -> Score | None:
     if metrics is None or metrics.get("metric") not in METRIC_BY_NAME:
         return None
 
-    # The model was measured on the folds of a cross-validation or on test rows.
     metric = METRIC_BY_NAME[metrics["metric"]]
-    estimates = metrics.get("folds") or metrics.get("holdout") or {}
-    estimate = estimates.get(metric.name) or {}
-    value = _point_estimate(estimate)
+    estimate = measured_estimates(metrics).get(metric.name) or {}
+    value = point_estimate(estimate)
     if value is None:
         return None
 
     baseline_estimates = metrics.get("baseline") or {}
     baseline_estimate = baseline_estimates.get(metric.name) or {}
-    baseline = _point_estimate(baseline_estimate)
 
-    # The whole confidence interval is better than the baseline if its worse end is.
-    low = estimate.get("low")
-    high = estimate.get("high")
-    worse_end = low if metric.greater_is_better else high
-    beats_baseline = _is_better(metric, worse_end, baseline)
-
-    return Score(metric=metric.name, value=value, low=low, high=high, baseline=baseline, beats_baseline=beats_baseline)
-
-
-def _point_estimate(estimate: dict[str, Any]) -> float | None:
-    """Return the value of a metric: its mean over the folds, or its value on the test rows."""
-    value: float | None = estimate.get("mean", estimate.get("value"))
-    return value
-
-
-def _is_better(metric: Metric, value: float | None, other: float | None) -> bool:
-    """Return whether one value of a metric is better than another one; an unknown value is not."""
-    if value is None or other is None:
-        return False
-    return value > other if metric.greater_is_better else value < other
+    return Score(
+        metric=metric.name,
+        value=value,
+        low=estimate.get("low"),
+        high=estimate.get("high"),
+        baseline=point_estimate(baseline_estimate),
+        beats_baseline=is_better_than_baseline(metrics) is True,
+    )
 
 
 def _sort_key(score: Score) -> float:

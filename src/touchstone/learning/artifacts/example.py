@@ -156,7 +156,7 @@ def read_number(column: Json, cell: Any) -> float:
         text = read_word(cell).replace("\N{MINUS SIGN}", "-")
         is_missing = text == "" or text.casefold() in MISSING_NUMBER_MARKS
         number = math.nan if is_missing else parse_number(column, text)
-    return number if abs(number) <= LARGEST_NUMBER else math.nan
+    return math.copysign(LARGEST_NUMBER, number) if abs(number) > LARGEST_NUMBER else number
 
 
 def parse_number(column: Json, text: str) -> float:

@@ -20,6 +20,7 @@ from touchstone.messages.model_card import MODEL_CARD
 from touchstone.messages.pages_evidence import EVIDENCE_PAGES
 
 FORMAT: Final = 1
+UNKNOWN_LICENCE: Final = "unknown"  # As the catalog writes it.
 COPIED_RESULTS: Final = (
     *(
         "metrics",
@@ -137,7 +138,8 @@ class _MarkdownCard:
             return digest
 
         name = self.text("dataset_line", name=dataset["name"], number=str(dataset["id"]))
-        licences = self.text("licences_line", licences=dataset["licenses"])
+        known_licences = [licence for licence in dataset["licenses"] if licence != UNKNOWN_LICENCE]
+        licences = self.text("licences_line", licences=known_licences or self.text("licence_unknown"))
         return f"{name} {licences} {digest}\n\n{self.ethical_record()}"
 
     def ethical_record(self) -> str:

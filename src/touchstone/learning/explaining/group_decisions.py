@@ -8,6 +8,8 @@ import pandas as pd
 from touchstone.learning.explaining.explained_model import ExplainedModel
 from touchstone.learning.explaining.explanation_context import ExplanationContext
 from touchstone.learning.fairness.group_thresholds import GroupThresholds
+from touchstone.learning.fairness.unknown_group_warnings import warn_of_unknown_groups
+from touchstone.learning.observed_values import RowWarnings
 from touchstone.learning.row_values import build_frame
 
 
@@ -25,6 +27,14 @@ def models_of_rows(context: ExplanationContext, row_numbers: Sequence[int]) -> l
     threshold_of_row = thresholds.thresholds_of_rows(sensitive_frame).tolist()
     model_by_threshold = {threshold: _decide_from(context.explained, threshold) for threshold in set(threshold_of_row)}
     return [model_by_threshold[threshold] for threshold in threshold_of_row]
+
+
+def warn_of_groups(context: ExplanationContext, row_numbers: Sequence[int]) -> list[RowWarnings]:
+    """Return the warnings about each explained row whose group has no threshold; none for a model without them."""
+    thresholds = context.model.group_thresholds
+    if thresholds is None:
+        return [[] for _ in row_numbers]
+    return warn_of_unknown_groups(thresholds, _sensitive_frame(context, thresholds, row_numbers))
 
 
 def _sensitive_frame(

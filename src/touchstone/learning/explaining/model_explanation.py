@@ -10,10 +10,11 @@ import pandas as pd
 from scipy.stats import spearmanr
 
 from touchstone.learning.column_types import ColumnKind, ColumnSchema
+from touchstone.learning.explaining.counterfactual_candidates import CandidateRows, collect_candidate_rows
 from touchstone.learning.explaining.counterfactuals import find_counterfactual
 from touchstone.learning.explaining.explained_model import ExplainedModel
 from touchstone.learning.explaining.explanation_context import ExplanationContext, rows_to_explain, sample_rows
-from touchstone.learning.explaining.group_decisions import models_of_rows
+from touchstone.learning.explaining.group_decisions import models_of_rows, warn_of_groups
 from touchstone.learning.explaining.partial_dependence import Dependence, partial_dependence
 from touchstone.learning.explaining.permutation_importance import (
     Importance,
@@ -122,6 +123,10 @@ def explain_rows(context: ExplanationContext, report: Report) -> list[RowExplana
     warnings = warn_of_unseen_values(
         context.explained.columns, context.model.observed_values, cells_of(frame), row_count=len(frame)
     )
+    group_warnings = warn_of_groups(context, row_numbers)
+
+    # Counterfactuals are slow to find and easily misread as advice, so a request has to name the method.
+    candidates = collect_candidate_rows(context) if request.method == "counterfactual" else None
 
     rng = np.random.default_rng(request.seed)
     evaluations = _evaluations_per_row(rows=len(frame))
@@ -141,10 +146,9 @@ def explain_rows(context: ExplanationContext, report: Report) -> list[RowExplana
 
         entry = _row_entry(context, row_numbers[position], attribution, model.predict_row(encoded_row))
         entry["values"] = values
-        entry["warnings"] = warnings[position]
-        # Counterfactuals are slow to find and easily misread as advice, so a request has to name the method.
-        if request.method == "counterfactual":
-            entry["counterfactuals"] = _counterfactual_entries(context, model, encoded_row, values)
+        entry["warnings"] = [*warnings[position], *group_warnings[position]]
+        if candidates is not None:
+            entry["counterfactuals"] = _counterfactual_entries(context, model, candidates, encoded_row, values)
 
         explanations.append(RowExplanation(entry, values, attribution.permutations))
         progress.report_step(position + 1)
@@ -319,27 +323,30 @@ def _by_column(context: ExplanationContext, values: npt.NDArray[Any]) -> dict[st
 
 
 def _counterfactual_entries(
-    context: ExplanationContext, model: ExplainedModel, encoded_row: Floats, values: Mapping[str, str]
+    context: ExplanationContext,
+    model: ExplainedModel,
+    candidates: CandidateRows,
+    encoded_row: Floats,
+    values: Mapping[str, str],
 ) -> list[Json]:
     """Find changes of a row that would clearly change its prediction, and describe them as the API documents it.
 
     `model` decides with the threshold of the row's group, if there is one. `values` are the present values of the row
-    as text, by column. The API returns a list, because there could be several ways to another prediction, but only the
-    one with the fewest changes is searched for. The list is empty if there is none.
+    as text, by column, and new ones come from the candidates. The API returns a list, because there could be several
+    ways to another prediction, but only the one with the fewest changes is searched for. The list is empty if there is
+    none.
     """
     immutable_columns = [context.names.index(name) for name in context.immutable_columns]
-    counterfactual = find_counterfactual(model, encoded_row, immutable_columns)
+    counterfactual = find_counterfactual(model, encoded_row, candidates.encoded, immutable_columns)
     if counterfactual is None:
         return []
 
-    # The new values come from a similar row of the data, for which the model predicts something else.
-    similar_row = context.background.iloc[counterfactual.source_row]
-    new_values = _values_as_text(context, similar_row)
-
     changes = []
-    for column_position in counterfactual.changed_columns:
+    for column_position, source_row in counterfactual.source_rows.items():
         name = context.names[column_position]
-        changes.append({"column": name, "from": values[name], "to": new_values[name]})
+        changes.append(
+            {"column": name, "from": values[name], "to": cell_as_text(candidates.frame[name].iloc[source_row])}
+        )
 
     classes = context.model.classes
     prediction = counterfactual.prediction

@@ -26,14 +26,22 @@ def limit_sentences(keys: Sequence[str], **facts: Any) -> dict[str, list[str]]:
 
 
 def importance_sentences(columns: Sequence[Json], metric_label: LocalizedText) -> Iterator[LocalizedText]:
-    """Yield sentences about which columns matter most, which follow, and how many do not matter at all.
+    """Yield sentences about which columns matter most, which follow, and how many cannot be told from chance.
 
     `columns` are the entries of the global explanation, the most important first. `metric_label` is the displayed name
     of the metric by which importance was measured.
     """
     significant = [column for column in columns if column["importance"]["matters"]]
     if not significant:
-        yield sentence("importance_none")
+        costliest = columns[0]["importance"]
+        yield sentence(
+            "importance_none",
+            name=columns[0]["column"],
+            metric=metric_label,
+            drop=costliest["mean"],
+            spread=costliest["std"],
+            limit=costliest["chance"],
+        )
         return
 
     most_important, *others = significant

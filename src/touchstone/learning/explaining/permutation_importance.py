@@ -28,12 +28,12 @@ FALSE_ALARMS: Final = 0.01  # How probable it may be that any column seems to ma
 class Importance:
     """The losses of the metric when a column is shuffled, one per repeat; a positive loss means the column helps.
 
-    `chance` is the largest mean loss that can be explained by chance.
+    `shuffled_target_loss` is the largest mean loss that chance explains if the column says nothing about the target.
     """
 
     column: str
     losses: tuple[float, ...] = field(repr=False)
-    chance: float = 0.0
+    shuffled_target_loss: float = 0.0
 
     @property
     def mean(self) -> float:
@@ -46,10 +46,15 @@ class Importance:
         return float(np.std(self.losses, ddof=1))
 
     @property
-    def is_significant(self) -> bool:
-        """Whether the mean loss is beyond chance, and more than two of its standard errors above zero."""
+    def chance(self) -> float:
+        """The largest mean loss that chance explains: for shuffled targets, or as two of its standard errors."""
         standard_error = self.deviation / math.sqrt(len(self.losses))
-        return self.mean > max(self.chance, 2 * standard_error)
+        return max(self.shuffled_target_loss, 2 * standard_error)
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether the mean loss is beyond what chance explains."""
+        return self.mean > self.chance
 
 
 def permutation_importance(

@@ -23,7 +23,7 @@ from touchstone.learning.request_choices import METRIC_BY_NAME, Mitigation
 from touchstone.learning.splits.folds import Fold, held_out_positions, inner_folds, limit_training_rows
 from touchstone.learning.target import Indices
 from touchstone.learning.time_budget import TimeBudget
-from touchstone.learning.trial_fitting import encode_fold, has_single_class, predict_fold
+from touchstone.learning.trial_fitting import encode_fold, has_single_class, predict_fold, score_training_rows
 
 VALIDATION_ROWS: Final = 20_000
 MIN_LEARNED_ROWS: Final = 1_000
@@ -133,6 +133,7 @@ def _reweigh_fold(
         result,
         decisions=decisions,
         is_complete=result.is_complete and can_validate,
+        training_score=score_training_rows(experiment.data, model, encoded),
         training_rows=learned_rows,
         uncalibrated_predictions=uncalibrated_predictions,
         predictions=decisions.apply(uncalibrated_predictions),

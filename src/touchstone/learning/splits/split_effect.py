@@ -1,6 +1,6 @@
 """The effect of a split on the score: what shuffled rows would have promised, and what remains with an honest split."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
@@ -8,12 +8,14 @@ import numpy as np
 from msgspec.structs import replace as replace_in_plan
 
 from touchstone.learning.algorithms import search_space
+from touchstone.learning.decisions.default_score import default_metric_label, default_score
 from touchstone.learning.ensembles import Ensemble, EnsembleMember, fit_ensemble_alone
 from touchstone.learning.evaluation import compute_metric, metric_sign
 from touchstone.learning.experiment import Experiment, SearchResult
+from touchstone.learning.fairness.reweighing import training_data
 from touchstone.learning.learning_errors import LearningError
-from touchstone.learning.localized_text import localize
-from touchstone.learning.request_choices import METRIC_BY_NAME, Duplicates, Strategy
+from touchstone.learning.localized_text import LocalizedText, localize
+from touchstone.learning.request_choices import Duplicates, Strategy
 from touchstone.learning.splits.folds import limit_training_rows, outer_folds
 from touchstone.learning.splits.split_plan import SplitPlan
 from touchstone.learning.splits.split_rule import build_split_rule
@@ -37,9 +39,13 @@ class KeptApart(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SplitEffect:
-    """The score with shuffled rows beside the score with groups, moments or equal rows kept apart."""
+    """The score with shuffled rows beside the score with groups, moments or equal rows kept apart.
+
+    Both scores are those of models that decide by default. `metric_label` says so if the reported score is another one.
+    """
 
     metric: str
+    metric_label: LocalizedText
     shuffled: float
     kept_apart: float
     kind: KeptApart
@@ -47,10 +53,9 @@ class SplitEffect:
 
     def to_json(self) -> Json:
         """Return the effect as the API documents it, with a sentence in both languages."""
-        metric_label = localize(METRIC_BY_NAME[self.metric].label)
         text = localize(
             SPLIT_EFFECTS[self.kind],
-            metric=metric_label,
+            metric=self.metric_label,
             shuffled=round(self.shuffled, 3),
             kept_apart=round(self.kept_apart, 3),
             name=self.group_column or "",
@@ -64,28 +69,36 @@ class SplitEffect:
         }
 
 
-def measure_split_effect(experiment: Experiment, ensemble: Ensemble, score: float | None) -> SplitEffect | None:
+def measure_split_effect(experiment: Experiment, search: SearchResult) -> SplitEffect | None:
     """Measure how much the score of the model depends on how the rows were divided.
 
-    `score` was measured with the split of the experiment. If this split keeps groups, times or equal rows apart, it is
-    compared with one that shuffles all rows. If it shuffles the rows although something of this kind was detected, it
-    is compared with one that keeps that apart. Returns None if there is nothing to compare.
+    If the split of the experiment keeps groups, times or equal rows apart, it is compared with one that shuffles all
+    rows. If it shuffles the rows although something of this kind was detected, it is compared with one that keeps that
+    apart. Returns None if there is nothing to compare.
     """
-    if score is None:
+    ensemble = search.ensemble
+    score = default_score(experiment.data.metric, search.folds)
+    if not np.isfinite(score):
         return None
 
+    metric_label = default_metric_label(experiment, search.folds)
     plan = experiment.split.plan
     kind = _what_is_kept_apart(experiment, plan)
     if kind is not None:
-        shuffled = _promised_score(experiment, ensemble, _shuffling(plan))
-        return _effect(experiment, kind, plan, shuffled=shuffled, kept_apart=score)
+        promised_score = _promised_score(experiment, ensemble, _shuffling(plan))
+        if promised_score is None:
+            return None
+        return SplitEffect(experiment.data.metric, metric_label, promised_score, score, kind, plan.group_column)
 
     careful_plan = _careful_plan(experiment)
     if careful_plan is None:
         return None
-    kept_apart = _score_with_plan(experiment, experiment.data, ensemble, careful_plan)
+    careful_score = _score_with_plan(experiment, experiment.data, ensemble, careful_plan)
+    if careful_score is None:
+        return None
     careful_kind = _kind_of_plan(careful_plan)
-    return _effect(experiment, careful_kind, careful_plan, shuffled=score, kept_apart=kept_apart)
+    group_column = careful_plan.group_column
+    return SplitEffect(experiment.data.metric, metric_label, score, careful_score, careful_kind, group_column)
 
 
 def expected_effect_seconds(experiment: Experiment, search: SearchResult) -> float:
@@ -98,15 +111,6 @@ def expected_effect_seconds(experiment: Experiment, search: SearchResult) -> flo
     if _careful_plan(experiment) is not None:
         return rows * winner.seconds_per_row
     return 0.0
-
-
-def _effect(
-    experiment: Experiment, kind: KeptApart, plan: SplitPlan, *, shuffled: float | None, kept_apart: float | None
-) -> SplitEffect | None:
-    """Return the effect of a plan, or None if one of the scores could not be measured."""
-    if shuffled is None or kept_apart is None:
-        return None
-    return SplitEffect(experiment.data.metric, shuffled, kept_apart, kind, plan.group_column)
 
 
 def _what_is_kept_apart(experiment: Experiment, plan: SplitPlan) -> KeptApart | None:
@@ -166,7 +170,10 @@ def _promised_score(experiment: Experiment, ensemble: Ensemble, plan: SplitPlan)
 
 
 def _score_with_plan(experiment: Experiment, data: TrainingData, ensemble: Ensemble, plan: SplitPlan) -> float | None:
-    """Return the score of a model on the test rows of a plan; None if the rows cannot be divided in this way."""
+    """Return the score of a model on the test rows of a plan; None if the rows cannot be divided in this way.
+
+    If the request asks for weights that mitigate unequal treatment, this model learns with such weights, too.
+    """
     equal_rows = experiment.split.equal_rows
     try:
         rule = build_split_rule(plan, experiment.table, experiment.target, equal_rows, experiment.request.seed)
@@ -177,6 +184,7 @@ def _score_with_plan(experiment: Experiment, data: TrainingData, ensemble: Ensem
         return None
 
     encoded = encode_fold(data, fold)
-    model = fit_ensemble_alone(data, ensemble, encoded)
+    weighted_data = replace(data, weights=training_data(experiment, fold.train).weights)
+    model = fit_ensemble_alone(weighted_data, ensemble, encoded)
     score = compute_metric(data.metric, predict_fold(data, model, encoded))
     return score if np.isfinite(score) else None

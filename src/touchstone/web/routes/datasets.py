@@ -1,6 +1,7 @@
 """The form that adds or changes a record, and the deletion of a record; `dataset_page` shows one."""
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import AsyncGenerator, Mapping
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -8,12 +9,21 @@ from starlette.datastructures import FormData
 from starlette.responses import Response
 from starlette.routing import Route
 
-from touchstone.client import Dataset, TouchstoneError
+from touchstone.client import Dataset, File, TouchstoneError
 from touchstone.core.attributes import ETHICAL
 from touchstone.core.errors import Invalid, PreconditionFailed, TooLarge
 from touchstone.web.addresses import HOME
+from touchstone.web.api_queries import load_reader
 from touchstone.web.flash_messages import FlashMessage
-from touchstone.web.forms import file_field, integer_field, invalid_field, list_field, split_at_commas, text_field
+from touchstone.web.forms import (
+    file_field,
+    integer_field,
+    invalid_field,
+    list_field,
+    names_file,
+    split_at_commas,
+    text_field,
+)
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 
@@ -49,8 +59,8 @@ async def new_dataset_page(ctx: PageContext) -> Response:
 async def edit_dataset_page(ctx: PageContext) -> Response:
     """Show the form that changes a record; on POST, save the changes and redirect to the record's page.
 
-    Only the author of a record sees the form. It holds the version of the record, so that saving fails if somebody else
-    has changed the record since then; the form is then shown again with what was entered.
+    Only the author of a record and administrators see the form. It holds the version of the record, so that saving
+    fails if somebody else has changed the record since then; the form is then shown again with what was entered.
     """
     dataset = await ctx.api.get_dataset(ctx.path_params["dataset_id"])
     if not ctx.is_post:
@@ -62,7 +72,10 @@ async def edit_dataset_page(ctx: PageContext) -> Response:
         await ctx.require_new_form()
         changes: Any = _changed_attributes(ctx, form, dataset)
         version = text_field(form, "etag") or None
-        await ctx.api.update_dataset(dataset.id, etag=version, **changes)
+        async with _uploaded_file(ctx, form) as file:
+            if file is not None:
+                changes |= {"file_path": file.file_path, "file_type": file.file_type}
+            await ctx.api.update_dataset(dataset.id, etag=version, **changes)
     except TouchstoneError as error:
         if error.status not in _FORM_ERRORS:
             raise
@@ -80,8 +93,12 @@ async def delete_dataset(ctx: PageContext) -> Response:
 async def _render_form(
     ctx: PageContext, form: FormData, error: TouchstoneError | None = None, dataset: Dataset | None = None
 ) -> Response:
-    """Return the page with the form for a new record, or for changing `dataset`, filled in with `form`."""
+    """Return the page with the form for a new record, or for changing `dataset`, filled in with `form`.
+
+    Only the author of a record may give it a file, because records may not name the uploads of anybody else.
+    """
     is_outdated = error is not None and error.status == PreconditionFailed.status
+    accepts_file = dataset is None or await _is_author(ctx, dataset)
     return await ctx.render(
         "dataset_form.html",
         error=error,
@@ -90,7 +107,15 @@ async def _render_form(
         ethical=ETHICAL,
         limit=ctx.state.settings.upload_max_bytes,
         outdated=is_outdated,
+        accepts_file=accepts_file,
+        file_is_lost=names_file(form, "file"),
     )
+
+
+async def _is_author(ctx: PageContext, dataset: Dataset) -> bool:
+    """Return whether the reader has created a record."""
+    reader = await load_reader(ctx, await ctx.api.get_evidence(dataset.id))
+    return reader.is_creator
 
 
 async def _create_dataset(ctx: PageContext, form: FormData) -> Dataset:
@@ -107,15 +132,37 @@ async def _create_dataset(ctx: PageContext, form: FormData) -> Dataset:
         raise invalid_field(ctx.text("new_nothing"), "name")
 
     attributes = _read_attributes(ctx, form)
-    if file is not None and file.filename:
-        upload = await ctx.api.upload_file(file.file, file.filename)
-        attributes["file_path"] = upload.file_path
-        attributes["file_type"] = upload.file_type
-        if not name:
-            name = PurePath(file.filename).stem
+    if file is not None and file.filename and not name:
+        name = PurePath(file.filename).stem
 
     description = text_field(form, "description")
-    return await ctx.api.create_dataset(name, description, **attributes)
+    async with _uploaded_file(ctx, form) as upload:
+        if upload is not None:
+            attributes |= {"file_path": upload.file_path, "file_type": upload.file_type}
+        return await ctx.api.create_dataset(name, description, **attributes)
+
+
+@contextlib.asynccontextmanager
+async def _uploaded_file(ctx: PageContext, form: FormData) -> AsyncGenerator[File | None]:
+    """Upload the data file in the form and yield it, while the record that names it is saved; None if there is none.
+
+    If the API refuses the record, the file is deleted. The reader has to choose it again in any case, so it would only
+    take up space.
+    """
+    file = file_field(form, "file")
+    if file is None or not file.filename:
+        yield None
+        return
+
+    upload = await ctx.api.upload_file(file.file, file.filename)
+    try:
+        yield upload
+    except TouchstoneError as error:
+        # After any other error, the record may have been saved nevertheless.
+        if error.status in _FORM_ERRORS:
+            with contextlib.suppress(TouchstoneError):
+                await ctx.api.delete_file(upload.id)
+        raise
 
 
 def _read_attributes(ctx: PageContext, form: FormData) -> dict[str, Any]:

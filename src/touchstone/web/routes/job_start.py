@@ -10,6 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from touchstone.client import Dataset, Job, TouchstoneError
+from touchstone.client.models import Kind
 from touchstone.core.errors import IdempotencyConflict, Invalid
 from touchstone.messages.labels import ALGORITHM_LABELS, METHOD_LABELS, METRIC_LABELS, MITIGATION_LABELS
 from touchstone.web.addresses import build_address
@@ -25,6 +26,7 @@ from touchstone.web.forms import (
 )
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
+from touchstone.web.repeated_requests import explanation_fields, training_fields
 from touchstone.web.routes.jobs import job_address
 from touchstone.web.training_options import parse_class, read_dataset_options, read_training_options, without_empty
 from touchstone.web.views import dataset_view
@@ -42,18 +44,22 @@ class StartForm:
     """A page with a form that starts a job; trainings and explanations have one each.
 
     Attributes:
+        kind: The kind of the job.
         template: The template of the page.
         address: The address of the page.
         address_fields: The fields that the address of the page may hold.
         start: Starts the job that the form describes.
+        repeated_fields: Returns the fields of the form that describe the request of an earlier job.
         load_choices: Returns the variables of the template that do not depend on the outcome of the form.
         preview: Returns what the job would do, if the form has a button that asks for it.
     """
 
+    kind: Kind
     template: str
     address: str
     address_fields: tuple[str, ...]
     start: Callable[[PageContext, FormData], Awaitable[Job]]
+    repeated_fields: Callable[[Mapping[str, Any]], list[tuple[str, str]]]
     load_choices: Callable[[PageContext, FormData], Awaitable[Variables]]
     preview: Callable[[PageContext, FormData], Awaitable[Variables]] | None = None
 
@@ -61,11 +67,12 @@ class StartForm:
 async def start_page(ctx: PageContext, start_form: StartForm) -> Response:
     """Show a form that starts a job; on POST, start the job and redirect to its page.
 
-    Links on other pages fill in some of the fields through the address, for example the dataset to train on. If the
-    form has errors, or the reader has only asked for a preview, it is shown again with what was entered.
+    Links on other pages fill in some of the fields through the address, for example the dataset to train on. With
+    `like`, the address names an earlier job, whose request fills in all fields. If the form has errors, or the reader
+    has only asked for a preview, it is shown again with what was entered.
     """
     if not ctx.is_post:
-        return await _render_start_form(ctx, start_form, FormData(dict(ctx.query_pairs)))
+        return await _render_start_form(ctx, start_form, await _initial_form(ctx, start_form))
 
     form = await ctx.form()
     try:
@@ -81,6 +88,17 @@ async def start_page(ctx: PageContext, start_form: StartForm) -> Response:
         return await _render_start_form(ctx, start_form, form, error)
 
     return ctx.redirect(job_address(job))
+
+
+async def _initial_form(ctx: PageContext, start_form: StartForm) -> FormData:
+    """Return the fields with which the address fills in the form: its own, or those of the job that it names."""
+    form = FormData(dict(ctx.query_pairs))
+    job_id = text_field(form, "like")
+    if not job_id:
+        return form
+
+    job = await ctx.api.get_job(start_form.kind, job_id)
+    return FormData([("like", job_id), *start_form.repeated_fields(job.request)])
 
 
 async def _render_start_form(
@@ -111,6 +129,7 @@ async def _render_start_form(
         error=error,
         preview=preview,
         form=form,
+        is_unsaved=ctx.is_post,
         key=idempotency_key,
         projects=await ctx.api.list_projects(),
         **choices,
@@ -235,13 +254,13 @@ async def load_explanation_choices(ctx: PageContext, form: FormData) -> Variable
     """Return the template variables of the form that starts an explanation.
 
     The form explains either the model of an earlier training or a dataset. Before the reader submits it, the target and
-    the sensitive columns that the record of the dataset suggests are preselected.
+    the sensitive columns that the record of the dataset suggests are preselected, unless it repeats an earlier job.
     """
     job_id = text_field(form, "job_id")
     training = await ctx.api.get_job("train", job_id) if job_id else None
     dataset = await _find_trainable_dataset(ctx, form)
 
-    if dataset is None or ctx.is_post:
+    if dataset is None or ctx.is_post or text_field(form, "like"):
         target = text_field(form, "target")
         sensitive_columns = list_field(form, "sensitive")
     else:
@@ -279,18 +298,22 @@ async def _list_trainable_datasets(ctx: PageContext) -> list[Dataset]:
 
 
 TRAINING: Final = StartForm(
+    kind="train",
     template="train.html",
     address="/app/jobs/train",
-    address_fields=("dataset_id", "project_id", "target"),
+    address_fields=("dataset_id", "project_id", "target", "like"),
     start=start_training,
+    repeated_fields=training_fields,
     load_choices=load_training_choices,
     preview=preview_training,
 )
 EXPLANATION: Final = StartForm(
+    kind="explain",
     template="explain.html",
     address="/app/jobs/explain",
-    address_fields=("dataset_id", "project_id", "job_id"),
+    address_fields=("dataset_id", "project_id", "job_id", "like"),
     start=start_explanation,
+    repeated_fields=explanation_fields,
     load_choices=load_explanation_choices,
 )
 

@@ -14,6 +14,7 @@ from touchstone.client import Dataset, Job, TouchstoneError
 from touchstone.client.job_calls import follow_job, stream_artifact
 from touchstone.client.models import Kind
 from touchstone.core.errors import NotFound
+from touchstone.learning.request_choices import COUNTING_METRICS
 from touchstone.web.api_queries import find_dataset, list_recent_jobs
 from touchstone.web.forms import is_integer, text_field
 from touchstone.web.page_context import PageContext
@@ -143,6 +144,7 @@ def _training_variables(ctx: PageContext, job: Job) -> dict[str, Any]:
         "scores": job_view.metric_rows(result, ctx.localizer),
         "groups": job_view.group_tables(result, ctx.localizer),
         "mitigation": mitigation_table(result, ctx.localizer),
+        "chosen_by_brier": (result.get("metrics") or {}).get("metric") in COUNTING_METRICS,
         "files": job_view.job_files(job, ctx.localizer),
     }
 

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from touchstone.client import Dataset, Project, TouchstoneError
-from touchstone.core.errors import IdempotencyConflict, Invalid
+from touchstone.core.errors import IdempotencyConflict, Invalid, PreconditionFailed
 from touchstone.messages.labels import METRIC_LABELS
 from touchstone.web.api_queries import (
     find_chosen_dataset,
@@ -97,7 +97,11 @@ async def project_page(ctx: PageContext) -> Response:
 
 
 async def change_project(ctx: PageContext) -> Response:
-    """Save the name and the description of a project and show it again; an error is shown with what was entered."""
+    """Save the name and the description of a project and show it again; an error is shown with what was entered.
+
+    The form holds the version of the project, so that saving fails if the project has been changed since then, for
+    example in another tab.
+    """
     form = await ctx.form()
     project_id = ctx.path_params["project_id"]
     name = text_field(form, "name")
@@ -105,9 +109,10 @@ async def change_project(ctx: PageContext) -> Response:
 
     try:
         await ctx.require_new_form()
-        await ctx.api.update_project(project_id, name=name, description=description)
+        version = text_field(form, "etag") or None
+        await ctx.api.update_project(project_id, etag=version, name=name, description=description)
     except TouchstoneError as error:
-        if error.status != Invalid.status:
+        if error.status not in (Invalid.status, PreconditionFailed.status):
             raise
         return await _render_project(ctx, project_id, form, error)
 
@@ -304,6 +309,7 @@ async def _render_project(
         "project.html",
         error=error,
         form=form if form is not None else FormData(),
+        outdated=error is not None and error.status == PreconditionFailed.status,
         project=project,
         ranking=build_rank_table(recommendations, criteria, state, ctx.localizer, background),
         # The choice.

@@ -1,6 +1,7 @@
 // Behaviour of all pages: forms, menus, and the links back to the ranking.
 
 import { rememberRanking, restoreRankingLinks } from "./last_ranking.js";
+import { askBeforeLosingInput } from "./unsaved_input.js";
 
 // Ask before a form destroys something, and send every form only once.
 document.addEventListener("submit", (event) => {
@@ -42,6 +43,8 @@ document.addEventListener("click", (event) => {
     if (!menu.contains(event.target)) menu.open = false;
   }
 });
+
+askBeforeLosingInput();
 
 if (document.getElementById("rank-form")) rememberRanking(window.location.pathname + window.location.search);
 else restoreRankingLinks();

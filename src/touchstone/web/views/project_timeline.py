@@ -41,7 +41,7 @@ def project_timeline(
     if project.updated_at > last_recorded_change:
         events.append(TimelineEvent("project_changed", project.updated_at))
 
-    for choice in choices:
+    for choice in reversed(choices):
         key = "choice" if choice.dataset is not None else "choice_taken_back"
         events.append(TimelineEvent(key, choice.at, choice=choice))
 
@@ -52,4 +52,8 @@ def project_timeline(
         if job.finished_at is not None:
             events.append(TimelineEvent(f"job_{job.status}", job.finished_at, job))
 
-    return tuple(sorted(events, key=lambda event: event.at, reverse=True))
+    # Events of the same time keep the order in which they were collected: a project that was created together with a
+    # choice is older than its choice.
+    events.sort(key=lambda event: event.at)
+    events.reverse()
+    return tuple(events)

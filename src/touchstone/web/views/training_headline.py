@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from touchstone.core.result_texts import texts_at
+from touchstone.learning.baseline_comparison import is_better_than_baseline, measured_estimates, point_estimate
 from touchstone.learning.request_choices import METRIC_BY_NAME
 from touchstone.web.localizer import Localizer
 
@@ -32,7 +33,8 @@ class Headline:
         low: The lower end of the confidence interval.
         high: The upper end of the confidence interval.
         baseline: The score of a model that ignores every column.
-        is_better: Whether the whole interval is better than the baseline; None if that is unknown.
+        is_better: Whether the model is clearly better than the baseline; None if that is unknown.
+        verdict: What `is_better` means, in words; empty if it is unknown.
     """
 
     metric: str
@@ -42,6 +44,7 @@ class Headline:
     high: float | None
     baseline: float | None
     is_better: bool | None
+    verdict: str
 
 
 def headline(result: JsonObject, localizer: Localizer) -> Headline | None:
@@ -55,35 +58,34 @@ def headline(result: JsonObject, localizer: Localizer) -> Headline | None:
     if metric is None:
         return None
 
-    # A cross-validated model has estimates in `folds`, any other model in `holdout`.
-    estimates = metrics.get("folds") or metrics.get("holdout") or {}
-    estimate = estimates.get(metric.name) or {}
-    low = estimate.get("low")
-    high = estimate.get("high")
-
+    estimate = measured_estimates(metrics).get(metric.name) or {}
     baseline_estimates = metrics.get("baseline") or {}
-    baseline = _point_estimate(baseline_estimates.get(metric.name) or {})
-
-    # The model is better only if its whole confidence interval is on the better side of the baseline.
-    is_better = None
-    if low is not None and high is not None and baseline is not None:
-        is_better = low > baseline if metric.greater_is_better else high < baseline
+    is_better = is_better_than_baseline(metrics)
+    has_chosen_threshold = not metric.probabilistic and bool((result.get("decision") or {}).get("requested"))
 
     return Headline(
         metric=localizer.choose_text(metric.label),
         meaning=localizer.text(f"meaning_{metric.name}"),
-        value=_point_estimate(estimate),
-        low=low,
-        high=high,
-        baseline=baseline,
+        value=point_estimate(estimate),
+        low=estimate.get("low"),
+        high=estimate.get("high"),
+        baseline=point_estimate(baseline_estimates.get(metric.name) or {}),
         is_better=is_better,
+        verdict=_verdict(is_better, localizer, has_chosen_threshold=has_chosen_threshold),
     )
 
 
-def _point_estimate(estimate: JsonObject) -> float | None:
-    """Return the value of a metric: its mean over the folds, or its value on the test rows."""
-    value: float | None = estimate.get("mean", estimate.get("value"))
-    return value
+def _verdict(is_better: bool | None, localizer: Localizer, *, has_chosen_threshold: bool) -> str:
+    """Return in words whether a model is better than the baseline; empty if that is unknown.
+
+    With a threshold that was chosen for something else, such as costs, decisions may be no better than the baseline by
+    this metric although the model has learned something, so the words name the threshold.
+    """
+    if is_better is None:
+        return ""
+    if is_better:
+        return localizer.text("result_better")
+    return localizer.text("result_not_better_at_threshold" if has_chosen_threshold else "result_not_better")
 
 
 def evaluation_notes(result: JsonObject, localizer: Localizer) -> tuple[str, ...]:

@@ -46,6 +46,7 @@ class WhatIfResult:
         changes: The cells that were changed.
         answers: The predictions before and after.
         predicted: The predicted class before and after; None for a model that predicts numbers.
+        threshold: From which probability on the positive one of two classes is predicted, in words; otherwise empty.
     """
 
     failure: str = ""
@@ -53,6 +54,7 @@ class WhatIfResult:
     changes: tuple[ChangedCell, ...] = ()
     answers: tuple[PredictionChange, ...] = ()
     predicted: tuple[str, str] | None = None
+    threshold: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,12 @@ class WhatIfRows:
             for name, probability_before, probability_after in probabilities
         ]
         predicted_classes = (str(before["prediction"]), str(after["prediction"]))
-        return WhatIfResult(changes=changes, answers=tuple(probability_changes), predicted=predicted_classes)
+        return WhatIfResult(
+            changes=changes,
+            answers=tuple(probability_changes),
+            predicted=predicted_classes,
+            threshold=_describe_threshold(response, localizer),
+        )
 
     def _changed_cells(self) -> tuple[ChangedCell, ...]:
         """Return the cells whose values differ; `1.0` instead of `1` is no change of a number."""
@@ -133,6 +140,20 @@ class WhatIfRows:
             if original_row[name] != changed_row[name]:
                 cells.append(ChangedCell(name, self.original[name], text))
         return tuple(cells)
+
+
+def _describe_threshold(response: Mapping[str, Any], localizer: Localizer) -> str:
+    """Return from which probability on the positive class is predicted; empty if there are more than two classes.
+
+    The threshold need not be 0.5, so without it the predicted class would seem to contradict the probabilities.
+    """
+    positive_class = response.get("positive_class")
+    if positive_class is None:
+        return ""
+    threshold = response.get("threshold")
+    if threshold is None:
+        return localizer.text("what_if_threshold_by_group", name=str(positive_class))
+    return localizer.text("what_if_threshold", name=str(positive_class), threshold=localizer.number(threshold, 3))
 
 
 def _refuse_unseen_values(

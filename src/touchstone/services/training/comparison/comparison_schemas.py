@@ -34,7 +34,7 @@ class ScoreView(BaseModel):
     low: float | None = Field(description="The lower end of the 95 % confidence interval.")
     high: float | None = Field(description="The upper end of the 95 % confidence interval.")
     baseline: float | None = Field(description="The value for a model that ignores every column.")
-    beats_baseline: bool = Field(description="Whether the whole interval is better than the baseline.")
+    beats_baseline: bool = Field(description="Whether the model is clearly better than the baseline.")
 
 
 class WarningView(BaseModel):

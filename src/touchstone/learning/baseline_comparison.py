@@ -1,0 +1,53 @@
+"""Whether a model is clearly better than a baseline that ignores every column: one rule for warnings and pages.
+
+Both are measured on the same rows, so the value of the baseline is as uncertain as that of the model where it depends
+on these rows. Neither value may therefore lie within the confidence interval of the other.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from touchstone.learning.request_choices import METRIC_BY_NAME
+
+# No constant has a higher R² than the mean of the evaluated rows, whose R² is 0. The baseline predicts the mean of the
+# training rows: on a few test rows its R² is below 0 by chance, which says nothing about the model.
+BEST_CONSTANT: Final = {"r2": 0.0}
+
+
+def is_better_than_baseline(metrics: Mapping[str, Any]) -> bool | None:
+    """Return whether a model is clearly better than the baseline, given the `metrics` in the result of its training.
+
+    Returns None if that is unknown, because one of the two was not measured or the metric is unknown.
+    """
+    metric = METRIC_BY_NAME.get(metrics.get("metric") or "")
+    if metric is None:
+        return None
+
+    model = measured_estimates(metrics).get(metric.name) or {}
+    baseline = (metrics.get("baseline") or {}).get(metric.name) or {}
+    model_value = point_estimate(model)
+    baseline_value = point_estimate(baseline)
+    worst_model_value = model.get("low" if metric.greater_is_better else "high")
+    if model_value is None or worst_model_value is None or baseline_value is None:
+        return None
+
+    best_baseline_value = baseline.get("high" if metric.greater_is_better else "low")
+    if best_baseline_value is None:
+        best_baseline_value = baseline_value
+    if metric.name in BEST_CONSTANT:
+        baseline_value = max(baseline_value, BEST_CONSTANT[metric.name])
+
+    if metric.greater_is_better:
+        return bool(worst_model_value > baseline_value and model_value > best_baseline_value)
+    return bool(worst_model_value < baseline_value and model_value < best_baseline_value)
+
+
+def measured_estimates(metrics: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the estimates of a model by metric: over the folds of a cross-validation, or on the test rows."""
+    return metrics.get("folds") or metrics.get("holdout") or {}
+
+
+def point_estimate(estimate: Mapping[str, Any]) -> float | None:
+    """Return the value of a metric: its mean over the folds, or its value on the test rows."""
+    value: float | None = estimate.get("mean", estimate.get("value"))
+    return value

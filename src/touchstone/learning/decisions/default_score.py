@@ -1,0 +1,39 @@
+"""The score of a classifier that decides by default, for comparisons with models that have learned no decisions.
+
+The chosen model is calibrated, and its threshold may be a requested one or differ between groups. Models that are only
+fitted for a comparison, such as those of the learning curve, predict the most probable class by their own
+probabilities. A difference would mean nothing unless the chosen model were measured in the same way.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from touchstone.learning.evaluation import compute_metric
+from touchstone.learning.experiment import Experiment, FoldResult
+from touchstone.learning.localized_text import LocalizedText, localize
+from touchstone.learning.request_choices import METRIC_BY_NAME, Mitigation
+from touchstone.messages.decisions import QUALIFIED_METRIC_LABELS
+
+SHOWN_DECIMALS: Final = 3
+
+
+def default_score(metric: str, folds: Sequence[FoldResult]) -> float:
+    """Return the mean score over the folds of the most probable class by the probabilities before calibration."""
+    return float(np.mean([compute_metric(metric, fold.uncalibrated_predictions) for fold in folds]))
+
+
+def default_metric_label(experiment: Experiment, folds: Sequence[FoldResult]) -> LocalizedText:
+    """Return the displayed name of the metric, which says how it was measured if the reported score is another one."""
+    metric = METRIC_BY_NAME[experiment.data.metric]
+    label = localize(metric.label)
+    reported_score = float(np.mean([compute_metric(metric.name, fold.predictions) for fold in folds]))
+    shown_difference = round(default_score(metric.name, folds), SHOWN_DECIMALS) - round(reported_score, SHOWN_DECIMALS)
+    if shown_difference == 0 or np.isnan(shown_difference):
+        return label
+
+    request = experiment.request
+    has_chosen_threshold = request.threshold is not None or request.mitigation is Mitigation.THRESHOLDS
+    key = "default_threshold" if has_chosen_threshold and not metric.probabilistic else "before_calibration"
+    return localize(QUALIFIED_METRIC_LABELS[key], metric=label)

@@ -1,0 +1,101 @@
+"""What the pages of trainings and explanations say in words about a score, a threshold, and a group of people."""
+
+from typing import Any
+
+import pytest
+
+from touchstone.messages import text
+from touchstone.web.localizer import Localizer
+from touchstone.web.views.training_headline import headline
+from touchstone.web.views.what_if import WhatIfRows
+
+AT_CHANCE = {"value": 0.5, "low": 0.47, "high": 0.54}
+BASELINE = {"value": 0.5, "low": 0.5, "high": 0.5}
+
+
+def result_at_chance(metric: str = "balanced_accuracy", requested: Any = None) -> dict[str, Any]:
+    """Return the result of a training whose model is no better than chance by its metric."""
+    metrics = {"metric": metric, "holdout": {metric: AT_CHANCE}, "baseline": {metric: BASELINE}}
+    return {"metrics": metrics, "decision": {"requested": requested}}
+
+
+@pytest.mark.parametrize(
+    ("metric", "requested", "english", "french"),
+    [
+        (
+            "balanced_accuracy",
+            None,
+            "not clearly better than the baseline",
+            "pas nettement mieux que la référence",
+        ),
+        (
+            "balanced_accuracy",
+            {"cost": {"fp": 1.0, "fn": 5.0}},
+            "not clearly better than the baseline at the chosen threshold",
+            "pas nettement mieux que la référence au seuil choisi",
+        ),
+        (
+            "roc_auc",
+            {"cost": {"fp": 1.0, "fn": 5.0}},
+            "not clearly better than the baseline",
+            "pas nettement mieux que la référence",
+        ),
+    ],
+)
+def test_a_score_at_chance_says_nothing_about_what_was_learned(
+    metric: str, requested: Any, english: str, french: str
+) -> None:
+    """A threshold that serves the costs can make the decisions no better than chance by the metric."""
+    result = result_at_chance(metric, requested)
+    verdicts = {locale: headline(result, Localizer(locale)) for locale in ("en", "fr")}
+    assert {locale: verdict and verdict.verdict for locale, verdict in verdicts.items()} == {
+        "en": english,
+        "fr": french,
+    }
+
+
+def test_the_headline_compares_as_the_warning_does() -> None:
+    """An interval of R² that begins below 0 is no clear gain over a baseline that is lower by chance."""
+    metrics = {
+        "metric": "r2",
+        "holdout": {"r2": {"value": 0.389, "low": -0.320, "high": 1.0}},
+        "baseline": {"r2": {"value": -0.411, "low": -2.0, "high": 0.0}},
+    }
+    english = headline({"metrics": metrics, "decision": None}, Localizer("en"))
+    assert english is not None
+    assert english.is_better is False
+    assert english.verdict == "not clearly better than the baseline"
+
+
+@pytest.mark.parametrize(
+    ("description", "sentence"),
+    [
+        (
+            {"classes": ["good", "bad"], "positive_class": "bad", "threshold": 0.339},
+            "“bad” is the answer from a probability of 0.339 on.",
+        ),
+        (
+            {"classes": ["good", "bad"], "positive_class": "bad", "threshold": None},
+            "“bad” is the answer from a probability on that depends on the group.",
+        ),
+        ({"classes": ["good", "bad", "ugly"], "positive_class": None, "threshold": None}, ""),
+    ],
+)
+def test_what_if_says_from_which_probability_a_class_is_predicted(description: dict[str, Any], sentence: str) -> None:
+    """Beside probabilities of 0.501 and 0.499, the answer of the less probable class would seem to be a mistake."""
+    probabilities = [0.501, 0.499, 0.0][: len(description["classes"])]
+    prediction = {"prediction": "bad", "probabilities": probabilities, "warnings": []}
+    rows = WhatIfRows(({"name": "income", "kind": "number"},), {"income": "1"}, {"income": "2"})
+    result = rows.compare_predictions({"predictions": [prediction, prediction], **description}, Localizer("en"))
+    assert result.threshold == sentence
+
+
+def test_the_threshold_without_a_request_is_that_before_calibration() -> None:
+    """Calibration moves the threshold of 0.5, so the form must not promise that it applies."""
+    assert text("threshold_default", "en") == "nothing: 0.5 before calibration"
+    assert text("threshold_default", "fr") == "rien\u00a0: 0,5 avant calibrage"
+
+
+def test_the_name_of_a_column_needs_no_elision() -> None:
+    """French would write `d’âge`, but `de sexe`, and a column may have any name."""
+    assert text("by_group", "fr", column="âge") == "Qualité par groupe\u00a0: âge"
