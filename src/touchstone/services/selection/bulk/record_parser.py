@@ -68,7 +68,7 @@ def _fields_of_line() -> list[tuple[str, Any] | tuple[str, Any, Any]]:
     return [
         *required_fields,
         ("dataset_name", str | UnsetType, UNSET),
-        ("visibility", Literal["public", "private"], "public"),
+        ("visibility", Literal["public", "private"] | UnsetType, UNSET),
         ("metadata", dict[str, Any] | None, None),
         *attribute_fields,
         *((name, msgspec.Raw, msgspec.Raw()) for name in sorted(FIELDS_OF_SERVICE)),
@@ -118,7 +118,7 @@ class RecordParser:
             return None
 
         return DeclaredRecord(
-            visibility=line.visibility,
+            visibility=None if line.visibility is UNSET else line.visibility,
             description=line.description,
             file_path=line.file_path,
             file_type=line.file_type,

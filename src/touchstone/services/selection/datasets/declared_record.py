@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 import msgspec
@@ -21,16 +21,19 @@ from touchstone.services.selection.datasets.source_digests import source_digest
 from touchstone.services.selection.files.measurement import Measurement
 from touchstone.services.selection.json_fields import with_service_members, without_service_keys
 
+DEFAULT_VISIBILITY: Final = "public"
+
 
 class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What an owner declares about a dataset.
 
     Attributes:
+        visibility: None if it is left out, which leaves that of a stored record as it is; new records are then public.
         attribute_values: the value of each of `core.attributes`, in their order; None is "not known".
         metadata: what else is known, as it was sent.
     """
 
-    visibility: str
+    visibility: str | None
     description: str
     file_path: str
     file_type: str
@@ -46,7 +49,7 @@ class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         """
         attributes = body.provided_attributes()
         return cls(
-            visibility=body.visibility,
+            visibility=body.visibility if "visibility" in body.model_fields_set else None,
             description=body.description,
             file_path=body.file_path,
             file_type=body.file_type,
@@ -75,7 +78,7 @@ class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return DatasetDraft(
             dataset_id=new_dataset_id(now),
             owner=owner,
-            visibility=self.visibility,
+            visibility=self.visibility or DEFAULT_VISIBILITY,
             description=self.description,
             file_path=self.file_path,
             file_type=self.file_type,
@@ -94,7 +97,7 @@ class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         """
         draft = replace(
             record,
-            visibility=self.visibility,
+            visibility=self.visibility or record.visibility,
             description=self.description,
             file_path=self.file_path,
             file_type=self.file_type,
@@ -114,7 +117,8 @@ class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         stored_metadata = without_service_keys(record.metadata or {})
 
         stored = (record.visibility, record.description, record.file_path, record.file_type, stored_attributes)
-        declared = (self.visibility, self.description, self.file_path, self.file_type, self.attributes)
+        visibility = self.visibility or record.visibility
+        declared = (visibility, self.description, self.file_path, self.file_type, self.attributes)
         return declared == stored and _is_same_json(self.callers_metadata() or {}, stored_metadata)
 
     def callers_metadata(self) -> dict[str, Any] | None:

@@ -22,7 +22,7 @@ from touchstone.services.selection.datasets.dataset_record import (
     RecordLabels,
     sizes_of_values,
 )
-from touchstone.services.selection.datasets.declared_record import DeclaredRecord
+from touchstone.services.selection.datasets.declared_record import DEFAULT_VISIBILITY, DeclaredRecord
 from touchstone.services.selection.datasets.encoded_records import to_microseconds
 from touchstone.services.selection.datasets.label_words import licence_words, optional_words, trainable_words
 
@@ -69,7 +69,7 @@ class NewRecords:
         await asyncio.sleep(0)
         columns = {
             **_attribute_columns(records),
-            "visibility": [record.visibility for record in records],
+            "visibility": [record.visibility or DEFAULT_VISIBILITY for record in records],
             "description": [record.description for record in records],
             "file_path": [record.file_path for record in records],
             "file_type": [record.file_type for record in records],
