@@ -388,6 +388,18 @@ def test_a_requested_threshold_is_no_effect_of_the_split(tmp_path: Path, decisio
     assert default_curve["encoding"]["y"]["axis"]["title"] == "Balanced accuracy"
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_chance_is_no_effect_of_the_split(tmp_path: Path, seed: int) -> None:
+    """If every group has a single row, keeping groups apart is another random split, whose score differs by chance."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {"case": [f"c{row}" for row in range(240)], "a": rng.normal(size=240), "b": rng.normal(size=240)}
+    )
+    frame["y"] = rng.choice(["u", "v"], 240)
+    result = train(frame, "y", tmp_path, split={"strategy": "group", "group_column": "case"}, **QUICK).result
+    assert "split_effect" not in warning_codes(result)
+
+
 def test_calibration_is_no_effect_of_the_split(tmp_path: Path) -> None:
     """Only the chosen model is calibrated, so the effect on its log loss is measured without calibration."""
     body = {"split": {"strategy": "group", "group_column": "patient"}, "metric": "log_loss", **QUICK}

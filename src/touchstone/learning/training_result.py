@@ -98,7 +98,7 @@ def build_training_result(
         *training_warnings.data_warnings(experiment.table, experiment.target),
         *training_warnings.unseen_class_warnings(experiment.target, experiment.folds),
         *training_warnings.feature_warnings(roles),
-        *split_warnings(experiment.split, effect),
+        *split_warnings(experiment.split, effect, metrics),
         *leakage_warnings(experiment.data, experiment.rule, predictions, _validation_predictions(experiment, search)),
         *training_warnings.result_warnings(metrics, groups, _reported_metric_label(experiment)),
         *training_warnings.choice_warnings(search.folds),

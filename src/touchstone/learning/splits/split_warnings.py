@@ -1,9 +1,10 @@
 """Warnings about the split: rows that are not as new to the model as those that it is made for."""
 
 import math
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
+from touchstone.learning.baseline_comparison import measured_estimates
 from touchstone.learning.evaluation import metric_sign
 from touchstone.learning.request_choices import METRIC_BY_NAME, Strategy
 from touchstone.learning.splits.split_decision import SplitDecision
@@ -24,8 +25,11 @@ NEAR_COPY_WARNINGS: Final = {
 }
 
 
-def split_warnings(decision: SplitDecision, effect: SplitEffect | None) -> Iterator[Json]:
-    """Yield the warnings about equal rows, groups and dates, and about what another split would have promised."""
+def split_warnings(decision: SplitDecision, effect: SplitEffect | None, metrics: Mapping[str, Any]) -> Iterator[Json]:
+    """Yield the warnings about equal rows, groups and dates, and about what another split would have promised.
+
+    `metrics` are those in the result of the training; their intervals say how much scores differ by chance.
+    """
     if decision.duplicates.rows:
         codes = NEAR_COPY_WARNINGS if decision.duplicates.is_approximate else DUPLICATE_WARNINGS
         yield warning(codes[treatment_of_duplicates(decision)], rows=decision.duplicates.rows)
@@ -39,14 +43,27 @@ def split_warnings(decision: SplitDecision, effect: SplitEffect | None) -> Itera
     if decision.time_columns and plan.strategy is not Strategy.TIME:
         yield warning("dates_split_at_random", name=decision.time_columns[0])
 
-    if effect is not None and _is_notable(effect):
+    if effect is not None and _is_notable(effect, metrics):
         yield warning("split_effect", effect=effect.to_json()["text"])
 
 
-def _is_notable(effect: SplitEffect) -> bool:
-    """Return whether shuffled rows promise a clearly better score."""
+def _is_notable(effect: SplitEffect, metrics: Mapping[str, Any]) -> bool:
+    """Return whether shuffled rows promise a clearly better score, by a margin that chance does not explain."""
     metric = METRIC_BY_NAME[effect.metric]
     promised_gain = metric_sign(effect.metric) * (effect.shuffled - effect.kept_apart)
     # Errors are in the unit of the target, so they are compared with each other.
     scale = abs(effect.kept_apart) if math.isinf(metric.most) else 1.0
-    return promised_gain >= NOTABLE_EFFECT * scale
+    return promised_gain >= NOTABLE_EFFECT * scale and promised_gain > _margin_of_error(effect.metric, metrics)
+
+
+def _margin_of_error(metric: str, metrics: Mapping[str, Any]) -> float:
+    """Return up to which difference two scores from different test rows may differ by chance; 0 if that is unknown.
+
+    Each of them is about as uncertain as the reported score, so the margin is the one of the difference of two
+    independent values: half of the 95 % interval, times the square root of two.
+    """
+    estimate = measured_estimates(metrics).get(metric) or {}
+    low, high = estimate.get("low"), estimate.get("high")
+    if low is None or high is None:
+        return 0.0
+    return float(math.sqrt(2) * (high - low) / 2)
