@@ -101,6 +101,8 @@ def test_thresholds_by_group_apply_to_predictions_and_to_the_example(tmp_path: P
     outcome = train(unequal_table(), "hired", tmp_path, **body)
     thresholds = {entry["group"]: entry["threshold"] for entry in outcome.result["mitigation"]["thresholds"]}
     assert thresholds["a"] > thresholds["b"]
+    decision_text = outcome.result["decision"]["text"]["en"]
+    assert f"depends on the group; it is {thresholds[None]:.3g} for groups without a threshold" in decision_text
 
     rows = [{"points": points / 10, "group": group} for points in range(-10, 30) for group in ("a", "b", "c", None)]
     predictions = predict(model_artifact.load(model_of(outcome)), rows)["predictions"]

@@ -58,6 +58,12 @@ DECISION_SENTENCES: Final[Mapping[str, Text]] = {
         "Elle est prédite à partir d’une probabilité de {threshold}.",
         "It is predicted from a probability of {threshold} on.",
     ),
+    "threshold_by_group": (
+        "La probabilité à partir de laquelle elle est prédite dépend du groupe ; elle est de {threshold} pour les "
+        "groupes sans seuil propre.",
+        "The probability from which it is predicted depends on the group; it is {threshold} for groups without a "
+        "threshold of their own.",
+    ),
     "threshold_metric": (
         "Ce seuil a été choisi pour {metric} : {value} sur les lignes de test, contre {default} au seuil par défaut "
         "({default_threshold}).",

@@ -11,6 +11,7 @@ import numpy as np
 from touchstone.learning.decisions.threshold import Objective
 from touchstone.learning.evaluation import Predictions, compute_metric, concatenate, finite_or_none
 from touchstone.learning.experiment import Experiment, SearchResult
+from touchstone.learning.fairness.group_thresholds import GroupThresholds
 from touchstone.learning.localized_text import LocalizedText, join_texts, localize
 from touchstone.learning.request_choices import METRIC_BY_NAME
 from touchstone.learning.target import Target
@@ -55,7 +56,7 @@ def _decision(experiment: Experiment, search: SearchResult) -> Json:
         "class_weights": list(decisions.rule.class_weights) or None,
         **_threshold_effects(experiment, search),
     }
-    return decision | {"text": _decision_text(decision)}
+    return decision | {"text": _decision_text(decision, search.group_thresholds)}
 
 
 def _threshold_effects(experiment: Experiment, search: SearchResult) -> Json:
@@ -100,8 +101,8 @@ def _effect(objective: Objective, *, chosen: Predictions, default: Predictions) 
     }
 
 
-def _decision_text(decision: Json) -> LocalizedText:
-    """Return the sentences about the positive class and the threshold."""
+def _decision_text(decision: Json, group_thresholds: GroupThresholds | None) -> LocalizedText:
+    """Return the sentences about the positive class and the threshold, which a mitigation may choose by group."""
     if decision["threshold"] is None:
         key = "most_probable_for_frequency" if decision["class_weights"] else "most_probable"
         return localize(DECISION_SENTENCES[key])
@@ -109,9 +110,12 @@ def _decision_text(decision: Json) -> LocalizedText:
     positive_sentence = DECISION_SENTENCES[f"positive_{decision['positive_class_reason']}"]
     share = decision["positive_share"]
     percent = round(100 * share) if share >= SMALL_SHARE else round(100 * share, 1)
+    threshold_sentence = localize(DECISION_SENTENCES["threshold"], threshold=decision["threshold"])
+    if group_thresholds is not None:
+        threshold_sentence = localize(DECISION_SENTENCES["threshold_by_group"], threshold=group_thresholds.default)
     sentences = [
         localize(positive_sentence, name=str(decision["positive_class"]), percent=percent),
-        localize(DECISION_SENTENCES["threshold"], threshold=decision["threshold"]),
+        threshold_sentence,
     ]
     if decision["requested"] is not None:
         sentences.append(_objective_sentence(decision))
