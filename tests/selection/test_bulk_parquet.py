@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -71,6 +72,18 @@ async def test_metadata_are_a_struct_or_a_text(ada: httpx2.AsyncClient, metadata
     assert (record["metadata"], record["year"]) == (METADATA_WITH_KEY, None)
 
 
+async def test_a_row_without_a_visibility_publishes_nothing(ada: httpx2.AsyncClient) -> None:
+    """A missing column and a null leave the visibility of a stored record as it is."""
+    row = {**FOUR, "metadata": METADATA_WITH_KEY}
+    await import_file(ada, as_parquet([{**row, "visibility": "private"}]))
+    null_visibility = pa.Table.from_pylist([row]).append_column("visibility", pa.nulls(1, pa.string()))
+    buffer = io.BytesIO()
+    pq.write_table(null_visibility, buffer)
+    for content in (as_parquet([row]), buffer.getvalue()):
+        assert (await import_file(ada, content))[1]["unchanged"] == 1
+    assert [record["visibility"] for record in (await ada.get("/datasets/")).json()] == ["private"]
+
+
 async def test_rows_are_refused_by_number(ada: httpx2.AsyncClient) -> None:
     """A row is refused like a line of JSON, and does not keep others from being imported."""
     rows = [{**FOUR, "year": year, "metadata": metadata} for year, metadata in [(2001, None), (1, None), (2002, "{")]]
@@ -80,6 +93,52 @@ async def test_rows_are_refused_by_number(ada: httpx2.AsyncClient) -> None:
         (2, "validation_error"),
         (3, "validation_error"),
     ]
+
+
+async def test_what_json_cannot_say_is_refused(ada: httpx2.AsyncClient) -> None:
+    """Infinite numbers and bytes that are no text make a row invalid, wherever they are; not a number is unknown."""
+    percentages = [5.0, math.inf, -math.inf, math.nan, None, 5.0, 5.0]
+    extents = [1.5, 1.5, 1.5, math.nan, None, math.inf, 1.5]
+    notes = [b"a", b"a", b"a", b"\xc3\xa9", None, b"a", b"\xff\n"]
+    rows = [
+        {**FOUR, "missing_values_percentage": percentage, "metadata": {"extent": [{"x": extent}], "note": note}}
+        for percentage, extent, note in zip(percentages, extents, notes, strict=True)
+    ]
+    batches, totals = await import_file(ada, as_parquet(rows))
+    assert (totals["done"], totals["made"]) == (True, 3), totals
+    refusals = [(refusal["line"], refusal["code"]) for refusal in batches[0]["refused"]]
+    infinity = json.dumps({**FOUR, "missing_values_percentage": math.inf}).encode()
+    answer = await ada.post("/datasets/bulk", content=infinity, headers={"Content-Type": "application/x-ndjson"})
+    [refusal_of_line] = json.loads(answer.text.splitlines()[0])["refused"]
+    assert refusals == [(line, refusal_of_line["code"]) for line in (2, 3, 6, 7)]
+
+    records = (await ada.get("/datasets/", params={"sort_by": "id"})).json()
+    assert [record["missing_values_percentage"] for record in records] == [5.0, None, None]
+    assert [record["metadata"].get("note") for record in records] == ["a", "\xe9", None]
+    assert records[0]["metadata"]["extent"] == [{"x": 1.5}]
+
+
+@pytest.mark.parametrize("data_type", [pa.binary(), pa.large_binary(), pa.dictionary(pa.int32(), pa.binary())], ids=str)
+async def test_bytes_are_texts(ada: httpx2.AsyncClient, data_type: pa.DataType) -> None:
+    """A column of bytes is read as UTF-8, also metadata and lists; a row with other bytes is refused by its number."""
+    metadata = json.dumps(METADATA_WITH_KEY).encode()
+    rows = [
+        {**FOUR, "description": b"\xc3\xa9t\xc3\xa9", "metadata": metadata, "domain": [b"health"]},
+        {**FOUR, "description": b"\xe9t\xe9", "metadata": None, "domain": None},
+        {**FOUR, "description": b"b", "metadata": b"\xff", "domain": None},
+        {**FOUR, "description": b"b", "metadata": None, "domain": [b"\xff"]},
+    ]
+    table = pa.Table.from_pylist(rows)
+    for name in ("description", "metadata"):
+        position = table.schema.get_field_index(name)
+        table = table.set_column(position, name, table[name].cast(data_type))
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer)
+
+    batches, totals = await import_file(ada, buffer.getvalue())
+    assert (totals["made"], [refusal["line"] for refusal in batches[0]["refused"]]) == (1, [2, 3, 4])
+    [record] = (await ada.get("/datasets/")).json()
+    assert (record["description"], record["metadata"], record["domain"]) == ("été", METADATA_WITH_KEY, ["health"])
 
 
 async def test_a_file_that_cannot_be_read_is_refused(ada: httpx2.AsyncClient) -> None:

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from hypothesis import given, settings, strategies
 from pydantic import ValidationError
 
+from tests.selection.claims import ADMINISTRATOR, CURATOR, calling_as, evidence, review_claim, state
 from tests.selection.conftest import ADA, BOB, FOUR, client_of, create_record
 from touchstone.core.attributes import ATTRIBUTES, Kind
 from touchstone.core.errors import ServiceError
@@ -23,6 +24,7 @@ from touchstone.database.engine import Database
 from touchstone.database.tables import datasets
 from touchstone.services.selection.app import Selection
 from touchstone.services.selection.bulk import bulk_import
+from touchstone.services.selection.bulk.batch_writer import BatchWriter, PreparedBatch, RecordLine
 from touchstone.services.selection.bulk.body_lines import LineSplitter
 from touchstone.services.selection.bulk.record_parser import RecordParser, parse_by_schema
 from touchstone.services.selection.catalog import single_writes
@@ -126,6 +128,119 @@ async def test_a_line_without_a_visibility_publishes_nothing(ada: httpx2.AsyncCl
 
     assert (await import_all(ada, [record_with_key("a", visibility="public")]))["updated"] == 1
     assert len((await bob.get("/datasets/")).json()) == 1
+
+
+async def test_importing_an_exported_hidden_record_changes_nothing(
+    selection: Selection, ada: httpx2.AsyncClient, bob: httpx2.AsyncClient
+) -> None:
+    """A hidden record is exported as private, but remains public for the day when it is shown again."""
+    await import_all(ada, [record_with_key("a"), record_with_key("b", visibility="private")])
+    record_ids = [record["id"] for record in (await ada.get("/datasets/", params={"sort_by": "id"})).json()]
+    async with calling_as(selection, ADMINISTRATOR) as administrator:
+        await administrator.put(f"/admin/datasets/{record_ids[0]}/hidden", json={"hidden": True})
+        exported_lines = (await ada.get("/datasets/export.jsonl")).content
+        exported_file = (await ada.get("/datasets/export.parquet")).content
+        exported_records = [json.loads(line) for line in exported_lines.splitlines()]
+        assert {record["visibility"] for record in exported_records} == {"private"}
+
+        changed_records = [{**record, "name": f" {record['name']}", "year": 2001} for record in exported_records]
+        assert (await import_all(ada, exported_records))["unchanged"] == 2
+        parquet_headers = {"Content-Type": "application/vnd.apache.parquet"}
+        answer = await ada.post("/datasets/bulk", content=exported_file, headers=parquet_headers)
+        assert json.loads(answer.text.splitlines()[-1])["unchanged"] == 2
+        assert (await import_all(ada, changed_records))["updated"] == 2
+        await administrator.put(f"/admin/datasets/{record_ids[0]}/hidden", json={"hidden": False})
+
+    assert [record["id"] for record in (await bob.get("/datasets/")).json()] == record_ids[:1]
+    # Whether the record was public cannot be seen from the export, so a copy of it is private.
+    await import_all(bob, exported_records)
+    assert len((await ada.get("/datasets/")).json()) == 2
+
+    hidden_lines = [record for record in exported_records if record["hidden"]]
+    assert (await import_all(ada, [{**hidden_lines[0], "hidden": False}]))["updated"] == 1
+    assert (await bob.get(f"/datasets/{record_ids[0]}")).status_code == 404
+
+
+async def test_a_rejected_declaration_is_not_made_again(selection: Selection, ada: httpx2.AsyncClient) -> None:
+    """The same value in a later import counts as left out, until the owner declares it with a single request."""
+    lines = [record_with_key("a", informed_consent=True, transparency=True), record_with_key("b")]
+    await import_all(ada, lines)
+    record_id = (await ada.get("/datasets/?informed_consent=true")).json()[0]["id"]
+    path = f"/datasets/{record_id}"
+    claims = (await evidence(ada, record_id))["claims"]
+    [consent] = [claim for claim in claims if claim["attribute"] == "informed_consent"]
+    async with calling_as(selection, CURATOR) as curator:
+        await review_claim(curator, consent, "reject")
+
+    assert (await import_all(ada, lines))["unchanged"] == 2
+    assert (await import_all(ada, [{**lines[0], "year": 2001}, {**lines[1], "informed_consent": True}]))["updated"] == 2
+    record = (await ada.get(path)).json()
+    assert (record["year"], record["transparency"], record["informed_consent"]) == (2001, True, None)
+    assert len((await ada.get("/datasets/?informed_consent=true")).json()) == 1
+
+    # Other values were not rejected.
+    await import_all(ada, [{**lines[0], "informed_consent": False}])
+    assert (await ada.get(path)).json()["informed_consent"] is False
+
+    await ada.patch(path, json={"informed_consent": True})
+    assert (await import_all(ada, lines[:1]))["unchanged"] == 1
+    await import_all(ada, [{**lines[0], "year": 2002}])
+    record = (await ada.get(path)).json()
+    assert (record["year"], record["informed_consent"]) == (2002, True)
+
+
+async def test_a_rejection_during_an_import_counts(
+    selection: Selection, ada: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is rejected after a batch was compared with the records is left out of what the batch writes."""
+    await import_all(ada, [record_with_key("a", informed_consent=True)])
+    [record] = (await ada.get("/datasets/")).json()
+    [consent] = (await evidence(ada, record["id"]))["claims"]
+    prepare = BatchWriter.prepare
+
+    async def prepare_and_reject(writer: BatchWriter, lines: Sequence[RecordLine]) -> PreparedBatch:
+        batch = await prepare(writer, lines)
+        async with calling_as(selection, CURATOR) as curator:
+            await review_claim(curator, consent, "reject")
+        return batch
+
+    monkeypatch.setattr(BatchWriter, "prepare", prepare_and_reject)
+    await import_all(ada, [record_with_key("a", informed_consent=True, year=2001)])
+    [record] = (await ada.get("/datasets/")).json()
+    assert (record["year"], record["informed_consent"]) == (2001, None)
+
+
+async def test_what_a_curator_has_confirmed_stays(selection: Selection, ada: httpx2.AsyncClient) -> None:
+    """A line that leaves a confirmed value out does not withdraw it; another value and a single request do."""
+    line = record_with_key("a", informed_consent=True, year=2001)
+    await import_all(ada, [line])
+    [record] = (await ada.get("/datasets/")).json()
+    consent = next(claim for claim in (await evidence(ada, record["id"]))["claims"] if claim["value"] is True)
+    async with calling_as(selection, CURATOR) as curator:
+        await review_claim(curator, consent, "confirm")
+
+    line_without_values = record_with_key("a")
+    assert (await import_all(ada, [line_without_values]))["updated"] == 1
+    assert (await import_all(ada, [line_without_values]))["unchanged"] == 1
+    [record] = (await ada.get("/datasets/")).json()
+    assert (record["informed_consent"], record["year"]) == (True, None)
+    consent_state = await state(ada, record["id"])
+    assert (consent_state["level"], consent_state["declared"]) == ("reviewed", None)
+
+    changed_record = await ada.patch(f"/datasets/{record['id']}", json={"informed_consent": None})
+    assert changed_record.json()["informed_consent"] is None
+
+    await import_all(ada, [line])
+    consent = next(
+        claim
+        for claim in (await evidence(ada, record["id"]))["claims"]
+        if claim["value"] is True and claim["status"] == "active"
+    )
+    async with calling_as(selection, CURATOR) as curator:
+        await review_claim(curator, consent, "confirm")
+    await import_all(ada, [{**line, "informed_consent": False}])
+    consent_state = await state(ada, record["id"])
+    assert (consent_state["value"], consent_state["reviewed"]) == (False, None)
 
 
 async def test_keys_belong_to_their_owner(ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:
@@ -463,6 +578,7 @@ _OPTIONAL = {
     **{attribute.name: _values(attribute.kind) for attribute in ATTRIBUTES},
     "visibility": strategies.sampled_from(["public", "private", "hidden", None]),
     "metadata": strategies.one_of(strategies.none(), strategies.dictionaries(strategies.text(max_size=3), _METADATA)),
+    "hidden": strategies.sampled_from([True, False, None, "true"]),
     "id": strategies.integers(),
     "unknown": strategies.just(1),
 }

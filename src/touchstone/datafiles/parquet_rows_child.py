@@ -3,9 +3,10 @@
 If it fails, its exit status is not 0.
 """
 
+import math
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -19,6 +20,17 @@ from touchstone.datafiles.parquet_rows import READABLE, RowsRequest
 _ROWS_AT_ONCE: Final = 256
 _BUFFER_BYTES: Final = 2**20
 _METADATA: Final = "metadata"
+# The kinds of types with values that JSON does not have, and that the encoder would write as null or in Base64.
+_KINDS_NOT_IN_JSON: Final[Sequence[Callable[[pa.DataType], bool]]] = (
+    pa.types.is_floating,
+    pa.types.is_binary,
+    pa.types.is_large_binary,
+    pa.types.is_binary_view,
+    pa.types.is_fixed_size_binary,
+)
+# What a line of JSON may not contain, so that a row is refused in which a number is infinite or bytes are no text.
+_INFINITY: Final = msgspec.Raw(b"Infinity")
+_UNREADABLE_TEXT: Final = msgspec.Raw(b'"\xff"')
 # Values that JSON does not have are written as texts.
 _ENCODER: Final = msgspec.json.Encoder(enc_hook=str)
 
@@ -54,10 +66,44 @@ def _write_lines(chunks: Iterator[bytes]) -> None:
 
 def _read_lines(file: pq.ParquetFile, request: RowsRequest) -> Iterator[bytes]:
     """Yield the lines of the file, those of some rows together."""
-    column_names = [name for name in file.schema_arrow.names if name not in request.ignored_columns]
+    fields = [field for field in file.schema_arrow if field.name not in request.ignored_columns]
+    column_names = [field.name for field in fields]
+    converted_names = [field.name for field in fields if _may_not_be_json(field.type)]
 
     for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE, columns=column_names, use_threads=False):
-        yield b"".join(_ENCODER.encode(_to_record(row)) + b"\n" for row in batch.to_pylist())
+        rows = batch.to_pylist()
+        for row in rows:
+            row.update({name: _as_json_value(row[name]) for name in converted_names})
+        yield b"".join(_ENCODER.encode(_to_record(row)) + b"\n" for row in rows)
+
+
+def _may_not_be_json(data_type: pa.DataType) -> bool:
+    """Return whether values of a type contain numbers, which may be infinite, or bytes."""
+    if isinstance(data_type, pa.BaseExtensionType):
+        return _may_not_be_json(data_type.storage_type)
+    if pa.types.is_dictionary(data_type):
+        return _may_not_be_json(data_type.value_type)
+    if pa.types.is_nested(data_type):
+        return any(_may_not_be_json(data_type.field(position).type) for position in range(data_type.num_fields))
+
+    return any(is_kind(data_type) for is_kind in _KINDS_NOT_IN_JSON)
+
+
+def _as_json_value(value: Any) -> Any:
+    """Return a value with texts instead of bytes; what no line of JSON can say makes the line invalid."""
+    if isinstance(value, float):
+        return _INFINITY if math.isinf(value) else value
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            return _UNREADABLE_TEXT
+
+    if isinstance(value, dict):
+        return {name: _as_json_value(member) for name, member in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_as_json_value(item) for item in value]
+    return value
 
 
 def _to_record(row: Mapping[str, Any]) -> dict[str, Any]:

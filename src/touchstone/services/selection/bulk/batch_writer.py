@@ -17,6 +17,9 @@ from touchstone.services.selection.datasets.measured_record import target_of
 from touchstone.services.selection.datasets.new_records import NewRecords
 from touchstone.services.selection.datasets.source_digests import old_source_digest
 from touchstone.services.selection.datasets.store import SourceConflict
+from touchstone.services.selection.evidence import store as claim_store
+from touchstone.services.selection.evidence.claim_records import ClaimStatus
+from touchstone.services.selection.evidence.declarations import rejected_attributes
 from touchstone.services.selection.evidence.record_claims import RecordClaims
 from touchstone.services.selection.files.measurement import Measurement
 
@@ -72,7 +75,8 @@ class PreparedBatch(NamedTuple):
     Attributes:
         lines: all lines, each with a key of its own.
         new_lines: those whose records are not stored yet.
-        outdated_lines: those whose records are stored, but do not say what the line declares.
+        outdated_lines: those whose records are stored, but do not say what the line declares. Values that a curator has
+            rejected are left out of them.
     """
 
     lines: Sequence[RecordLine]
@@ -113,7 +117,10 @@ class BatchWriter:
                 compared_lines = lines[start : start + _LINES_PER_COMPARISON]
                 stored_records = await self._find_stored(connection, compared_lines)
                 new_lines += [line for line in compared_lines if line.number not in stored_records]
-                outdated_lines += [line for line in compared_lines if _is_outdated(line, stored_records)]
+                changed_lines = [line for line in compared_lines if _is_outdated(line, stored_records)]
+                # A repeated import may differ from a record only in what was rejected.
+                permitted_lines = await _without_rejected(connection, changed_lines, stored_records)
+                outdated_lines += [line for line in permitted_lines if _is_outdated(line, stored_records)]
 
         return PreparedBatch(lines, await self._new_lines(new_lines), outdated_lines)
 
@@ -177,7 +184,7 @@ class BatchWriter:
 
         now = datetime.now(UTC)
         updates: list[_Update] = []
-        for line in lines:
+        for line in await _without_rejected(transaction, lines, stored_records):
             stored = stored_records[line.number]
             updates.append(_Update(line.number, stored, line.record.changed_draft(stored, now)))
         return updates
@@ -234,6 +241,27 @@ def _is_outdated(line: RecordLine, stored_records: Mapping[int, DatasetRecord]) 
     return stored is not None and not line.record.is_declared_by(stored)
 
 
+async def _without_rejected(
+    connection: Reader, lines: Sequence[RecordLine], stored_records: Mapping[int, DatasetRecord]
+) -> list[RecordLine]:
+    """Return some lines, whose records are stored, without the values that a curator has rejected.
+
+    Otherwise every repetition of an import would overrule the curator.
+    """
+    dataset_ids = [stored_records[line.number].id for line in lines]
+    rejected_claims = await claim_store.read_claims_by_dataset(connection, dataset_ids, ClaimStatus.REJECTED)
+
+    permitted_lines: list[RecordLine] = []
+    for line in lines:
+        stored = stored_records[line.number]
+        claims = rejected_claims.get(stored.id)
+        if claims:
+            names = rejected_attributes(stored, claims, line.record.attributes)
+            line = line._replace(record=line.record.without_attributes(names))
+        permitted_lines.append(line)
+    return permitted_lines
+
+
 def _lines_over_quota(new_lines: _NewLines, updates: Sequence[_Update], free_bytes: int | None) -> list[int]:
     """Return the numbers of the lines, in their order, that do not fit into what is left of the quota.
 
@@ -274,7 +302,7 @@ async def _resolve_claims(transaction: Writer, update: _Update) -> DatasetRecord
     """Replace the owner's claims about a record, and return its draft with the values that all claims amount to."""
     _, stored, draft = update
     claims = await RecordClaims.load(transaction, stored.id)
-    await claims.replace_declarations(transaction, stored.owner, draft.attributes)
+    await claims.replace_declarations(transaction, stored.owner, draft.attributes, keep_reviewed=True)
 
     measurement = Measurement.from_metadata(draft.metadata or {})
     await claims.replace_measurements(transaction, measurement.attribute_values(target_of(draft)))

@@ -18,6 +18,8 @@ from touchstone.datafiles.parquet_rows import ParquetRows, UnreadableRows
 from touchstone.services.selection.datasets.schemas import FIELDS_OF_SERVICE
 from touchstone.services.selection.files.uploads import SizeLimit, enforce_limit
 
+# `hidden` tells what the `visibility` of an exported record means.
+_IGNORED_COLUMNS: Final = sorted(FIELDS_OF_SERVICE - {"hidden"})
 # Few bytes of a Parquet file can stand for any number of equal rows.
 MAX_ROWS: Final = 10_000_000
 # A file of that many rows takes less than half of this time, most of which the reader waits for the database.
@@ -111,7 +113,7 @@ class ParquetBodies:
         """
         try:
             return await ParquetRows.open(
-                file, ignored_columns=sorted(FIELDS_OF_SERVICE), max_rows=MAX_ROWS, limits=self._limits
+                file, ignored_columns=_IGNORED_COLUMNS, max_rows=MAX_ROWS, limits=self._limits
             )
         except UnreadableRows:
             raise _unreadable_parquet() from None

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
+from msgspec.structs import replace
 from pydantic import ValidationError
 
 from touchstone.core.attributes import ATTRIBUTES, BY_NAME, Attribute, Kind
@@ -78,6 +79,7 @@ def _fields_of_line() -> list[tuple[str, Any] | tuple[str, Any, Any]]:
 _ValidLine: Final[Any] = msgspec.defstruct(
     "_ValidLine", _fields_of_line(), forbid_unknown_fields=True, frozen=True, gc=False
 )
+_TRUE: Final = b"true"
 _DECODER: Final = msgspec.json.Decoder(_ValidLine)
 # The attributes of a line in the order of `ATTRIBUTES`; its `name` is the name of the dataset.
 _attribute_values: Final = attrgetter(*("name" if name == "dataset_name" else name for name in BY_NAME))
@@ -119,6 +121,7 @@ class RecordParser:
 
         return DeclaredRecord(
             visibility=None if line.visibility is UNSET else line.visibility,
+            is_hidden=line.visibility == "private" and bytes(line.hidden) == _TRUE,
             description=line.description,
             file_path=line.file_path,
             file_type=line.file_type,
@@ -155,7 +158,8 @@ def parse_by_schema(content: bytes) -> DeclaredRecord:
     except ValidationError as error:
         raise invalid_body(error) from None
 
-    return DeclaredRecord.from_body(body)
+    is_hidden = body.visibility == "private" and value.get("hidden") is True
+    return replace(DeclaredRecord.from_body(body), is_hidden=is_hidden)
 
 
 def _needs_schema(content: bytes) -> bool:

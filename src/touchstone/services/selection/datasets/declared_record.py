@@ -1,6 +1,6 @@
 """A dataset record as its owner declares it, in a request of its own or in a line of a bulk import."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -29,11 +29,14 @@ class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     Attributes:
         visibility: None if it is left out, which leaves that of a stored record as it is; new records are then public.
+        is_hidden: whether this is the export of a record that is shown as private because an administrator had hidden
+            it; the visibility that its owner has set is not in the export.
         attribute_values: the value of each of `core.attributes`, in their order; None is "not known".
         metadata: what else is known, as it was sent.
     """
 
     visibility: str | None
+    is_hidden: bool = False
     description: str
     file_path: str
     file_type: str
@@ -56,6 +59,11 @@ class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
             attribute_values=tuple(attributes.get(name) for name in ATTRIBUTE_NAMES),
             metadata=body.metadata,
         )
+
+    def without_attributes(self, names: Collection[str]) -> "DeclaredRecord":
+        """Return the same without the values of some attributes."""
+        attributes = self.attributes
+        return replace(self, attribute_values=tuple(None if name in names else attributes[name] for name in attributes))
 
     @property
     def attributes(self) -> Mapping[str, AttributeValue]:
@@ -97,7 +105,7 @@ class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         """
         draft = replace(
             record,
-            visibility=self.visibility or record.visibility,
+            visibility=self._visibility_of(record),
             description=self.description,
             file_path=self.file_path,
             file_type=self.file_type,
@@ -117,9 +125,14 @@ class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         stored_metadata = without_service_keys(record.metadata or {})
 
         stored = (record.visibility, record.description, record.file_path, record.file_type, stored_attributes)
-        visibility = self.visibility or record.visibility
-        declared = (visibility, self.description, self.file_path, self.file_type, self.attributes)
+        declared = (self._visibility_of(record), self.description, self.file_path, self.file_type, self.attributes)
         return declared == stored and _is_same_json(self.callers_metadata() or {}, stored_metadata)
+
+    def _visibility_of(self, record: DatasetRecord) -> str:
+        """Return the visibility that a stored record has once its owner declares this."""
+        if self.visibility is None or self.is_hidden:
+            return record.visibility
+        return self.visibility
 
     def callers_metadata(self) -> dict[str, Any] | None:
         """Return the metadata without the members that only the service writes."""

@@ -11,8 +11,9 @@ import msgspec
 from msgspec.structs import replace
 
 from touchstone.core.evidence import CLAIMED_ATTRIBUTES, ClaimValue
-from touchstone.services.selection.datasets.dataset_record import DatasetDraft, DatasetRecord
+from touchstone.services.selection.datasets.dataset_record import AttributeValue, DatasetDraft, DatasetRecord
 from touchstone.services.selection.evidence.claim_records import OPEN_STATUSES, ClaimRecord
+from touchstone.services.selection.evidence.record_claims import is_same_value
 
 # How often the same value can be declared again after its declaration was rejected or withdrawn.
 _MAX_REPETITIONS: Final = 100
@@ -43,7 +44,25 @@ def is_declaration(record: DatasetRecord, claim: ClaimRecord) -> bool:
     value = record.declared_value(claim.attribute)
     if value is None:
         return False
-    return claim.id in (_numbered_id(record, claim.attribute, value, number) for number in range(_MAX_REPETITIONS))
+    return _declares(record, claim, value)
+
+
+def rejected_attributes(
+    record: DatasetRecord, claims: Iterable[ClaimRecord], values: Mapping[str, AttributeValue]
+) -> list[str]:
+    """Return the attributes that a record no longer declares because a curator has rejected these very values.
+
+    `claims` are rejected claims about the record, and `values` are what its creator declares once more, by attribute.
+    What the creator has declared anew since the rejection is not returned.
+    """
+    return [
+        claim.attribute
+        for claim in claims
+        if claim.value is not None
+        and is_same_value(claim.value, values[claim.attribute])
+        and record.declared_value(claim.attribute) is None
+        and _declares(record, claim, claim.value)
+    ]
 
 
 def without_declaration(draft: Draft, attribute: str) -> Draft:
@@ -69,6 +88,11 @@ def _declaration(record: DatasetRecord, attribute: str, value: ClaimValue, claim
         author=record.owner,
         created_at=record.updated_at,
     )
+
+
+def _declares(record: DatasetRecord, claim: ClaimRecord, value: ClaimValue) -> bool:
+    """Return whether a claim is a declaration of this value in the row of a record, now or earlier."""
+    return claim.id in (_numbered_id(record, claim.attribute, value, number) for number in range(_MAX_REPETITIONS))
 
 
 def _declaration_id(

@@ -80,11 +80,17 @@ class RecordClaims:
                 await self.update(transaction, withdrawn(claim, self.now))
 
     async def replace_declarations(
-        self, transaction: Writer, owner: UUID | None, values: Mapping[str, AttributeValue]
+        self,
+        transaction: Writer,
+        owner: UUID | None,
+        values: Mapping[str, AttributeValue],
+        *,
+        keep_reviewed: bool = False,
     ) -> None:
         """Withdraw the claims of a record's creator that say something else than the creator declares now.
 
-        `values` are the newly declared values, by attribute.
+        `values` are the newly declared values, by attribute. With `keep_reviewed`, claims that a curator has confirmed
+        stay if the creator declares nothing instead.
         """
         outdated = [
             claim
@@ -94,6 +100,7 @@ class RecordClaims:
             and claim.level is EvidenceLevel.DECLARED
             and claim.attribute in values
             and not is_same_value(claim.value, values[claim.attribute])
+            and not (keep_reviewed and values[claim.attribute] is None and _is_reviewed(claim))
         ]
         await self.withdraw(transaction, outdated)
 
@@ -168,6 +175,11 @@ def withdrawn(claim: ClaimRecord, at: datetime) -> ClaimRecord:
 def is_same_value(value: AttributeValue, other: AttributeValue) -> bool:
     """Return whether two values are equal; true is not the number 1."""
     return value == other and isinstance(value, bool) == isinstance(other, bool)
+
+
+def _is_reviewed(claim: ClaimRecord) -> bool:
+    """Return whether a curator has confirmed a claim."""
+    return claim.effective_level is EvidenceLevel.REVIEWED
 
 
 def _identity(draft: ClaimDraft) -> tuple[object, ...]:

@@ -53,12 +53,18 @@ async def read_claims(connection: Reader, dataset_id: int) -> list[ClaimRecord]:
     return [_to_record(row) for row in rows]
 
 
-async def read_claims_by_dataset(connection: Reader, dataset_ids: Sequence[int]) -> dict[int, list[ClaimRecord]]:
-    """Return all claims about these records, by the id of the record; records without claims are missing."""
+async def read_claims_by_dataset(
+    connection: Reader, dataset_ids: Sequence[int], status: ClaimStatus | None = None
+) -> dict[int, list[ClaimRecord]]:
+    """Return all claims about these records, by the id of the record; records without claims are missing.
+
+    With `status`, only claims whose rows have this status are returned.
+    """
+    has_status = sa.true() if status is None else claims.c.status == status.value
     claims_by_dataset: dict[int, list[ClaimRecord]] = {}
     for start in range(0, len(dataset_ids), _IDS_PER_QUERY):
         batch = dataset_ids[start : start + _IDS_PER_QUERY]
-        rows = await connection.all(sa.select(claims).where(claims.c.dataset_id.in_(batch)))
+        rows = await connection.all(sa.select(claims).where(claims.c.dataset_id.in_(batch), has_status))
         for row in rows:
             claims_by_dataset.setdefault(row["dataset_id"], []).append(_to_record(row))
 
