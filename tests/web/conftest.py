@@ -115,3 +115,11 @@ def api(server: str, email: str, session_cookies: dict[str, str]) -> Iterator[ht
         tokens = client.post("/api/v1/auth/login", json={"username": email, "password": PASSWORD}).json()
         client.headers["Authorization"] = f"Bearer {tokens['access_token']}"
         yield client
+
+
+@pytest.fixture
+def client(server: str, session_cookies: dict[str, str]) -> Iterator[httpx2.Client]:
+    """Return a signed-in browser without scripts that prefers English."""
+    cookies = session_cookies | {"touchstone_language": "en"}
+    with httpx2.Client(base_url=server, cookies=cookies, headers={"Origin": server}, timeout=60) as client:
+        yield client

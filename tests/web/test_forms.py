@@ -3,7 +3,6 @@
 import html
 import json
 import re
-from collections.abc import Iterator
 
 import httpx2
 import pytest
@@ -29,14 +28,6 @@ INVALID_FORMS = [
     ("/app/reset-password", {"token": "none", "password": "long enough 1"}, "token"),
 ]
 REASON = "Because it is the only one <b>with</b> consent.\nAnd more."
-
-
-@pytest.fixture
-def client(server: str, session_cookies: dict[str, str]) -> Iterator[httpx2.Client]:
-    """Return a signed-in browser that prefers English."""
-    cookies = session_cookies | {"touchstone_language": "en"}
-    with httpx2.Client(base_url=server, cookies=cookies, headers={"Origin": server}, timeout=60) as browser:
-        yield browser
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import html
 import re
-from collections.abc import Iterator
 
 import httpx2
 import pytest
@@ -14,14 +13,6 @@ from tests.web.page_checks import check_looks
 NEW = "/app/datasets/new"
 TABLE = ("small.csv", "a,y\n" + "\n".join(f"{row},{row % 2}" for row in range(60)))
 CHOOSE_AGAIN = "Choose the file again."
-
-
-@pytest.fixture
-def client(server: str, session_cookies: dict[str, str]) -> Iterator[httpx2.Client]:
-    """Return a signed-in browser without scripts that prefers English."""
-    cookies = session_cookies | {"touchstone_language": "en"}
-    with httpx2.Client(base_url=server, cookies=cookies, headers={"Origin": server}, timeout=60) as browser:
-        yield browser
 
 
 @pytest.fixture

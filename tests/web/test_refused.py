@@ -2,7 +2,6 @@
 
 import html
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +23,6 @@ NUMBERS = [
     ("1.1e-16", "1,1\u00a0×\u00a010⁻¹⁶"),
     ("2020-01-01",) * 2,
 ]
-
-
-@pytest.fixture
-def client(server: str, session_cookies: dict[str, str]) -> Iterator[httpx2.Client]:
-    """Return a client with the headers and cookies of a signed-in user who prefers English."""
-    cookies = session_cookies | {"touchstone_language": "en"}
-    with httpx2.Client(base_url=server, cookies=cookies, headers={"Origin": server}, timeout=60) as client:
-        yield client
 
 
 def return_address(answer: httpx2.Response) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.web.conftest import Visit
 from tests.web.page_checks import check_looks
@@ -70,6 +70,15 @@ def project(api: httpx2.Client) -> str:
     return project_id
 
 
+def cancel_repeated_job(page: Page, api: httpx2.Client, kind: str, earlier_id: str) -> dict[str, Any]:
+    """Wait for the page of the job that repeats an earlier one, cancel this job, and return it as it was requested."""
+    page.wait_for_url(lambda address: bool(re.search(r"/jobs/\w+/", address)) and earlier_id not in address)
+    address = f"/api/v1/{kind}/jobs/{page.url.rpartition('/')[2]}"
+    job: dict[str, Any] = api.get(address).json()
+    api.post(f"{address}/cancel")
+    return job
+
+
 @pytest.mark.parametrize(
     "options",
     [
@@ -107,10 +116,7 @@ def test_a_training_is_repeated_with_everything_that_was_requested(
     page = visit(f"/app/jobs/train/{training['id']}", language="en")
     page.get_by_role("link", name="Train differently").click()
     page.get_by_role("button", name="Start the training").click()
-    page.wait_for_url(lambda address: "/jobs/train/" in address and training["id"] not in address)
-    repeated_id = page.url.rpartition("/")[2]
-    repeated = api.get(f"/api/v1/ml/jobs/{repeated_id}").json()
-    api.post(f"/api/v1/ml/jobs/{repeated_id}/cancel")
+    repeated = cancel_repeated_job(page, api, "ml", training["id"])
     assert repeated["request"] == training["request"]
     assert repeated["project_id"] == project
 
@@ -136,10 +142,7 @@ def test_an_explanation_is_repeated_with_everything_that_was_requested(
     page.get_by_role("link", name="Explain other rows").click()
     expect(page.get_by_label("Rows to explain")).to_have_value("3, 5")
     page.get_by_role("button", name="Start the explanation").click()
-    page.wait_for_url(lambda address: "/jobs/explain/" in address and explanation["id"] not in address)
-    repeated_id = page.url.rpartition("/")[2]
-    repeated = api.get(f"/api/v1/xai/jobs/{repeated_id}").json()
-    api.post(f"/api/v1/xai/jobs/{repeated_id}/cancel")
+    repeated = cancel_repeated_job(page, api, "xai", explanation["id"])
     assert repeated["request"] == explanation["request"]
 
 

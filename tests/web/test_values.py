@@ -2,7 +2,6 @@
 
 import html
 import re
-from collections.abc import Iterator
 from urllib.parse import parse_qsl, urlsplit
 
 import httpx2
@@ -26,14 +25,6 @@ def rare_domains(api: httpx2.Client) -> list[str]:
         body = {**record, "visibility": "private", "domain": domains[start : start + 10]}
         assert api.post("/api/v1/datasets/", json=body).status_code == 201
     return domains
-
-
-@pytest.fixture
-def client(server: str, session_cookies: dict[str, str]) -> Iterator[httpx2.Client]:
-    """Return a signed-in browser that prefers English."""
-    cookies = session_cookies | {"touchstone_language": "en"}
-    with httpx2.Client(base_url=server, cookies=cookies, timeout=60) as client:
-        yield client
 
 
 def offered_values(page: str) -> list[str]:

@@ -119,8 +119,8 @@ def digits_of(number: int | None) -> str | None:
 def replace_control_characters(text: str) -> str:
     """Return a text in which U+FFFD replaces every character that is not printable, except line breaks and spaces.
 
-    A text from the service must not be able to give commands to the terminal. Not printable are, for Python, also the
-    no-break spaces of French sentences and large numbers.
+    A text from the service must not be able to give commands to the terminal. Python counts no-break spaces, which
+    French sentences and large numbers contain, as not printable, too.
     """
     return "".join(character if _is_shown(character) else "\ufffd" for character in text)
 

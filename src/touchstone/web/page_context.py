@@ -25,7 +25,7 @@ from touchstone.web.readable_errors import field_messages, localize_error
 from touchstone.web.request_language import response_language, selected_language
 from touchstone.web.slider_positions import WeightProfiles
 from touchstone.web.template_renderer import TemplateRenderer
-from touchstone.web.unsent_forms import RETURNED
+from touchstone.web.unsent_forms import RETURNED, is_password_field
 
 _OK: Final = 200
 _SEE_OTHER: Final = 303
@@ -299,7 +299,7 @@ def _error_page_status(error: TouchstoneError, status: int | None) -> int:
 
 def _holds_input(form: FormData) -> bool:
     """Return whether a form that is shown again holds what was entered; passwords are never shown again."""
-    return bool(form) and not any("password" in name for name in form)
+    return bool(form) and not any(map(is_password_field, form))
 
 
 def _address_of(request: Request) -> str:

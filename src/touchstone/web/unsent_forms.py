@@ -35,13 +35,17 @@ def encode_unsent_form(request: Request, form: FormData) -> str:
     fields = []
     for name, value in form.multi_items():
         text = value if isinstance(value, str) else value.filename
-        is_password = "password" in name
-        if text is not None and not is_password and name != RETURNED:
+        if text is not None and not is_password_field(name) and name != RETURNED:
             fields.append((name, text))
 
     url = request.url
     action = f"{url.path}?{url.query}" if url.query else url.path
     return msgspec.json.encode(UnsentForm(action, fields)).decode()
+
+
+def is_password_field(name: str) -> bool:
+    """Return whether a field of a form takes a password, given its name."""
+    return "password" in name
 
 
 def decode_unsent_form(text: str) -> UnsentForm | None:

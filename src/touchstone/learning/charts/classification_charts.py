@@ -18,6 +18,7 @@ from touchstone.learning.charts.chart_style import (
     shortened,
 )
 from touchstone.learning.evaluation import Mask, Predictions, confusion_matrix, count_by_threshold
+from touchstone.learning.even_spacing import evenly_spaced_positions
 from touchstone.learning.target import Floats
 from touchstone.learning.task_interface import Json
 
@@ -178,7 +179,7 @@ def _precision_recall_curve(is_positive: Mask, scores: Floats) -> tuple[Floats, 
 def _curve_points(class_name: str, curve: tuple[Floats, Floats]) -> list[Json]:
     """Return evenly spaced points of the curve of one class, few enough to draw; `curve` holds their x and y values."""
     x_values, y_values = curve
-    positions = np.unique(np.linspace(0, len(x_values) - 1, CURVE_POINTS).round().astype(int))
+    positions = evenly_spaced_positions(len(x_values), CURVE_POINTS)
 
     label = shortened(class_name)
     return [

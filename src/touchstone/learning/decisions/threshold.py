@@ -7,6 +7,7 @@ import numpy as np
 
 from touchstone.learning.decisions.decision_rule import DecisionRule
 from touchstone.learning.evaluation import Predictions, compute_metric, confusion_matrix, metric_sign
+from touchstone.learning.even_spacing import evenly_spaced_positions
 from touchstone.learning.request_definitions import ErrorCosts, Threshold
 from touchstone.learning.target import Floats
 
@@ -71,9 +72,5 @@ def _candidate_thresholds(scores: Floats) -> Floats:
     """Return the midpoints between neighbouring scores, the highest and the lowest included; evenly thinned if many."""
     distinct_scores = np.unique(np.concatenate([[0.0], scores, [1.0]]))
     midpoints: Floats = (distinct_scores[:-1] + distinct_scores[1:]) / 2
-    if len(midpoints) <= MAX_CANDIDATES:
-        return midpoints
-
-    positions = np.linspace(0, len(midpoints) - 1, MAX_CANDIDATES).round().astype(np.intp)
-    thinned_midpoints: Floats = midpoints[positions]
+    thinned_midpoints: Floats = midpoints[evenly_spaced_positions(len(midpoints), MAX_CANDIDATES)]
     return thinned_midpoints

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from touchstone.learning.column_types import MISSING, ColumnKind
+from touchstone.learning.even_spacing import evenly_spaced_positions
 from touchstone.learning.explaining.counterfactuals import FEW_COLUMNS
 from touchstone.learning.explaining.explanation_context import ExplanationContext
 from touchstone.learning.target import Floats, Indices
@@ -46,8 +47,7 @@ def _rows_with_typical_values(kind: ColumnKind, cells: "pd.Series[Any]") -> Indi
     if kind in (ColumnKind.NUMBER, ColumnKind.DATE):
         known_rows = np.flatnonzero(cells.notna())
         sorted_rows = known_rows[np.argsort(cells.to_numpy()[known_rows], kind="stable")]
-        count = min(VALUES_PER_COLUMN, len(sorted_rows))
-        return sorted_rows[np.linspace(0, len(sorted_rows) - 1, count).round().astype(np.intp)]
+        return sorted_rows[evenly_spaced_positions(len(sorted_rows), VALUES_PER_COLUMN)]
 
     words = cells.reset_index(drop=True)
     known_words = words[words != MISSING]

@@ -17,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from touchstone.learning.even_spacing import evenly_spaced_positions
 from touchstone.learning.explaining.explained_model import ExplainedModel
 from touchstone.learning.target import Floats, Indices
 
@@ -108,9 +109,8 @@ class _Task:
         block = self.explained.block(column)
         values, source_rows = np.unique(self.candidates[:, block], axis=0, return_index=True)
         other_rows: Indices = source_rows[(values != self.row[block]).any(axis=1)]
-        if len(other_rows) > limit:
-            other_rows = other_rows[np.linspace(0, len(other_rows) - 1, limit).round().astype(np.intp)]
-        return other_rows
+        thinned_rows: Indices = other_rows[evenly_spaced_positions(len(other_rows), limit)]
+        return thinned_rows
 
 
 def find_counterfactual(

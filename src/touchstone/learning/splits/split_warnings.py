@@ -57,10 +57,10 @@ def _is_notable(effect: SplitEffect, metrics: Mapping[str, Any]) -> bool:
 
 
 def _margin_of_error(metric: str, metrics: Mapping[str, Any]) -> float:
-    """Return up to which difference two scores from different test rows may differ by chance; 0 if that is unknown.
+    """Return how far apart two scores from different test rows may be by chance; 0 if that is unknown.
 
-    Each of them is about as uncertain as the reported score, so the margin is the one of the difference of two
-    independent values: half of the 95 % interval, times the square root of two.
+    Each of them is about as uncertain as the reported score. For the difference of two independent values, half of the
+    95 % interval has to be multiplied by the square root of two.
     """
     estimate = measured_estimates(metrics).get(metric) or {}
     low, high = estimate.get("low"), estimate.get("high")

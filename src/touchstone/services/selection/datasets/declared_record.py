@@ -1,6 +1,6 @@
 """A dataset record as its owner declares it, in a request of its own or in a line of a bulk import."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -17,7 +17,7 @@ from touchstone.services.selection.datasets.dataset_record import (
 )
 from touchstone.services.selection.datasets.measured_record import DataFile, with_measurement
 from touchstone.services.selection.datasets.schemas import DatasetCreateBody
-from touchstone.services.selection.datasets.source_digests import source_digest
+from touchstone.services.selection.datasets.source_digests import DigestOf, digests_of_source, source_digest
 from touchstone.services.selection.files.measurement import Measurement
 from touchstone.services.selection.json_fields import with_service_members, without_service_keys
 
@@ -70,15 +70,8 @@ class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         """The value of each attribute by its name; None is "not known"."""
         return dict(zip(ATTRIBUTE_NAMES, self.attribute_values, strict=True))
 
-    def source_digests(
-        self, owner: UUID | None, digest_of: Callable[[UUID | None, str | None, str | None, str], str] = source_digest
-    ) -> list[str]:
-        """Return the digests under which the record may be stored already; an empty list if it has no key.
-
-        The first digest, which new records get, is that of the owner, the source and the key. A record that was
-        imported from a document has a digest that also covers the standard of the document, the `kind` of its source.
-        `digest_of` makes them from the owner, the standard, the name of the source and the key.
-        """
+    def source_digests(self, owner: UUID | None, digest_of: DigestOf = source_digest) -> list[str]:
+        """Return the digests under which the record may be stored already, like `digests_of_source`."""
         return digests_of_source(self.metadata, owner, digest_of)
 
     def new_draft(self, owner: UUID | None, source_digest: str | None, now: datetime) -> DatasetDraft:
@@ -144,25 +137,3 @@ def _is_same_json(value: object, other: object) -> bool:
     if value != other:
         return False
     return msgspec.json.encode(value, order="deterministic") == msgspec.json.encode(other, order="deterministic")
-
-
-def digests_of_source(
-    metadata: Mapping[str, Any] | None,
-    owner: UUID | None,
-    digest_of: Callable[[UUID | None, str | None, str | None, str], str] = source_digest,
-) -> list[str]:
-    """Return the digests of the source that some metadata name, like `DeclaredRecord.source_digests`."""
-    source = (metadata or {}).get("source")
-    if not isinstance(source, dict):
-        return []
-
-    name, key, kind = source.get("name"), source.get("key"), source.get("kind")
-    if not isinstance(name, str) or not isinstance(key, str):
-        return []
-    if not name or not key:
-        return []
-
-    digests = [digest_of(owner, None, name, key)]
-    if isinstance(kind, str):
-        digests.append(digest_of(owner, kind, name, key))
-    return digests

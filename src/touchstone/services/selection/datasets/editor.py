@@ -22,7 +22,7 @@ from touchstone.services.selection.catalog_writer import CatalogWriter
 from touchstone.services.selection.datasets import store
 from touchstone.services.selection.datasets.background_measurement import BackgroundMeasurer
 from touchstone.services.selection.datasets.dataset_record import DatasetDraft, DatasetRecord
-from touchstone.services.selection.datasets.declared_record import DeclaredRecord, digests_of_source
+from touchstone.services.selection.datasets.declared_record import DeclaredRecord
 from touchstone.services.selection.datasets.encoded_records import EncodedRecord, encode_records
 from touchstone.services.selection.datasets.measured_record import (
     DataFile,
@@ -32,7 +32,7 @@ from touchstone.services.selection.datasets.measured_record import (
 )
 from touchstone.services.selection.datasets.record_quota import check_record_quota
 from touchstone.services.selection.datasets.schemas import DatasetChangeBody, DatasetCreateBody
-from touchstone.services.selection.datasets.source_digests import old_source_digest
+from touchstone.services.selection.datasets.source_digests import digests_of_source, old_source_digest
 from touchstone.services.selection.evidence.administrator_changes import with_claims_of_administrator
 from touchstone.services.selection.evidence.ledger import insert_record
 from touchstone.services.selection.evidence.record_claims import RecordClaims, measured_claims

@@ -7,11 +7,15 @@ new record.
 """
 
 import hashlib
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final, TypeAlias
 from uuid import UUID
 
 import msgspec
+
+# Makes a digest from the owner, the standard of the document, the name of the source and the key.
+DigestOf: TypeAlias = Callable[[UUID | None, str | None, str | None, str], str]
 
 # Digests in the old form consist of hexadecimal digits, so that none of them begins with this letter.
 _PREFIX: Final = "k"
@@ -41,6 +45,30 @@ def source_digest(owner: UUID | None, standard: str | None, source_name: str | N
 def old_source_digest(owner: UUID | None, standard: str | None, source_name: str | None, key: str) -> str:
     """Return the digest of the same record in the old form; records that are stored under it keep it."""
     return _digest_of([owner, standard, source_name, key])
+
+
+def digests_of_source(
+    metadata: Mapping[str, Any] | None, owner: UUID | None, digest_of: DigestOf = source_digest
+) -> list[str]:
+    """Return the digests under which a record with some metadata may be stored; an empty list if they name no key.
+
+    The first digest, which new records get, is that of the owner, the source and the key. A record that was imported
+    from a document has a digest that also covers the standard of the document, the `kind` of its source.
+    """
+    source = (metadata or {}).get("source")
+    if not isinstance(source, dict):
+        return []
+
+    name, key, kind = source.get("name"), source.get("key"), source.get("kind")
+    if not isinstance(name, str) or not isinstance(key, str):
+        return []
+    if not name or not key:
+        return []
+
+    digests = [digest_of(owner, None, name, key)]
+    if isinstance(kind, str):
+        digests.append(digest_of(owner, kind, name, key))
+    return digests
 
 
 def is_old_source_digest(digest: str) -> bool:
