@@ -145,6 +145,75 @@ async def test_a_changed_document_updates_its_record(ada: httpx2.AsyncClient) ->
     assert (await import_document(ada, as_bytes(document_without_year), "signs.json"))["dataset"]["year"] is None
 
 
+async def year_after_edit(client: httpx2.AsyncClient, edited_year: int | None, *dates: str) -> list[int | None]:
+    """Import a document, change the year of its record, and return the year after each further version of the document.
+
+    Each version has one of the `dates` as the date of its publication.
+    """
+    record = (await import_document(client, as_bytes(CROISSANT), "signs.json"))["dataset"]
+    assert (await client.patch(f"/datasets/{record['id']}", json={"year": edited_year})).status_code == 200
+
+    years = []
+    for date in dates:
+        result = await import_document(client, as_bytes({**CROISSANT, "datePublished": date}), "signs.json")
+        assert result["status"] == "updated"
+        years.append(result["dataset"]["year"])
+    return years
+
+
+@pytest.mark.parametrize("edited_year", [1999, None])
+async def test_a_number_that_its_owner_has_changed_stays(ada: httpx2.AsyncClient, edited_year: int | None) -> None:
+    """Neither the next version of the document nor the one after it overrules the owner, who may clear a value, too."""
+    years = await year_after_edit(ada, edited_year, "2024-01-01", "2025-01-01")
+    assert years == [edited_year, edited_year]
+
+    [record] = (await ada.get("/datasets/")).json()
+    claims = [claim for claim in await evidence_of(ada, record) if claim["attribute"] == "year"]
+    imported_claims = [claim for claim in claims if claim["standard"] == "croissant"]
+    assert {(claim["value"], claim["status"]) for claim in imported_claims} == {
+        (2023, "withdrawn"),
+        (2024, "withdrawn"),
+        (2025, "withdrawn"),
+    }
+
+
+async def test_a_number_that_its_owner_has_left_as_it_was_follows_the_document(ada: httpx2.AsyncClient) -> None:
+    """Sending the value of the document back with a PATCH is no edit."""
+    assert await year_after_edit(ada, 2023, "2024-01-01", "2025-01-01") == [2024, 2025]
+
+
+@pytest.mark.parametrize(
+    ("edited_flag", "statement", "next_statement"),
+    [
+        (False, {}, {"license": "CC0-1.0"}),
+        (
+            True,
+            {"conditionsOfAccess": "Available on request."},
+            {"license": "CC0-1.0", "conditionsOfAccess": "Access must be requested."},
+        ),
+    ],
+)
+async def test_flags_lists_and_metadata_that_their_owner_has_changed_stay(
+    ada: httpx2.AsyncClient, edited_flag: bool, statement: dict[str, str], next_statement: dict[str, str]
+) -> None:
+    """Every kind of value follows the same promise."""
+    document = {**CROISSANT, "keywords": ["signs"], **statement}
+    record = (await import_document(ada, as_bytes(document), "signs.json"))["dataset"]
+    assert record["is_public"] is not edited_flag
+
+    metadata = {**record["metadata"], "tags": ["mine"], "licence": "MIT"}
+    edits = {"name": "Mine", "domain": ["traffic"], "is_public": edited_flag, "metadata": metadata}
+    assert (await ada.patch(f"/datasets/{record['id']}", json=edits)).status_code == 200
+
+    next_document = {**document, "name": "Other", "keywords": ["streets"], **next_statement}
+    result = await import_document(ada, as_bytes(next_document), "signs.json")
+    merged_record = result["dataset"]
+    assert result["status"] == "updated"
+    assert (merged_record["name"], merged_record["domain"]) == ("Mine", ["traffic"])
+    assert merged_record["is_public"] is edited_flag
+    assert (merged_record["metadata"]["tags"], merged_record["metadata"]["licence"]) == (["mine"], "MIT")
+
+
 async def test_prose_is_proposed_until_somebody_accepts_it(ada: httpx2.AsyncClient) -> None:
     """Without `accept`, what the extractor finds changes nothing; with it, it counts, and the proposal is the claim."""
     proposed_result = await import_document(ada, PROSE, "voices/datasheet.md")

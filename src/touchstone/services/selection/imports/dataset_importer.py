@@ -44,7 +44,9 @@ from touchstone.services.selection.imports.imported_claims import (
     ClaimChanges,
     change_claims,
     drafts_of,
+    edited_attributes,
     limit_proposals,
+    without_dropped_declarations,
 )
 from touchstone.services.selection.imports.schemas import ImportOrder, ImportStatus
 from touchstone.services.selection.json_fields import IMPORTED, service_members, without_service_keys
@@ -208,7 +210,9 @@ class DocumentImporter:
 
         current_claims = await claim_store.read_claims(writer.transaction, current.id) if current else []
         earlier_ids = earlier.claims if earlier else ()
-        changes = change_claims(current_claims, earlier_ids, self._drafts(dataset, entry), now)
+        edited = edited_attributes(current, current_claims, entries) if current else ()
+        changes = change_claims(current_claims, earlier_ids, self._drafts(dataset, entry), edited, now)
+        draft = without_dropped_declarations(draft, changes)
 
         # What was measured holds for the file and the target that the record has named so far.
         stated_draft = _with_documents(draft, entries, with_version(entries, entry), dataset.dataset.earlier)

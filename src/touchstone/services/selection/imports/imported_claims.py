@@ -4,17 +4,18 @@ The ledger is append-only. A claim that the new version still makes is kept with
 makes is withdrawn, and only new ones are added.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from uuid import UUID
 
 from msgspec.structs import replace
 
 from touchstone.core.attributes import NUMBERS
-from touchstone.core.evidence import EvidenceLevel
+from touchstone.core.evidence import ClaimValue, EvidenceLevel
 from touchstone.metadata.documents import Claim
 from touchstone.metadata.reading_protocol import ReadDataset
+from touchstone.services.selection.datasets.dataset_record import DatasetDraft, DatasetRecord
 from touchstone.services.selection.evidence.claim_records import (
     OPEN_STATUSES,
     ClaimDraft,
@@ -24,8 +25,12 @@ from touchstone.services.selection.evidence.claim_records import (
     ClaimStatus,
     Decision,
 )
+from touchstone.services.selection.evidence.declarations import without_declaration
 from touchstone.services.selection.evidence.ledger import draft_from_document
-from touchstone.services.selection.evidence.record_claims import new_claim, withdrawn
+from touchstone.services.selection.evidence.record_claims import is_same_value, new_claim, withdrawn
+from touchstone.services.selection.imports.document_entries import CLAIMED, DocumentEntry
+
+Draft = TypeVar("Draft", bound=DatasetDraft)
 
 
 class ClaimAuthor(NamedTuple):
@@ -43,12 +48,14 @@ class ClaimChanges(NamedTuple):
         added: new claims.
         closed_or_accepted: claims with a new status.
         others: claims of the record that the import leaves alone.
+        dropped: claims that the document made before and no longer makes, as they were before the import.
     """
 
     of_document: list[ClaimRecord]
     added: list[ClaimRecord]
     closed_or_accepted: list[ClaimRecord]
     others: list[ClaimRecord]
+    dropped: list[ClaimRecord]
 
     @property
     def all(self) -> list[ClaimRecord]:
@@ -104,13 +111,47 @@ def _one_for_each_number(claims: Sequence[Claim]) -> list[Claim]:
     return remaining
 
 
+def edited_attributes(
+    record: DatasetRecord, claims: Iterable[ClaimRecord], entries: Iterable[DocumentEntry]
+) -> frozenset[str]:
+    """Return the attributes that somebody has changed in a record since its documents were imported.
+
+    Either the creator declares a value that no document has stated, or whatever the documents have stated about the
+    attribute was withdrawn. `claims` are the claims about the record, and `entries` its documents.
+    """
+    imported_ids = {claim_id for entry in entries for claim_id in entry.claims}
+    imported_claims: dict[str, list[ClaimRecord]] = {}
+    for claim in claims:
+        if claim.id in imported_ids:
+            imported_claims.setdefault(claim.attribute, []).append(claim)
+
+    return frozenset(name for name in CLAIMED if _is_edited(record.declared_value(name), imported_claims.get(name, ())))
+
+
+def _is_edited(declared_value: ClaimValue, imported_claims: Sequence[ClaimRecord]) -> bool:
+    """Return whether an attribute is no longer as documents have stated it.
+
+    `declared_value` is what the creator of the record declares, and `imported_claims` are what the documents state.
+    """
+    if declared_value is not None:
+        return not any(is_same_value(claim.value, declared_value) for claim in imported_claims)
+
+    statuses = {claim.status for claim in imported_claims}
+    return ClaimStatus.WITHDRAWN in statuses and statuses.isdisjoint(OPEN_STATUSES)
+
+
 def change_claims(
-    current: Sequence[ClaimRecord], earlier_ids: Collection[UUID], drafts: Sequence[ClaimDraft], now: datetime
+    current: Sequence[ClaimRecord],
+    earlier_ids: Collection[UUID],
+    drafts: Sequence[ClaimDraft],
+    edited: Collection[str],
+    now: datetime,
 ) -> ClaimChanges:
     """Compare the claims of a document with the current claims of a record, and return what the import changes.
 
     `earlier_ids` are the claims from the version of the document that was imported before. Those that the document no
-    longer makes are withdrawn. Those that somebody has rejected or withdrawn are not made again.
+    longer makes are withdrawn. Those that somebody has rejected or withdrawn are not made again. New declarations about
+    attributes that somebody has `edited` are withdrawn from the beginning, so that they do not replace the edit.
     """
     earlier = {statement_of(claim): claim for claim in current if claim.id in earlier_ids}
     statements: set[tuple[object, ...]] = set()
@@ -127,6 +168,9 @@ def change_claims(
         claim = earlier.pop(statement, None)
         if claim is None:
             claim = new_claim(draft, dataset_id=0, now=now)  # the record may not have an id yet
+            is_active_declaration = claim.level is EvidenceLevel.DECLARED and claim.status is ClaimStatus.ACTIVE
+            if is_active_declaration and claim.attribute in edited:
+                claim = withdrawn(claim, now)
             added.append(claim)
         elif claim.status is ClaimStatus.PROPOSED and draft.status is ClaimStatus.ACTIVE:
             claim = _accepted(claim, draft.author, now)
@@ -139,7 +183,24 @@ def change_claims(
             changed[claim.id] = withdrawn(claim, now)
 
     others = [claim for claim in current if claim.id not in changed]
-    return ClaimChanges(of_document, added, list(changed.values()), others)
+    return ClaimChanges(of_document, added, list(changed.values()), others, list(earlier.values()))
+
+
+def without_dropped_declarations(draft: Draft, changes: ClaimChanges) -> Draft:
+    """Return a record without declarations that repeat what its document has stated before and no longer states.
+
+    A creator who sends a record back with the values of the document has not edited them.
+    """
+    for claim in changes.dropped:
+        is_repeated = claim.value is not None and is_same_value(claim.value, draft.declared_value(claim.attribute))
+        if is_repeated and not any(_has_same_value(claim, other) for other in changes.of_document):
+            draft = without_declaration(draft, claim.attribute)
+    return draft
+
+
+def _has_same_value(claim: ClaimRecord, other: ClaimRecord) -> bool:
+    """Return whether two claims state the same value of the same attribute."""
+    return claim.attribute == other.attribute and is_same_value(claim.value, other.value)
 
 
 def limit_proposals(changes: ClaimChanges, limit: int) -> tuple[ClaimChanges, list[ClaimRecord]]:
