@@ -160,6 +160,7 @@ LICENCES = {
         ("MIT", ["either"]),
         ("Apache-2.0 OR GPL-3.0-only", ["either"]),
         ("CC-BY-4.0 AND MIT", ["both"]),
+        ("(MIT)", ["either"]),
         ("MIT,CC-BY-4.0", ["by", "either"]),
         ("kaggle TERMS", ["words"]),
         ("unknown", ["none", "unspecified"]),
@@ -175,7 +176,7 @@ async def test_licences_are_filtered_by_expression_family_and_absence(
     assert await names(ada, license=value) == expected_names
 
 
-@pytest.mark.parametrize("value", ["MIT AND (", "MIT OR", "NOSUCH-*", "CC-*-4.0"])
+@pytest.mark.parametrize("value", ["MIT AND (", "MIT OR", "(MIT", "MIT)", ")MIT(", "()", "NOSUCH-*", "CC-*-4.0"])
 async def test_a_licence_that_is_no_expression_is_refused_in_both_languages(
     reader: httpx2.AsyncClient, value: str
 ) -> None:

@@ -203,6 +203,8 @@ def licence_filter_words(text: str) -> tuple[str, ...] | None:
     sources also name licences that SPDX does not list.
     """
     simple = _simplify(text)
+    if not simple:
+        return None
     if simple in _UNKNOWN:
         return (UNKNOWN_LICENCE,)
     if "*" in text:
@@ -211,10 +213,20 @@ def licence_filter_words(text: str) -> tuple[str, ...] | None:
     trimmed_text = " ".join(text.split())
     expression = _find_expression(simple, trimmed_text)
     if expression is not None:
-        return licence_alternatives(expression)
+        return licence_alternatives(expression) if _has_paired_parentheses(text) else None
 
     is_malformed_expression = _OPERATOR.search(text) is not None
     return None if is_malformed_expression else (trimmed_text,)
+
+
+def _has_paired_parentheses(text: str) -> bool:
+    """Return whether each parenthesis that a text opens is closed after it, and no other one is."""
+    depth = 0
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        if depth < 0:
+            return False
+    return depth == 0
 
 
 def _licence_family(pattern: str) -> tuple[str, ...] | None:
