@@ -245,6 +245,16 @@ async def test_search_joins_its_criteria(ada: httpx2.AsyncClient) -> None:
     assert "transparency" in refusal.json()["detail"]
 
 
+async def test_facets_offer_no_blank_file_type(ada: httpx2.AsyncClient) -> None:
+    """Every value of a facet finds, as a filter, as many records as the facet says; a blank one would find all."""
+    for file_type in ("", "  ", "csv", "CSV"):
+        await create_record(ada, file_type=file_type)
+
+    facets = (await ada.get("/datasets/facets")).json()
+    assert (facets["total_count"], facets["values"]["file_type"]) == (4, [{"value": "csv", "count": 2}])
+    assert len((await ada.get("/datasets", params={"file_type": "CSV"})).json()) == 2
+
+
 async def test_facets_count_under_the_filters(ada: httpx2.AsyncClient) -> None:
     """Facets return values with counts, three-valued flags and ranges of the records that match the filters."""
     await create_record(ada, domain=["health", "vision"], year=2010, is_split=True)

@@ -83,8 +83,12 @@ class FacetCounter:
             self.add_range(column, low, high)
 
     def add_text(self, facet: str, spelling: str, count: int) -> None:
-        """Add `count` records that have a text in this spelling."""
-        self._add_spellings(facet, comparison_key(facet, spelling), {spelling: count})
+        """Add `count` records that have a text in this spelling.
+
+        A blank text counts as not known, because as the value of a filter it would count as not given.
+        """
+        if spelling.strip():
+            self._add_spellings(facet, comparison_key(facet, spelling), {spelling: count})
 
     def _add_spellings(self, facet: str, key: str, spelling_counts: SpellingCounts) -> None:
         """Add records that have some spellings of a folded value."""
