@@ -341,6 +341,28 @@ async def test_uploads_are_listed_and_deleted_by_their_owner(
     assert (await upload(ada, b"x" * 10_000)).status_code == 201
 
 
+async def test_records_forget_what_was_measured_in_a_deleted_upload(
+    ada: httpx2.AsyncClient, bob: httpx2.AsyncClient
+) -> None:
+    """They can no longer be trained on, whereas what their owner declares stays, as do the records of others."""
+    upload_record = (await upload(ada, TABLE)).json()
+    path = upload_record["file_path"]
+    record = await create_record(ada, file_path=path, features_number=7, metadata={"tags": ["t"]})
+    other_record = await create_record(ada, file_path="people.csv")
+    foreign_record = await create_record(bob, file_path=path)
+    trainable_ids = [dataset["id"] for dataset in (await ada.get("/datasets?trainable=true")).json()]
+    assert (trainable_ids, record["instances_number"]) == ([record["id"], other_record["id"]], 3)
+
+    assert (await ada.delete(f"/files/{upload_record['id']}")).status_code == 204
+    assert (await ada.get("/datasets?trainable=true")).json() == [other_record]
+    changed_record = (await ada.get(f"/datasets/{record['id']}")).json()
+    assert changed_record["metadata"] == {"tags": ["t"]}
+    assert (changed_record["instances_number"], changed_record["features_number"]) == (None, 7)
+    claims = (await evidence(ada, record["id"]))["claims"]
+    assert {claim["status"] for claim in claims if claim["level"] == "measured"} == {"withdrawn"}
+    assert (await bob.get(f"/datasets/{foreign_record['id']}")).json() == foreign_record
+
+
 @pytest.mark.parametrize(
     ("path", "body", "content_type"),
     [

@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 from datetime import UTC, datetime, timedelta
 from typing import Final
+from uuid import UUID
 
 import structlog
 from msgspec.structs import replace
@@ -56,6 +57,20 @@ class BackgroundMeasurer:
     def wake(self) -> None:
         """Look for unfinished measurements at once; to be called after a transaction that has noted one."""
         self._has_new.set()
+
+    async def forget_file(self, file_path: str, owner: UUID) -> None:
+        """Remove the measurement of a data file that is to be deleted from all records of an owner that name it."""
+        async with self._database.reading() as connection:
+            dataset_ids = await store.ids_of_records_with_file(connection, file_path, owner)
+
+        for dataset_id in dataset_ids:
+            async with self._catalog.writing(even_if_disk_full=True) as writer:
+                record = await store.read_dataset(writer.transaction, dataset_id)
+                # The record may have been changed or deleted since the query.
+                if record is None or record.file_path != file_path:
+                    continue
+                await _write_measurement(writer, record, Measurement())
+                await pending_store.remove_pending(writer.transaction, dataset_id)
 
     async def run(self) -> None:
         """Finish measurements until cancelled; errors are logged, and the measurement is tried again."""

@@ -193,6 +193,12 @@ async def hidden_datasets(connection: Reader, *, offset: int, limit: int) -> tup
     return to_records(rows), int(await connection.scalar(count))
 
 
+async def ids_of_records_with_file(connection: Reader, file_path: str, owner: UUID) -> list[int]:
+    """Return the ids of an owner's records that name a data file by this path."""
+    query = sa.select(datasets.c.id).where(datasets.c.owner == owner, datasets.c.file_path == file_path)
+    return [row["id"] for row in await connection.all(query.order_by(datasets.c.id))]
+
+
 async def dataset_from_source(connection: Reader, source_digests: Sequence[str]) -> DatasetRecord | None:
     """Return the record that was imported with one of these sources, or None; the digests contain the owner."""
     query = _DATASETS_WITH_OWNERS.where(datasets.c.source_digest.in_(source_digests))

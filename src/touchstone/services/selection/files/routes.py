@@ -62,11 +62,14 @@ async def upload_file(request: Request) -> Response:
 
 @router.delete("/{file_id}", status_code=204, summary="Delete an upload")
 async def delete_file(request: Request, file_id: str) -> Response:
-    """Delete an upload, which frees its bytes; records that name the file stay, but can no longer be trained on."""
+    """Delete an upload, which frees its bytes; records that name the file stay, but lose what was measured in it."""
     ctx = RequestContext(request)
     owner = ctx.require_owner()
 
-    await ctx.services.uploads.delete(file_id, owner)
+    # Records forget the file first, so that the deletion can simply be repeated if this fails.
+    file = await ctx.services.uploads.get(file_id, owner)
+    await ctx.services.background_measurer.forget_file(file.file_path, owner)
+    await ctx.services.uploads.delete(file.id, owner)
 
     return Response(status_code=204)
 

@@ -53,6 +53,12 @@ async def load_files(connection: Reader, owner: UUID) -> list[FileRecord]:
     return [_to_record(row) for row in await connection.all(query)]
 
 
+async def find_file(connection: Reader, file_id: UUID, owner: UUID) -> FileRecord | None:
+    """Return an owner's upload, or None if the owner has no such upload."""
+    row = await connection.first(sa.select(files).where(files.c.id == file_id, files.c.owner == owner))
+    return None if row is None else _to_record(row)
+
+
 async def delete_file(transaction: Writer, file_id: UUID, owner: UUID) -> FileRecord | None:
     """Delete the row of an owner's upload and return it, or None if the owner has no such upload."""
     condition = (files.c.id == file_id) & (files.c.owner == owner)

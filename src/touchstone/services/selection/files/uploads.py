@@ -116,8 +116,8 @@ class Uploads:
         async with self._database.reading() as connection:
             return await store.load_files(connection, owner)
 
-    async def delete(self, file_id: str, owner: UUID) -> None:
-        """Delete an upload; records that name it remain, but their file can no longer be opened.
+    async def get(self, file_id: str, owner: UUID) -> FileRecord:
+        """Return the record of an upload.
 
         Raises:
             UploadNotFound: the owner has no upload with this id.
@@ -126,8 +126,20 @@ class Uploads:
         if uuid is None:
             raise UploadNotFound
 
+        async with self._database.reading() as connection:
+            record = await store.find_file(connection, uuid, owner)
+        if record is None:
+            raise UploadNotFound
+        return record
+
+    async def delete(self, file_id: UUID, owner: UUID) -> None:
+        """Delete an upload; records that name it remain, but their file can no longer be opened.
+
+        Raises:
+            UploadNotFound: the owner has no upload with this id.
+        """
         async with self._database.writing(even_if_disk_full=True) as transaction:
-            record = await store.delete_file(transaction, uuid, owner)
+            record = await store.delete_file(transaction, file_id, owner)
             if record is None:
                 raise UploadNotFound
 
