@@ -12,6 +12,7 @@ from uuid import UUID
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 import touchstone
 import touchstone.startup.whole_product
@@ -109,6 +110,27 @@ def test_every_kind_of_validation_error_has_a_text() -> None:
             kinds |= {kind for bound, kind in KINDS_BY_BOUND.items() if bound in node}
     assert kinds >= {"tuple_type", "greater_than_equal", "unknown_name", "cell"}
     assert kinds - VALIDATION.keys() == set()
+
+
+def kinds_of_errors(model: type[RequestModel], body: Mapping[str, Any]) -> set[str]:
+    """Return the kinds of the errors that a request with this body has."""
+    try:
+        model.model_validate(body)
+    except ValidationError as error:
+        return {detail["type"] for detail in error.errors(include_input=False)}
+    return set()
+
+
+def test_the_limit_of_a_text_is_one_of_characters() -> None:
+    """A limit that pydantic checks behind another validator would speak of items."""
+    long_text = "x" * 1_000_001
+    kinds_by_field = {
+        f"{model.__name__}.{name}": kinds_of_errors(model, {field.alias or name: long_text})
+        for model in request_models()
+        for name, field in model.model_fields.items()
+    }
+    assert "string_too_long" in kinds_by_field["Registration.email"]
+    assert [field for field, kinds in kinds_by_field.items() if "too_long" in kinds] == []
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def is_clean_text(value: str) -> bool:
     return "\x00" not in value
 
 
-def _strip_text(value: Any) -> Any:
+def strip_text(value: Any) -> Any:
     """Return a text without white space around it, and any other value unchanged for pydantic to refuse."""
     return value.strip() if isinstance(value, str) else value
 
@@ -51,7 +51,7 @@ ShortText = Annotated[str, Field(max_length=SHORT_TEXT), AfterValidator(require_
 Name = Annotated[
     str,
     Field(min_length=1, max_length=SHORT_TEXT),
-    BeforeValidator(_strip_text),
+    BeforeValidator(strip_text),
     AfterValidator(require_clean_text),
 ]
 Flag = StrictBool

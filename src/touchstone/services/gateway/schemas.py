@@ -9,7 +9,7 @@ from uuid import UUID
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from touchstone.http.request_models import SHORT_TEXT, Flag, Name, RequestModel, require_clean_text
+from touchstone.http.request_models import SHORT_TEXT, Flag, Name, RequestModel, require_clean_text, strip_text
 from touchstone.messages.locales import DEFAULT_LOCALE
 from touchstone.services.gateway.passwords import MAX_LENGTH, MIN_LENGTH
 from touchstone.services.gateway.public_routes import API
@@ -30,11 +30,6 @@ def _check_email(value: str) -> str:
     return value
 
 
-def _strip_text(value: Any) -> Any:
-    """Return a text without surrounding spaces, and a value of another type as it is."""
-    return value.strip() if isinstance(value, str) else value
-
-
 def _hide_default(schema: dict[str, Any]) -> None:
     """Remove the default from a JSON schema, because it stands for a field that was not sent and is never stored."""
     schema.pop("default")
@@ -42,8 +37,8 @@ def _hide_default(schema: dict[str, Any]) -> None:
 
 Email = Annotated[
     str,
-    BeforeValidator(_strip_text),
     Field(max_length=SHORT_TEXT, json_schema_extra={"format": "email"}),
+    BeforeValidator(strip_text),
     AfterValidator(require_clean_text),
     AfterValidator(_check_email),
 ]
