@@ -20,7 +20,8 @@ from tests.selection.claims import (
     state,
     withdraw_claim,
 )
-from tests.selection.conftest import ADA, BOB, client_of, create_record
+from tests.selection.conftest import ADA, BOB, FOUR, client_of, create_record
+from tests.selection.test_selection_bulk import import_all
 from tests.selection.test_selection_following import second_backend, wait_for_response
 from touchstone.core.settings import Settings
 from touchstone.database import change_counters
@@ -59,6 +60,28 @@ async def test_what_a_creator_declares_is_presented_as_claims(database: Database
     assert {claim["id"] for claim in (await evidence(ada, record["id"]))["claims"]} == {
         claim["id"] for claim in content["claims"]
     }
+
+
+@pytest.mark.parametrize("is_bulk", [False, True])
+async def test_a_declaration_has_the_time_at_which_it_was_made(ada: httpx2.AsyncClient, is_bulk: bool) -> None:
+    """Changing one value of a record does not make the others newer, whether by a PATCH or by a bulk import."""
+    source = {"source": {"name": "hub", "key": "1"}}
+    record = await create_record(ada, year=2001, transparency=True, metadata=source)
+
+    async def change(**fields: Any) -> dict[str, str]:
+        """Change the record, and return when each attribute was declared."""
+        body = {**FOUR, "metadata": source, **fields}
+        if is_bulk:
+            assert (await import_all(ada, [body]))["updated"] == 1
+        else:
+            assert (await ada.patch(f"/datasets/{record['id']}", json=body)).status_code == 200
+        return {claim["attribute"]: claim["at"] for claim in (await evidence(ada, record["id"]))["claims"]}
+
+    times = await change(year=2002, transparency=True, description="other")
+    changed_record = (await ada.get(f"/datasets/{record['id']}")).json()
+    assert times == {"year": changed_record["updated_at"], "transparency": record["created_at"]}
+    assert await change(year=2002, transparency=True, description="yet another") == times
+    assert (await change(year=2002, transparency=False))["year"] == times["year"]
 
 
 async def test_a_creator_adds_a_claim_that_counts(ada: httpx2.AsyncClient) -> None:

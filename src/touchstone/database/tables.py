@@ -55,6 +55,8 @@ datasets = sa.Table(
     _json_column("measured_attributes"),
     # What the claims about each attribute amount to; an attribute without an entry is merely declared by the creator.
     _json_column("attribute_evidence"),
+    # When the creator has declared an attribute, by its name, where that was after the record was created.
+    _json_column("declared_at"),
     # An administrator has hidden the record from everybody but its owner.
     sa.Column("is_hidden", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("hidden_reason", sa.Text, nullable=True),

@@ -11,7 +11,7 @@ from touchstone.database.engine import Database, Reader, Writer
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.catalog_writer import CatalogWriter
 from touchstone.services.selection.datasets import record_usage_store, store
-from touchstone.services.selection.datasets.dataset_record import DatasetRecord, content_size
+from touchstone.services.selection.datasets.dataset_record import DatasetRecord, content_size, with_declaration_times
 from touchstone.services.selection.datasets.declared_record import DeclaredRecord
 from touchstone.services.selection.datasets.measured_record import target_of
 from touchstone.services.selection.datasets.new_records import NewRecords
@@ -293,7 +293,7 @@ async def _update_records(writer: CatalogWriter, updates: Sequence[_Update]) -> 
         draft = update.draft
         if update.stored.attribute_evidence is not None:
             draft = await _resolve_claims(writer.transaction, update)
-        drafts.append(draft)
+        drafts.append(with_declaration_times(draft, update.stored))
 
     await writer.update_many(drafts)
 

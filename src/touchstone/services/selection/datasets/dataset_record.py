@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 from uuid import UUID
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from touchstone.core.attributes import ATTRIBUTES, Kind
 from touchstone.core.evidence import CLAIMED_ATTRIBUTES, AttributeEvidence, ClaimValue, EvidenceByAttribute
@@ -37,7 +38,7 @@ _LABEL_COLUMNS: Final = (
 )
 # Everything except the JSON columns that can be large and that the columns in memory do not need as a whole.
 COLUMNS_WITHOUT_METADATA: Final = (
-    *(column for column in datasets.c if column.name not in ("metadata", "measured_attributes")),
+    *(column for column in datasets.c if column.name not in ("metadata", "measured_attributes", "declared_at")),
     *_LABEL_COLUMNS,
 )
 
@@ -52,6 +53,8 @@ class DatasetDraft(msgspec.Struct, frozen=True, kw_only=True):
         measured_attributes: the attributes that were filled in from the data file and not declared by anybody.
         attribute_evidence: what the claims about an attribute amount to; an attribute without an entry is merely
             declared by the creator of the record.
+        declared_at: when the creator has declared a flag or a number, by its name; an attribute without an entry was
+            declared when the record was created.
         is_hidden: whether an administrator has hidden the record from everybody but its owner.
         hidden_reason: why it is hidden, for the owner.
         source_digest: identifies the owner, the source and the key in the source of an imported record.
@@ -68,6 +71,7 @@ class DatasetDraft(msgspec.Struct, frozen=True, kw_only=True):
     metadata: dict[str, Any] | None
     measured_attributes: list[str] | None
     attribute_evidence: EvidenceByAttribute | None = None
+    declared_at: Mapping[str, datetime] | None = None
     is_hidden: bool = False
     hidden_reason: str | None = None
     source_digest: str | None = None
@@ -87,6 +91,25 @@ class DatasetDraft(msgspec.Struct, frozen=True, kw_only=True):
     def declared_attributes(self) -> dict[str, AttributeValue]:
         """Return all attributes as the creator of the record declares them, whatever claims say about them."""
         return {**self.attributes, **{name: self.declared_value(name) for name in CLAIMED_ATTRIBUTES}}
+
+
+Draft = TypeVar("Draft", bound=DatasetDraft)
+
+
+def with_declaration_times(draft: Draft, before: DatasetDraft) -> Draft:
+    """Return a changed record that knows when its creator has declared each flag and number.
+
+    What the creator declares otherwise than `before` the change is declared at the moment of the change.
+    """
+    earlier_times = before.declared_at or {}
+    times: dict[str, datetime] = {}
+    for name in CLAIMED_ATTRIBUTES:
+        value = draft.declared_value(name)
+        if value is not None and value != before.declared_value(name):
+            times[name] = draft.updated_at
+        elif value is not None and name in earlier_times:
+            times[name] = earlier_times[name]
+    return replace(draft, declared_at=times or None)
 
 
 class RecordLabels(msgspec.Struct, frozen=True, kw_only=True):
@@ -159,6 +182,7 @@ def column_values(draft: DatasetDraft, version: int) -> dict[str, Any]:
         "owner": draft.owner,
         "visibility": draft.visibility,
         "attribute_evidence": draft.attribute_evidence or None,
+        "declared_at": draft.declared_at or None,
         "is_hidden": draft.is_hidden,
         "hidden_reason": draft.hidden_reason,
         "source_digest": draft.source_digest,
@@ -226,6 +250,7 @@ def to_written_record(draft: DatasetDraft, row: Mapping[str, Any]) -> DatasetRec
         metadata=draft.metadata,
         measured_attributes=draft.measured_attributes,
         attribute_evidence=draft.attribute_evidence,
+        declared_at=draft.declared_at,
         is_hidden=draft.is_hidden,
         hidden_reason=draft.hidden_reason,
         source_digest=draft.source_digest,
@@ -265,6 +290,7 @@ def to_record(row: Mapping[str, Any]) -> DatasetRecord:
         metadata=row.get("metadata"),
         measured_attributes=row.get("measured_attributes"),
         attribute_evidence=_to_evidence(row["attribute_evidence"]),
+        declared_at=_to_times(row.get("declared_at")),
         is_hidden=row["is_hidden"],
         hidden_reason=row["hidden_reason"],
         source_digest=row["source_digest"],
@@ -281,6 +307,11 @@ def _to_evidence(stored_evidence: Mapping[str, Any] | None) -> EvidenceByAttribu
     if stored_evidence is None:
         return None
     return msgspec.convert(stored_evidence, dict[str, AttributeEvidence])
+
+
+def _to_times(stored_times: Mapping[str, str] | None) -> Mapping[str, datetime] | None:
+    """Return the times at which attributes of a record were declared from its JSON column."""
+    return None if stored_times is None else msgspec.convert(stored_times, dict[str, datetime])
 
 
 def _to_labels(values: Mapping[str, Any]) -> RecordLabels:

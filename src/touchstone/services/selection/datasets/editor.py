@@ -21,7 +21,11 @@ from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.catalog_writer import CatalogWriter
 from touchstone.services.selection.datasets import store
 from touchstone.services.selection.datasets.background_measurement import BackgroundMeasurer
-from touchstone.services.selection.datasets.dataset_record import DatasetDraft, DatasetRecord
+from touchstone.services.selection.datasets.dataset_record import (
+    DatasetDraft,
+    DatasetRecord,
+    with_declaration_times,
+)
 from touchstone.services.selection.datasets.declared_record import DeclaredRecord
 from touchstone.services.selection.datasets.encoded_records import EncodedRecord, encode_records
 from touchstone.services.selection.datasets.measured_record import (
@@ -307,4 +311,4 @@ async def _change_claims(
         measured_values = last_measurement.attribute_values(target)
         await claims.replace_measurements(transaction, measured_values)
 
-    return claims.resolve(draft)
+    return with_declaration_times(claims.resolve(draft), current)

@@ -29,6 +29,7 @@ _IDS_PER_QUERY: Final = 1000
 _COLUMNS_OUTSIDE_CATALOG: Final = (
     *FLAGS,
     "measured_attributes",
+    "declared_at",
     "hidden_reason",
     "source_digest",
     "changed_at_version",

@@ -76,17 +76,14 @@ def without_declaration(draft: Draft, attribute: str) -> Draft:
 
 
 def _declaration(record: DatasetRecord, attribute: str, value: ClaimValue, claim_id: UUID) -> ClaimRecord:
-    """Return a declaration as a claim.
-
-    The record does not keep when each value was declared; it was at the last change of the record or before.
-    """
+    """Return a declaration as a claim."""
     return ClaimRecord(
         id=claim_id,
         dataset_id=record.id,
         attribute=attribute,
         value=value,
         author=record.owner,
-        created_at=record.updated_at,
+        created_at=(record.declared_at or {}).get(attribute, record.created_at),
     )
 
 
