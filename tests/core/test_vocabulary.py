@@ -61,6 +61,12 @@ def test_possible_values_are_listed_in_neither_language() -> None:
     assert texts == ["valeurs possibles\u00a0: 'a', 'b', 'c'", "possible values: 'a', 'b', 'c'"]
 
 
+def test_whole_numbers_have_no_decimal_point() -> None:
+    """In French, a decimal point would not even be one; a limit of 100 percent is the float 100.0 in its schema."""
+    texts = [validation_text("less_than_equal", "", {"le": 100.0}, locale) for locale in LOCALES]
+    assert texts == ["doit être au plus 100", "must be at most 100"]
+
+
 # The kinds of errors that pydantic can report where its schema has a node of this type; wrappers report none.
 KINDS_BY_NODE_TYPE = {
     "str": {"string_type", "string_too_short", "string_too_long", "string_pattern_mismatch"},

@@ -1,6 +1,7 @@
 """Bulk import: the lines of a body become records, a key makes it repeatable, and what is wrong is reported by line."""
 
 import asyncio
+import codecs
 import json
 import math
 from collections.abc import AsyncIterator, Sequence
@@ -545,6 +546,13 @@ def test_long_lines_are_cut_off() -> None:
         (4, b"three"),
         (6, b"four"),
     ]
+
+
+async def test_a_byte_order_mark_is_no_part_of_the_first_line(ada: httpx2.AsyncClient) -> None:
+    """Editors on Windows begin files with it; anywhere else it makes a line malformed."""
+    line = json.dumps(FOUR).encode() + b"\n"
+    _batches, totals = await import_lines(ada, codecs.BOM_UTF8 + line + codecs.BOM_UTF8 + line)
+    assert (totals["made"], totals["refused"]) == (1, 1)
 
 
 def _values(attribute_kind: Kind) -> strategies.SearchStrategy[Any]:

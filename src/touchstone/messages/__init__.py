@@ -155,5 +155,10 @@ def _fill_placeholders(translations: Text, facts: Mapping[str, Any], locale: str
 
 
 def _countable(fact: Any, locale: str) -> CountedText:
-    """Return a fact of a sentence as text with its count; one that was formatted with its count stays as it is."""
+    """Return a fact of a sentence as text with its count; one that was formatted with its count stays as it is.
+
+    A float that is a whole number is written without a decimal point, which is a comma in French.
+    """
+    if isinstance(fact, float) and fact.is_integer():
+        fact = int(fact)
     return fact if isinstance(fact, CountedText) else with_count(str(fact), fact, locale)

@@ -1,5 +1,6 @@
 """Splitting a request body, which arrives in chunks, into lines."""
 
+import codecs
 from collections.abc import AsyncIterator, Sequence
 from typing import Final, NamedTuple
 
@@ -19,7 +20,10 @@ class BodyLine(NamedTuple):
 
 
 class LineSplitter:
-    """Splits the chunks of a body into lines, and keeps no line in memory that is too long."""
+    """Splits the chunks of a body into lines, and keeps no line in memory that is too long.
+
+    A byte order mark, with which some editors begin a file in UTF-8, is no part of the first line.
+    """
 
     def __init__(self, max_bytes: int) -> None:
         """Prepare to split a body, whose lines may have at most `max_bytes` bytes each."""
@@ -46,6 +50,9 @@ class LineSplitter:
 
     def _number_lines(self, contents: Sequence[bytes]) -> list[BodyLine]:
         """Return the lines that are complete now, except blank ones, with their numbers."""
+        if self._line_count == 0 and contents:
+            contents = [contents[0].removeprefix(codecs.BOM_UTF8), *contents[1:]]
+
         lines: list[BodyLine] = []
         for number, content in enumerate(contents, start=self._line_count + 1):
             if self._is_too_long or len(content) > self._max_bytes:
