@@ -55,6 +55,14 @@ def test_fields_are_named_by_their_labels_and_sizes_in_megabytes() -> None:
     assert localize_error(problem("invalid_weights", "Poids invalides"), french).detail == "Poids invalides"
 
 
+@pytest.mark.parametrize("parameter", ["license", "gate.license"])
+def test_a_licence_that_is_no_expression_is_refused_on_the_page(client: httpx2.Client, parameter: str) -> None:
+    """The page of the ranking says so with the name that the filter has on the page, not with that of the API."""
+    page_text = html.unescape(client.get("/app/", params={parameter: "(MIT"}).text)
+    assert "Licence: “(MIT” is neither an SPDX expression" in page_text
+    assert "filters.license" not in page_text
+
+
 @pytest.mark.parametrize(("number", "localized_number"), NUMBERS)
 def test_numbers_in_texts_follow_the_language(number: str, localized_number: str) -> None:
     """Numbers have French separators; dates keep their own format."""

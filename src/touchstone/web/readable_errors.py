@@ -44,6 +44,10 @@ _LABELS: Final[Mapping[str, str]] = {
     "dataset_id": "dataset",
     "locale": "language",
     "exclude": "exclude",
+    "q": "rank_q",
+    "license": "rank_license",
+    "language": "rank_language",
+    "file_type": "rank_file_type",
 }
 # The names of form fields that differ from the API's names.
 _FORM_FIELDS: Final[Mapping[str, str]] = {

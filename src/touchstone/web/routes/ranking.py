@@ -27,6 +27,7 @@ from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.rank_filters import FILTERS, SEARCH, FilterInput
 from touchstone.web.rank_gates import GATE_PREFIX
 from touchstone.web.rank_state import MAX_PINS, RankState, parse_small_integer
+from touchstone.web.readable_errors import localize_error
 from touchstone.web.views import rank_table, weighted_criteria
 from touchstone.web.views.filter_form import (
     FilterChip,
@@ -290,7 +291,8 @@ async def _fetch_ranked_state(ctx: PageContext, state: RankState) -> RankedState
             raise
         # The API checks the filters more strictly than the page does, and cannot search by words just after its start.
         named_filters = _filters_named_by(error, state)
-        return RankedState(state, EMPTY_RANKING, named_filters, problem=error.detail)
+        problem = localize_error(error, ctx.localizer).detail
+        return RankedState(state, EMPTY_RANKING, named_filters, problem=problem)
 
     is_beyond_last_page = ranking.total_count > 0 and not ranking.datasets
     if is_beyond_last_page:
