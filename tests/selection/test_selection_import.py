@@ -1,5 +1,6 @@
 """Import of metadata documents: from the document to the record, its claims, and importing it again."""
 
+import asyncio
 import json
 import socket
 import threading
@@ -118,6 +119,14 @@ async def test_importing_again_changes_nothing(ada: httpx2.AsyncClient) -> None:
         claim["id"] for claim in first_result["evidence"]
     )
     assert len((await ada.get("/datasets/")).json()) == 1
+
+
+async def test_the_same_document_at_the_same_time_changes_nothing(ada: httpx2.AsyncClient) -> None:
+    """Of several requests that find no record, the others find that of the first before they write."""
+    imports = [import_document(ada, as_bytes(CROISSANT), "signs.json") for _ in range(6)]
+    results = await asyncio.gather(*imports)
+    assert sorted(result["status"] for result in results) == ["created", *["unchanged"] * 5]
+    assert results[0]["dataset"] == results[1]["dataset"]
 
 
 async def test_a_changed_document_updates_its_record(ada: httpx2.AsyncClient) -> None:

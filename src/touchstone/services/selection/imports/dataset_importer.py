@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from touchstone.core.errors import RecordQuotaExceeded
 from touchstone.core.evidence import EvidenceLevel
 from touchstone.core.identity import Caller
-from touchstone.database.engine import Database
+from touchstone.database.engine import Database, Reader
 from touchstone.metadata.documents import ImportedDocument, RejectedPart
 from touchstone.metadata.reading_protocol import ReadDataset
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
@@ -124,14 +124,17 @@ class DocumentImporter:
             return ImportOutcome(status=ImportStatus.REJECTED, error=_invalid_record(error))
 
         digests = source_digests(self._owner, dataset, self._order)
-        unchanged = await self._find_unchanged(digests, entry)
-        if unchanged is not None:
-            return unchanged
+        async with self._database.reading() as connection:
+            outcome = await self._find_unchanged(connection, digests, entry)
+        if outcome is not None:
+            return outcome
 
-        outcome: ImportOutcome | None = None
         try:
             async with self._catalog.writing() as writer:
-                outcome = await self._write(writer, digests, dataset, entry)
+                # Another request may have imported the same document before the catalog was free.
+                outcome = await self._find_unchanged(writer.transaction, digests, entry)
+                if outcome is None:
+                    outcome = await self._write(writer, digests, dataset, entry)
                 if self._order.dry_run:
                     raise _EndOfDryRun
         except RecordQuotaExceeded as error:
@@ -167,23 +170,23 @@ class DocumentImporter:
             unmapped=dict(document.unmapped),
         )
 
-    async def _find_unchanged(self, digests: Sequence[str], entry: DocumentEntry) -> ImportOutcome | None:
+    async def _find_unchanged(
+        self, connection: Reader, digests: Sequence[str], entry: DocumentEntry
+    ) -> ImportOutcome | None:
         """Return the outcome if the document was imported before and nothing has to change; otherwise None.
 
         `digests` identify the source of the record. Nothing has to change if the content of the document is the same,
         the record has the requested visibility, and there is no proposal that the order would accept.
         """
-        async with self._database.reading() as connection:
-            record = await store.dataset_from_source(connection, digests)
-            if record is None:
-                return None
+        record = await store.dataset_from_source(connection, digests)
+        if record is None:
+            return None
 
-            earlier = earlier_version(read_entries(record.metadata), entry)
-            if earlier is None or earlier.digest != entry.digest or not earlier.is_complete:
-                return None
+        earlier = earlier_version(read_entries(record.metadata), entry)
+        if earlier is None or earlier.digest != entry.digest or not earlier.is_complete:
+            return None
 
-            claims = await claim_store.read_claims(connection, record.id)
-
+        claims = await claim_store.read_claims(connection, record.id)
         if self._order.visibility not in (None, record.visibility):
             return None
 
