@@ -348,10 +348,11 @@ async def test_records_forget_what_was_measured_in_a_deleted_upload(
     upload_record = (await upload(ada, TABLE)).json()
     path = upload_record["file_path"]
     record = await create_record(ada, file_path=path, features_number=7, metadata={"tags": ["t"]})
+    same_record = await create_record(ada, file_path=f"./{path.replace('/', '//')}")
     other_record = await create_record(ada, file_path="people.csv")
     foreign_record = await create_record(bob, file_path=path)
     trainable_ids = [dataset["id"] for dataset in (await ada.get("/datasets?trainable=true")).json()]
-    assert (trainable_ids, record["instances_number"]) == ([record["id"], other_record["id"]], 3)
+    assert (trainable_ids, record["instances_number"]) == ([record["id"], same_record["id"], other_record["id"]], 3)
 
     assert (await ada.delete(f"/files/{upload_record['id']}")).status_code == 204
     assert (await ada.get("/datasets?trainable=true")).json() == [other_record]

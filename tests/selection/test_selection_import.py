@@ -11,16 +11,19 @@ import httpx2
 import pytest
 import sqlalchemy as sa
 
-from tests.metadata.examples import CARD, CROISSANT, DATASHEET, DCAT_US, INFOS, PMLB, as_bytes, sources
-from tests.selection.conftest import BOB, client_of, create_record
+from tests.metadata.examples import CARD, CROISSANT, DATASHEET, DCAT_US, INFOS, PMLB, as_bytes, read_dataset, sources
+from tests.selection.conftest import ADA, BOB, client_of, create_record
 from touchstone.core.identity import Caller
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.database.tables import datasets
 from touchstone.http.backend_auth import CALLER
 from touchstone.metadata.readers.standards import STANDARDS
+from touchstone.metadata.reading_protocol import ReadDataset
 from touchstone.services.selection.app import Selection
 from touchstone.services.selection.evidence.claim_editor import ClaimLimits
+from touchstone.services.selection.imports.dataset_importer import DocumentImporter, ImportedFile
+from touchstone.services.selection.imports.schemas import ImportOrder
 
 pytestmark = pytest.mark.slow
 CURATOR = BOB
@@ -121,12 +124,16 @@ async def test_importing_again_changes_nothing(ada: httpx2.AsyncClient) -> None:
     assert len((await ada.get("/datasets/")).json()) == 1
 
 
-async def test_the_same_document_at_the_same_time_changes_nothing(ada: httpx2.AsyncClient) -> None:
-    """Of several requests that find no record, the others find that of the first before they write."""
-    imports = [import_document(ada, as_bytes(CROISSANT), "signs.json") for _ in range(6)]
-    results = await asyncio.gather(*imports)
-    assert sorted(result["status"] for result in results) == ["created", *["unchanged"] * 5]
-    assert results[0]["dataset"] == results[1]["dataset"]
+async def test_the_same_document_at_the_same_time_changes_nothing(selection: Selection, database: Database) -> None:
+    """Of several importers that find no record, the others find that of the first before they write."""
+    dataset = ReadDataset(file=0, dataset=read_dataset(CROISSANT), proposals=())
+    file = ImportedFile(name="signs.json", sha256="0" * 64)
+    limits = selection.services.imports.limits
+    importer = DocumentImporter(database, selection.services.catalog, Caller(ADA), ImportOrder(), limits)
+
+    outcomes = await asyncio.gather(*(importer.put(dataset, file) for _ in range(4)))
+    assert sorted(outcome.status for outcome in outcomes) == ["created", *["unchanged"] * 3]
+    assert len({outcome.record and outcome.record.changed_at_version for outcome in outcomes}) == 1
 
 
 async def test_a_changed_document_updates_its_record(ada: httpx2.AsyncClient) -> None:

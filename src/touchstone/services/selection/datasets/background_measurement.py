@@ -58,16 +58,19 @@ class BackgroundMeasurer:
         """Look for unfinished measurements at once; to be called after a transaction that has noted one."""
         self._has_new.set()
 
-    async def forget_file(self, file_path: str, owner: UUID) -> None:
-        """Remove the measurement of a data file that is to be deleted from all records of an owner that name it."""
+    async def forget_file(self, file_name: str, owner: UUID) -> None:
+        """Remove the measurement of a data file that is to be deleted from all records of an owner that name it.
+
+        Each upload has a name of its own, but records may write the folders before it differently.
+        """
         async with self._database.reading() as connection:
-            dataset_ids = await store.ids_of_records_with_file(connection, file_path, owner)
+            dataset_ids = await store.ids_of_records_with_file(connection, file_name, owner)
 
         for dataset_id in dataset_ids:
             async with self._catalog.writing(even_if_disk_full=True) as writer:
                 record = await store.read_dataset(writer.transaction, dataset_id)
                 # The record may have been changed or deleted since the query.
-                if record is None or record.file_path != file_path:
+                if record is None or not record.file_path.endswith(file_name):
                     continue
                 await _write_measurement(writer, record, Measurement())
                 await pending_store.remove_pending(writer.transaction, dataset_id)

@@ -194,9 +194,10 @@ async def hidden_datasets(connection: Reader, *, offset: int, limit: int) -> tup
     return to_records(rows), int(await connection.scalar(count))
 
 
-async def ids_of_records_with_file(connection: Reader, file_path: str, owner: UUID) -> list[int]:
-    """Return the ids of an owner's records that name a data file by this path."""
-    query = sa.select(datasets.c.id).where(datasets.c.owner == owner, datasets.c.file_path == file_path)
+async def ids_of_records_with_file(connection: Reader, file_name: str, owner: UUID) -> list[int]:
+    """Return the ids of an owner's records that name a data file by a path that ends in this name."""
+    names_file = datasets.c.file_path.endswith(file_name, autoescape=True)
+    query = sa.select(datasets.c.id).where(datasets.c.owner == owner, names_file)
     return [row["id"] for row in await connection.all(query.order_by(datasets.c.id))]
 
 

@@ -68,7 +68,7 @@ async def delete_file(request: Request, file_id: str) -> Response:
 
     # Records forget the file first, so that the deletion can simply be repeated if this fails.
     file = await ctx.services.uploads.get(file_id, owner)
-    await ctx.services.background_measurer.forget_file(file.file_path, owner)
+    await ctx.services.background_measurer.forget_file(file.stored_name, owner)
     await ctx.services.uploads.delete(file.id, owner)
 
     return Response(status_code=204)
