@@ -11,6 +11,8 @@ from playwright.sync_api import Browser, expect
 from tests.cli.running import PASSWORD, run
 from tests.cli.served import served
 from tests.web.page_checks import check_looks
+from touchstone.client import Touchstone
+from touchstone.client.models import Visibility
 
 ADMINISTRATOR, CREATOR, READER = "root@example.org", "ada@example.org", "grace@example.org"
 
@@ -77,6 +79,29 @@ def test_a_hidden_record_is_found_by_its_author_alone(sign_in: Callable[[str], h
     assert "visible again" in administrator.get(answer.headers["location"]).text
     assert reader.get(record_path).status_code == 200
     assert "No record is hidden." in administrator.get("/app/hidden").text
+
+
+@pytest.mark.parametrize(("visibility", "status_for_readers"), [("public", 200), ("private", 404)])
+def test_editing_a_hidden_record_leaves_open_who_sees_it_later(
+    address: str, sign_in: Callable[[str], httpx2.Client], visibility: Visibility, status_for_readers: int
+) -> None:
+    """Its form does not ask who sees it, and saving keeps what its author has chosen."""
+    administrator, creator, reader = (sign_in(email) for email in (ADMINISTRATOR, CREATOR, READER))
+    record_path = creator.post("/app/datasets/new", data={"name": "Draft"}).headers["location"].partition("?")[0]
+    assert 'name="visibility"' in creator.get(f"{record_path}/edit").text
+    administrator.post(f"{record_path}/hide", data={"hidden": "yes"})
+
+    with Touchstone(address) as api:
+        api.login(CREATOR, PASSWORD)
+        api.update_dataset(int(record_path.rpartition("/")[2]), visibility=visibility)
+    form_page = creator.get(f"{record_path}/edit").text
+    assert 'name="visibility"' not in form_page
+    assert "An administrator has hidden this record." in form_page
+    assert creator.post(f"{record_path}/edit", data={"name": "Final"}).status_code == 303
+
+    administrator.post(f"{record_path}/hide", data={"hidden": "no"})
+    assert "Final" in creator.get(record_path).text
+    assert reader.get(record_path).status_code == status_for_readers
 
 
 def test_only_those_who_may_change_a_record_are_offered_to(sign_in: Callable[[str], httpx2.Client]) -> None:

@@ -205,6 +205,12 @@ DATASET_PAGES: Final[Mapping[str, Text]] = {
     "files_again": ("Choisissez de nouveau les documents.", "Choose the documents again."),
     "new_name_hint": ("par défaut, le nom du fichier", "the file name by default"),
     "new_nothing": ("Choisissez un fichier ou donnez un nom.", "Choose a file or enter a name."),
+    "edit_hidden": (
+        "Cette fiche est masquée par l’administration. Votre choix de la rendre publique ou privée est conservé et "
+        "vaudra de nouveau dès qu’elle sera réaffichée.",
+        "An administrator has hidden this record. Your choice whether it is public or private is kept, and applies "
+        "again once the record is shown.",
+    ),
     "new_private": ("Visible seulement par moi", "Visible only to me"),
     "new_learning": ("Pour l’apprentissage", "For training"),
     "new_target_hint": ("la colonne à prédire", "the column to predict"),

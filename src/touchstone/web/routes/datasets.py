@@ -246,6 +246,9 @@ def _changed_attributes(ctx: PageContext, form: FormData, dataset: Dataset) -> d
     after = _read_record(ctx, form)
     changes = {name: value for name, value in after.items() if value != before[name]}
 
+    # The API shows every hidden record as private, so the form of one does not ask who sees it.
+    if dataset.hidden:
+        changes.pop("visibility", None)
     if "metadata" in changes:
         changes["metadata"] = _merge_suggestions(dataset, after["metadata"] or {})
     return changes
