@@ -535,6 +535,35 @@ def test_filters_count_live(visit: Visit, api: httpx2.Client) -> None:
         assert int(count_text) == counts[task_checkbox.get_attribute("value")]
 
 
+def test_a_misspelt_filter_is_named_beside_the_ranking(visit: Visit) -> None:
+    """The address keeps it until the next ranking, which no longer has the notice."""
+    page = visit("/app/?langauge=fr&colour=red&utm_source=news&domain=health", language="en")
+    notice = page.locator("#ignored-parameters p")
+    expect(notice).to_have_text(
+        [
+            "In the address, “langauge” is unknown and has no effect. Nearest name: language.",
+            "In the address, “colour” is unknown and has no effect.",
+        ]
+    )
+    expect(page.locator(".chip.set")).to_have_count(1)
+    move_and_wait(page, "year", 30)
+    expect(notice).to_have_count(0)
+    assert "langauge" not in page.url
+
+
+def test_a_file_never_leaves_out_a_misspelt_filter(client: httpx2.Client) -> None:
+    """A file could not say that a filter was ignored, so there is none."""
+    assert client.get("/app/ranking.csv?language=fr").status_code == 200
+    answer = client.get("/app/ranking.csv?langauge=fr")
+    assert (answer.status_code, "Nearest name: language." in answer.text) == (422, True)
+
+
+def test_an_address_may_have_the_names_of_the_api(client: httpx2.Client) -> None:
+    """Each filter has one name in the form, but the API knows some by several names."""
+    answer = client.get("/app/?instances_min=1000&gate.split=declared")
+    assert answer.headers["location"] == "/app/?instances_number_min=1000&gate.is_split=declared"
+
+
 def test_profiles_move_the_sliders(visit: Visit, api: httpx2.Client) -> None:
     """The button of a profile sets its weights, and the ranking is that of the API for this profile."""
     page = visit("/app/")

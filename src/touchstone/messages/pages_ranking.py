@@ -44,6 +44,14 @@ RANKING_PAGES: Final[Mapping[str, Text]] = {
         "Le service ne répond pas. Vous voyez le classement précédent ; vos réglages sont conservés.",
         "The service is not responding. This is the previous ranking; your settings are kept.",
     ),
+    "parameter_ignored": (
+        "Dans l’adresse, « {name} » est inconnu et reste sans effet.",
+        "In the address, “{name}” is unknown and has no effect.",
+    ),
+    "parameter_ignored_near": (
+        "Dans l’adresse, « {name} » est inconnu et reste sans effet. Nom le plus proche : {known}.",
+        "In the address, “{name}” is unknown and has no effect. Nearest name: {known}.",
+    ),
     "rank_problem": ("Un filtre n’est pas valable", "A filter is not valid"),
     # The gates of the rank page
     "gates": ("Exigences", "Requirements"),

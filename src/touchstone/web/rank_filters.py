@@ -58,7 +58,7 @@ CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     **{name: ("true", "false") for name, filter_input in FILTERS.items() if filter_input is FilterInput.FLAG},
     "visibility": ("public", "private"),
 }
-# Other names under which a project may have stored a filter (interface, section 4.2).
+# Other names of filters in the API, by which projects may have stored them (interface, section 4.2).
 _ALIASES: Final[Mapping[str, str]] = {
     "instances_min": "instances_number_min",
     "instances_max": "instances_number_max",
@@ -67,6 +67,11 @@ _ALIASES: Final[Mapping[str, str]] = {
     "split": "is_split",
     "is_anonymized": "anonymization_applied",
 }
+
+
+def filter_name(name: str) -> str:
+    """Return the name by which the form knows a filter, which the API accepts by several names."""
+    return _ALIASES.get(name, name)
 
 
 class InvalidFilterValue(Exception):
@@ -133,7 +138,7 @@ def filters_of_criteria(criteria: Mapping[str, Any]) -> dict[str, tuple[str, ...
     """Return the stored filters of a project as texts, in the order of the form; unknown ones are left out."""
     texts_by_name: dict[str, tuple[str, ...]] = {}
     for stored_name, value in criteria.items():
-        name = _ALIASES.get(stored_name, stored_name)
+        name = filter_name(stored_name)
         if name in FILTERS:
             texts_by_name[name] = _filter_texts(name, value)
 

@@ -60,6 +60,11 @@ GATES: Final[Mapping[str, GateInput]] = _list_gates()
 _ALIASES: Final[Mapping[str, str]] = _list_aliases()
 
 
+def gate_name(name: str) -> str:
+    """Return the name by which the form knows a gate, which the API accepts by several names."""
+    return _ALIASES.get(name, name)
+
+
 def parse_gate(name: str, text: str) -> GateValue:
     """Return the value of a gate as the API expects it, from the text that a reader has entered.
 
@@ -100,7 +105,7 @@ def gates_of_project(stored_gates: Mapping[str, Any]) -> dict[str, str]:
     """
     texts_by_name = {}
     for stored_name, value in stored_gates.items():
-        name = _ALIASES.get(stored_name, stored_name)
+        name = gate_name(stored_name)
         text = _gate_text(value)
         if name in GATES and text:
             texts_by_name[name] = text

@@ -11,8 +11,8 @@ from urllib.parse import urlencode
 from touchstone.client import Project
 from touchstone.core.evidence import Assurance
 from touchstone.web.forms import is_integer
-from touchstone.web.rank_filters import FILTERS, filters_of_criteria, is_valid_filter, parse_filter
-from touchstone.web.rank_gates import GATE_PREFIX, GATES, gates_of_project, is_valid_gate, parse_gate
+from touchstone.web.rank_filters import FILTERS, filter_name, filters_of_criteria, is_valid_filter, parse_filter
+from touchstone.web.rank_gates import GATE_PREFIX, GATES, gate_name, gates_of_project, is_valid_gate, parse_gate
 from touchstone.web.slider_positions import WeightProfiles, read_position, slider_positions, weight_of
 
 VIEWS: Final = ("heat", "bars", "table")
@@ -24,6 +24,7 @@ MAX_PINS: Final = 5
 _MAX_PAGE: Final = 50_000
 _MAX_VALUE_LENGTH: Final = 200
 _WEIGHT_PREFIX: Final = "w."
+_TRACKING_PREFIX: Final = "utm_"
 _PREVIOUS_IDS: Final = "previous_ids"  # the parameter with the ids that the previous ranking showed
 _NO_PROFILE: Final = "none"
 _ONLY_PASSING: Final = ("gate", "pass")
@@ -69,8 +70,9 @@ class RankState:
     def from_pairs(cls, pairs: Pairs, weight_profiles: WeightProfiles) -> "RankState":
         """Return the state that the parameters of an address or a form describe.
 
-        Readers edit addresses by hand, so this never fails. Unknown parameters are ignored, and invalid values are
-        replaced by the default. Only filters keep an invalid value, so that the page can say what is wrong with it.
+        Readers edit addresses by hand, so this never fails. Unknown parameters are ignored (`unknown_parameters` lists
+        them), and invalid values are replaced by the default. Only filters keep an invalid value, so that the page can
+        say what is wrong with it. Filters and gates may have any name that the API accepts.
         """
         parameters = _group_parameters(pairs)
         view = _first_value(parameters, "view")
@@ -263,19 +265,47 @@ class RankState:
         return {name: weight_of(position) for name, position in self.weights.items()}
 
 
+def known_parameters(weight_profiles: WeightProfiles) -> tuple[str, ...]:
+    """Return the names of all parameters of which a state consists."""
+    gate_names = (GATE_PREFIX + name for name in GATES)
+    weight_names = (_WEIGHT_PREFIX + name for name in weight_profiles.criteria)
+    settings = ("profile", "assurance", "view", "page", "pin", _ONLY_PASSING[0], _ROBUSTNESS[0], _PREVIOUS_IDS)
+    return (*FILTERS, *gate_names, *weight_names, *settings)
+
+
+def unknown_parameters(pairs: Pairs, weight_profiles: WeightProfiles) -> tuple[str, ...]:
+    """Return the names of the parameters that have a value but no meaning for a state, such as misspelt filters.
+
+    Those that other sites add to links in order to count visits are left out, because no reader has written them.
+    """
+    known_names = frozenset(known_parameters(weight_profiles))
+    names = (name for name in _group_parameters(pairs) if not name.startswith(_TRACKING_PREFIX))
+    return tuple(name for name in names if name not in known_names)
+
+
 def parse_small_integer(text: str) -> int | None:
     """Return a text of at most nine digits as a number; None for any other text."""
     return int(text) if is_integer(text) else None
 
 
 def _group_parameters(pairs: Pairs) -> dict[str, list[str]]:
-    """Return the values of each parameter, shortened and without surrounding blanks; empty values are left out."""
+    """Return the values of each parameter, shortened and without surrounding blanks; empty values are left out.
+
+    Filters and gates have the names that the form uses, whichever of their names they were given by.
+    """
     parameters: dict[str, list[str]] = {}
     for name, value in pairs:
         text = value.strip()[:_MAX_VALUE_LENGTH]
         if text:
-            parameters.setdefault(name, []).append(text)
+            parameters.setdefault(_form_name(name), []).append(text)
     return parameters
+
+
+def _form_name(name: str) -> str:
+    """Return the name that the form uses for a parameter, which may have another name in the API."""
+    if name.startswith(GATE_PREFIX):
+        return GATE_PREFIX + gate_name(name.removeprefix(GATE_PREFIX))
+    return filter_name(name)
 
 
 def _read_filters(parameters: Parameters) -> dict[str, tuple[str, ...]]:

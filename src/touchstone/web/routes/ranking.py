@@ -11,6 +11,7 @@ from starlette.routing import Route
 from touchstone.client import Ranking, TouchstoneError
 from touchstone.core.errors import Invalid, NotFound
 from touchstone.core.evidence import Assurance
+from touchstone.http.spelling_suggestions import suggestion_facts
 from touchstone.metadata.codebook import CODEBOOK, CriterionRule
 from touchstone.web import cookies
 from touchstone.web.addresses import HOME
@@ -26,7 +27,7 @@ from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.rank_filters import FILTERS, SEARCH, FilterInput
 from touchstone.web.rank_gates import GATE_PREFIX
-from touchstone.web.rank_state import MAX_PINS, RankState, parse_small_integer
+from touchstone.web.rank_state import MAX_PINS, RankState, known_parameters, parse_small_integer, unknown_parameters
 from touchstone.web.readable_errors import localize_error
 from touchstone.web.views import rank_table, weighted_criteria
 from touchstone.web.views.filter_form import (
@@ -42,7 +43,9 @@ from touchstone.web.views.gate_form import GateGroup, gate_chips, gate_groups, i
 from touchstone.web.views.ranking_patch import layout_digest, ranking_patch
 
 _PANELS: Final = ("weights", "filters")
+_PARAMETERS_OF_SCRIPT: Final = ("panel", "layout")
 _MAX_SEARCH_LENGTH: Final = 200
+_MAX_IGNORED_PARAMETERS: Final = 5  # that the page names
 _INDEX_BUILDING: Final = "index_building"  # the code of the error while the index of words is being built
 
 
@@ -87,6 +90,7 @@ class RankPage:
         filter_problem: A sentence about invalid filters and gates; empty if there are none.
         field_problems: What is wrong with each invalid filter and gate, by the name of its field.
         too_many_pins: Whether the address has more pins than can be compared.
+        ignored_parameters: A sentence about each parameter of the address that is unknown, and therefore ignored.
     """
 
     state: RankState
@@ -108,6 +112,7 @@ class RankPage:
     filter_problem: str
     field_problems: Mapping[str, str]
     too_many_pins: bool
+    ignored_parameters: tuple[str, ...]
 
     def variables(self) -> dict[str, Any]:
         """Return the variables by name."""
@@ -129,9 +134,9 @@ async def rank_page(ctx: PageContext) -> Response:
     requested_query = ctx.request.url.query
     is_canonical = not requested_query or f"?{requested_query}" == canonical_query
 
-    # An address with too many pins is not redirected, because its page has to tell the reader so.
+    # An address with too many pins or with unknown parameters is not redirected, because its page has to say so.
     warns_about_pins = page.too_many_pins and existing_pins == state.pins
-    if not is_canonical and not warns_about_pins:
+    if not is_canonical and not warns_about_pins and not page.ignored_parameters:
         return ctx.redirect(canonical_address)
 
     response = await ctx.render(
@@ -270,7 +275,25 @@ async def load_rank_page(ctx: PageContext, state: RankState, *, with_filters: bo
         filter_problem=ranked.problem,
         field_problems=_field_problems(ranked.invalid_filters, state.invalid_gates, localizer),
         too_many_pins=pin_count > MAX_PINS,
+        ignored_parameters=await _describe_ignored_parameters(ctx),
     )
+
+
+async def _describe_ignored_parameters(ctx: PageContext) -> tuple[str, ...]:
+    """Return a sentence about each unknown parameter of the address, with the names that the reader may have meant."""
+    weight_profiles = await ctx.weight_profiles()
+    known_names = known_parameters(weight_profiles)
+
+    sentences = []
+    for name in unknown_parameters(ctx.query_pairs, weight_profiles):
+        if name not in _PARAMETERS_OF_SCRIPT:
+            # A gate and a filter may differ in the prefix alone.
+            is_gate = name.startswith(GATE_PREFIX)
+            similar_kind = (known for known in known_names if known.startswith(GATE_PREFIX) == is_gate)
+            facts = suggestion_facts(name, similar_kind)
+            key = "parameter_ignored_near" if facts["is_near"] else "parameter_ignored"
+            sentences.append(ctx.text(key, name=facts["name"], known=facts["known"]))
+    return tuple(sentences[:_MAX_IGNORED_PARAMETERS])
 
 
 async def _fetch_ranked_state(ctx: PageContext, state: RankState) -> RankedState:

@@ -28,7 +28,8 @@ async def export_ranking(ctx: PageContext) -> Response:
     """Return the ranking as a file to download.
 
     The address ends in the type of the file. The CSV file holds all ranks; the pictures show the page of the ranking
-    that the address describes. Invalid filters or missing weights are reported on an error page instead.
+    that the address describes. Unknown or invalid filters and missing weights are reported on an error page instead,
+    because a file could not say that a filter was ignored.
     """
     file_type = ctx.path_params["file_type"]
     if file_type not in _MEDIA_TYPES:
@@ -36,6 +37,8 @@ async def export_ranking(ctx: PageContext) -> Response:
 
     state = await read_rank_state(ctx)
     page = await load_rank_page(ctx, state, with_filters=False)
+    if page.ignored_parameters:
+        raise invalid_field(" ".join(page.ignored_parameters))
     if page.filter_problem:
         raise invalid_field(page.filter_problem)
     if not page.state.weights:
