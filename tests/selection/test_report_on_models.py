@@ -147,6 +147,20 @@ async def test_the_report_says_which_dataset_trains_best(database: Database, sel
     assert pdf.startswith(b"%PDF-")
 
 
+async def test_models_with_the_same_score_share_a_place(database: Database, selection: Selection) -> None:
+    """The table writes a shared place as that of a ranking."""
+    async with client_of(selection) as client:
+        project = await new_project(client)
+        same_score = (0.78, 0.74, 0.82)
+        scores = {"Cohort A": same_score, "Cohort B": same_score, "Cohort C": (0.6, 0.55, 0.65)}
+        await store_comparison(database, project, scores)
+        models = (await facts_of(client, project))["model_comparison"]["models"]
+        english = plain_text((await report_of(client, project, lang="en")).content)
+
+    assert [(model["place"], model["tied_with"]) for model in models] == [(1, 1), (1, 1), (3, 0)]
+    assert english.translate(NO_BREAK_SPACES).count("1 =") == 2
+
+
 async def test_the_newest_comparison_that_has_ended_is_reported(database: Database, selection: Selection) -> None:
     """Neither an older one nor one whose trainings still wait."""
     async with client_of(selection) as client:

@@ -224,6 +224,11 @@ async def test_a_replay_says_what_has_changed_and_why(ada: httpx2.AsyncClient, b
     assert (items["e"]["rank"], items["e"]["score"]) == ({"before": 5, "after": 2}, {"before": 0.5, "after": 0.5})
     assert (items["a"]["rank"], items["a"]["score"]["after"]) == ({"before": 1, "after": None}, None)
     assert items["d"]["rank"] == {"before": 4, "after": 8}
+    assert items["d"]["place"] == {"before": 4, "after": 8}
+    assert (items["i1"]["place"], items["i1"]["tied_with"]) == (
+        {"before": None, "after": 4},
+        {"before": None, "after": 2},
+    )
     assert items["d"]["points"] == [{"criterion_name": "year", "before": 14 / 24, "after": 0.0}]
     assert {(change["field"], change["after"]) for change in items["d"]["changes"]} == {
         ("year", 2000),
@@ -266,7 +271,8 @@ async def test_a_large_catalog_finds_those_that_are_gone(ada: httpx2.AsyncClient
     snapshot = await create_snapshot(ada, project, limit=1)
     await ada.patch(f"/datasets/{first_record['id']}", json={"year": 2001})
     _, items = await replay_snapshot(ada, project, snapshot)
-    assert items["first"]["rank"] == {"before": 1, "after": 31}
+    assert items["first"]["rank"] == items["first"]["place"] == {"before": 1, "after": 31}
+    assert items["d00"]["tied_with"]["after"] == 29  # datasets after the snapshot's own count, too
 
 
 async def test_a_project_that_is_deleted_meanwhile_has_no_snapshot(
@@ -282,7 +288,9 @@ async def test_a_project_that_is_deleted_meanwhile_has_no_snapshot(
 
 def test_a_change_of_the_formulas_is_told_from_a_change_of_the_data() -> None:
     """If the formulas have changed and the record has not, the formulas are the reason."""
-    dataset_before = RankedDataset(id=1, dataset_id=ADA, name="a", rank=1, score=0.5, points={}, content=None)
+    dataset_before = RankedDataset(
+        id=1, dataset_id=ADA, name="a", rank=1, place=1, tied_with=0, score=0.5, points={}, content=None
+    )
     dataset_after = msgspec.structs.replace(dataset_before, score=0.6)
     (item,) = replay_ranking([dataset_before], [dataset_after], [], is_formula_changed=True)
     assert (item.status, item.reason) == (ReplayStatus.CHANGED, ReplayReason.FORMULA)

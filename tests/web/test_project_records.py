@@ -171,6 +171,10 @@ def test_a_snapshot_says_what_has_changed_since(
     expect(rows.nth(1).locator(".changes", has_text="Year").last).to_contain_text("2001")
     check_looks(page, thorough=scripts)
 
+    api.patch(f"/api/v1/datasets/{records[0]['id']}", json={"year": records[1]["year"]})
+    page.reload()
+    expect(rows.locator(".place")).to_contain_text(["1 → 1\u00a0=", "2 → 1\u00a0="])
+
     api.delete(f"/api/v1/datasets/{records[1]['id']}")
     page.reload()
     expect(page.locator(".replay > li", has_text=records[1]["name"])).to_contain_text("gone")

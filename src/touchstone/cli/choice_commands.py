@@ -16,7 +16,7 @@ from touchstone.cli.command_context import CommandContext
 from touchstone.cli.command_runner import ExitStatus, server_command
 from touchstone.cli.file_output import OutputPath, write_file
 from touchstone.cli.local_command import local_command
-from touchstone.cli.ranking_tables import DASH, format_place
+from touchstone.cli.ranking_tables import DASH, format_place, format_shared_place
 from touchstone.cli.tables import Column, build_facts_table, build_table, format_value
 from touchstone.client import Choice, Replay, ReplayedDataset, Snapshot, SnapshotSummary
 from touchstone.core.canonical_json import canonical_digest
@@ -57,8 +57,11 @@ def _digest_when_chosen(choice: Choice) -> str:
 
 
 def _rank_change(dataset: ReplayedDataset) -> str:
-    """Return the rank of a dataset in a snapshot and its rank now, such as `3 → 1`."""
-    return _before_and_after(dataset.rank.before, dataset.rank.after)
+    """Return the place of a dataset in a snapshot and its place now, such as `3 = → 1`."""
+    place, tied_with = dataset.place, dataset.tied_with
+    return _before_and_after(
+        format_shared_place(place.before, tied_with.before), format_shared_place(place.after, tied_with.after)
+    )
 
 
 def _score_change(dataset: ReplayedDataset) -> str:
@@ -66,7 +69,7 @@ def _score_change(dataset: ReplayedDataset) -> str:
     return _before_and_after(dataset.score.before, dataset.score.after)
 
 
-def _before_and_after(before: float | None, after: float | None) -> str:
+def _before_and_after(before: float | str | None, after: float | str | None) -> str:
     """Return a value before and after a change with an arrow between them, or only once if it has not changed."""
     if before == after:
         return format_value(after)

@@ -11,6 +11,7 @@ from touchstone.cli.command_runner import ExitStatus, exit_with_error, server_co
 from touchstone.cli.job_commands import WaitOption
 from touchstone.cli.job_options import TRAIN_PATHS, TRAINING, training_request
 from touchstone.cli.option_groups import Option, OptionGroup, parse_assignments
+from touchstone.cli.ranking_tables import format_shared_place
 from touchstone.cli.tables import UNKNOWN, Column, build_table, digits_of
 from touchstone.client import ComparedTraining, LeftOutDataset, TrainingComparison
 from touchstone.client.fields import DatasetOptions
@@ -34,7 +35,7 @@ def _format_baseline(item: ComparedTraining) -> str:
 
 
 TRAINING_COLUMNS: Final = (
-    Column[ComparedTraining]("Place", lambda item: digits_of(item.place), is_number=True),
+    Column[ComparedTraining]("Place", lambda item: format_shared_place(item.place, item.tied_with), is_number=True),
     Column[ComparedTraining]("Score", _format_score, is_number=True),
     Column[ComparedTraining]("Baseline", _format_baseline, is_number=True),
     Column[ComparedTraining]("Warnings", lambda item: len(item.warnings), is_number=True),

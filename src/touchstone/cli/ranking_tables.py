@@ -18,10 +18,14 @@ def format_place(dataset: ScoredDataset | ComparedDataset | DatasetStability | L
 
     A dataset that does not match the filters has none, which is a dash.
     """
-    place = dataset.place or dataset.rank
+    return format_shared_place(dataset.place or dataset.rank, dataset.tied_with)
+
+
+def format_shared_place(place: int | None, tied_with: int | None) -> str:
+    """Return a place, such as `5`, or `5 =` if others share it; a dash if it is None."""
     if place is None:
         return DASH
-    return f"{place} =" if dataset.tied_with else str(place)
+    return f"{place} =" if tied_with else str(place)
 
 
 def _format_score(dataset: ScoredDataset | ComparedDataset) -> str:

@@ -145,6 +145,7 @@ class ReplayedDataset(DatasetReference, frozen=True, kw_only=True):
     Attributes:
         reason: The cause of any difference: a change of its own `record`, `others` that moved past it, the `filters`,
             a new `formula`, or that it was `added` to the catalog or `withdrawn` from it.
+        place, tied_with: The rank that it shares with datasets of the same score, and how many others these are.
         points: The criteria that add more or fewer points than before.
         changes: What has changed in its record and its claims.
     """
@@ -152,6 +153,8 @@ class ReplayedDataset(DatasetReference, frozen=True, kw_only=True):
     status: ReplayStatus
     reason: ReplayReason | None = None
     rank: Transition[int | None]
+    place: Transition[int | None]
+    tied_with: Transition[int | None]
     score: Transition[float | None]
     points: list[PointsChange]
     changes: list[FieldChange]

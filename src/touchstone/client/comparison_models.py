@@ -40,6 +40,7 @@ class ComparedTraining(Struct, frozen=True, kw_only=True):
     Attributes:
         rank: Its position in the ranking of the project; None if the dataset was named.
         place: 1 plus the number of better scores; None as long as there is no score.
+        tied_with: How many other datasets have exactly this score.
         overlaps_best: Whether the difference from the best score may be chance.
     """
 
@@ -58,6 +59,7 @@ class ComparedTraining(Struct, frozen=True, kw_only=True):
     algorithm_label: str | None = None
     score: TrainingScore | None = None
     place: int | None = None
+    tied_with: int = 0
     overlaps_best: bool = False
     warnings: list[TrainingWarning] = []
 

@@ -82,6 +82,7 @@ def _localized(environment: Environment, localizer: Localizer) -> Environment:
         "number": localizer.number,
         "table_value": localizer.table_value,
         "percent": localizer.percent,
+        "place": localizer.place,
         "date": localizer.date,
         "bytes": localizer.bytes,
         "duration": localizer.duration,

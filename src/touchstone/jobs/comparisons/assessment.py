@@ -31,13 +31,15 @@ class Score(Struct, frozen=True, kw_only=True):
 class AssessedDataset(Struct, frozen=True, kw_only=True):
     """A dataset with its score, and with its place among the scores.
 
-    `place` is 1 plus the number of better scores; it is None if the scores cannot be compared. `overlaps_best` says
-    that the confidence interval of the score overlaps with that of the best one, so that the order may be chance.
+    `place` is 1 plus the number of better scores; it is None if the scores cannot be compared. `tied_with` is how many
+    other datasets have exactly this score. `overlaps_best` says that the confidence interval of the score overlaps with
+    that of the best one, so that the order may be chance.
     """
 
     dataset: ComparedDatasetRecord
     score: Score | None
     place: int | None = None
+    tied_with: int = 0
     overlaps_best: bool = False
 
 
@@ -109,9 +111,15 @@ def _place(item: AssessedDataset, scores: Sequence[Score], best_score: Score) ->
         return item
 
     better_count = sum(1 for other in scores if _sort_key(other) < _sort_key(score))
+    equal_count = sum(1 for other in scores if other.value == score.value)
     is_best = score is best_score
-    overlaps_best = not is_best and _overlap(score, best_score)
-    return AssessedDataset(dataset=item.dataset, score=score, place=1 + better_count, overlaps_best=overlaps_best)
+    return AssessedDataset(
+        dataset=item.dataset,
+        score=score,
+        place=1 + better_count,
+        tied_with=equal_count - 1,
+        overlaps_best=not is_best and _overlap(score, best_score),
+    )
 
 
 def _overlap(score: Score, other: Score) -> bool:

@@ -14,12 +14,12 @@ class ModelScore:
     """How well a model does that was trained on a dataset.
 
     Attributes:
-        place: 1 plus the number of better scores in the comparison.
+        place: 1 plus the number of better scores in the comparison, with an equals sign if others share the place.
         metric: The name of the metric for readers.
         value: The score as text.
     """
 
-    place: int
+    place: str
     metric: str
     value: str
 
@@ -43,7 +43,7 @@ def _scores_of(comparison: TrainingComparison, localizer: Localizer) -> dict[int
         if item.score is None or item.place is None:
             continue
         scores[item.dataset_id] = ModelScore(
-            place=item.place,
+            place=localizer.place(item.place, item.tied_with),
             metric=localizer.choose_text(METRIC_LABELS[item.score.metric]),
             value=format_decimal(item.score.value, localizer.locale),
         )

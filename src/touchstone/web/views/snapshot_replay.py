@@ -1,16 +1,12 @@
 """The changes since a snapshot, as its page shows them: one row for each dataset that ranked then or ranks now."""
 
 from dataclasses import dataclass
-from typing import Final
 
 from touchstone.client import Replay
 from touchstone.client.choice_models import ReplayedDataset
-from touchstone.client.response_parts import Transition
 from touchstone.web.localizer import Localizer
 from touchstone.web.views.record_changes import ChangeDescriber, DescribedChange
 from touchstone.web.views.score_range import SCORE_DIGITS
-
-_RANK_DIGITS: Final = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +15,7 @@ class ReplayRow:
 
     Attributes:
         item: The dataset with its ranks and scores.
-        rank: Its rank then and now, such as "3 → 5"; a single number if it is the same.
+        rank: Its place then and now, such as "3 → 5 ="; a single place if it is the same.
         score: Its score then and now, in the same form.
         reason: Why it differs from the snapshot, as a sentence; empty if it does not.
         points: The criteria that add other points to its score now.
@@ -56,21 +52,25 @@ def _replay_row(item: ReplayedDataset, describer: ChangeDescriber) -> ReplayRow:
     reason = localizer.text(f"replay_reason_{item.reason}") if item.reason else ""
     return ReplayRow(
         item=item,
-        rank=_transition_text(item.rank, localizer, digits=_RANK_DIGITS),
-        score=_transition_text(item.score, localizer, digits=SCORE_DIGITS),
+        rank=_transition_text(
+            _place_text(item.place.before, item.tied_with.before, localizer),
+            _place_text(item.place.after, item.tied_with.after, localizer),
+        ),
+        score=_transition_text(
+            localizer.number(item.score.before, digits=SCORE_DIGITS),
+            localizer.number(item.score.after, digits=SCORE_DIGITS),
+        ),
         reason=reason,
         points=tuple(points),
         changes=describer.describe(item.changes),
     )
 
 
-def _transition_text(
-    values: Transition[int | None] | Transition[float | None], localizer: Localizer, *, digits: int
-) -> str:
-    """Return a number in the snapshot and now with an arrow between them; a single number if it has not changed."""
-    after = localizer.number(values.after, digits=digits)
-    if values.before == values.after:
-        return after
+def _place_text(place: int | None, tied_with: int | None, localizer: Localizer) -> str:
+    """Return the place of a dataset at one moment; a dash if it was not in the ranking."""
+    return localizer.number(None) if place is None else localizer.place(place, tied_with or 0)
 
-    before = localizer.number(values.before, digits=digits)
-    return f"{before} → {after}"
+
+def _transition_text(before: str, after: str) -> str:
+    """Return a value in the snapshot and now with an arrow between them; a single value if it looks the same."""
+    return after if before == after else f"{before} → {after}"

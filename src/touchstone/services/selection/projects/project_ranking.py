@@ -8,6 +8,8 @@ import msgspec
 import numpy as np
 
 from touchstone.core.evidence import Assurance
+from touchstone.ranking.array_types import Ints
+from touchstone.ranking.catalog.results import RankedRecords
 from touchstone.ranking.query.predicates import Range, Visible
 from touchstone.ranking.reasons.points import points_by_criterion
 from touchstone.services.selection.catalog.live_catalog import SHORT_WINDOW, LiveCatalog
@@ -52,6 +54,20 @@ class DatasetScore(NamedTuple):
     gate_outcomes: dict[str, GateOutcome]
 
 
+class DatasetRank(NamedTuple):
+    """The rank of a dataset for a project.
+
+    Attributes:
+        rank: its position, from 1; no two datasets share one.
+        place: 1 + the number of datasets with a higher score.
+        tied_with: how many other datasets have exactly its score.
+    """
+
+    rank: int
+    place: int
+    tied_with: int
+
+
 class Standing(NamedTuple):
     """The score and the rank of a dataset for a project.
 
@@ -83,22 +99,16 @@ async def find_standing(catalog: LiveCatalog, need: ProjectNeed, dataset_id: int
     catalog_version = catalog.version
     dataset_score = await score_dataset(catalog, need, dataset_id, viewer)
     ranks = await find_ranks(catalog, need, [dataset_id], viewer)
-    rank = ranks.get(dataset_id)
+    dataset_rank = ranks.get(dataset_id)
 
-    # Read the ranking again at this rank, for the place that the dataset shares with others of the same score.
     scoring = need.scoring()
     query = build_query(scoring.filters, viewer)
-    index = 0 if rank is None else rank - 1
-    _, ranked = await catalog.rank(query, scoring.weights, skip=index, limit=1, assurance=need.assurance)
-    records = ranked.records()
-
-    # The catalog may have become smaller since the rank was found.
-    is_ranked = rank is not None and len(records.places) > 0
+    _, ranked = await catalog.rank(query, scoring.weights, skip=0, limit=1, assurance=need.assurance)
 
     return Standing(
-        rank=rank,
-        place=int(records.places[0]) if is_ranked else None,
-        tied_with=int(records.tied_with[0]) if is_ranked else 0,
+        rank=dataset_rank.rank if dataset_rank else None,
+        place=dataset_rank.place if dataset_rank else None,
+        tied_with=dataset_rank.tied_with if dataset_rank else 0,
         score=dataset_score.score if dataset_score else None,
         gate_outcomes=dataset_score.gate_outcomes if dataset_score else {},
         total_count=ranked.total_count,
@@ -122,7 +132,7 @@ async def score_dataset(catalog: LiveCatalog, need: ProjectNeed, dataset_id: int
 
 async def find_ranks(
     catalog: LiveCatalog, need: ProjectNeed, dataset_ids: Collection[int], viewer: UUID
-) -> dict[int, int]:
+) -> dict[int, DatasetRank]:
     """Return the ranks of some datasets for a project, by id; those that do not match the filters are missing.
 
     The catalog returns the beginning of a ranking at once, and needs longer for all of it. The whole ranking is
@@ -134,13 +144,13 @@ async def find_ranks(
     scoring = need.scoring()
     query = build_query(scoring.filters, viewer)
     searched_ids = np.array(sorted(dataset_ids), np.int64)
-    ranks: dict[int, int] = {}
+    ranks: dict[int, DatasetRank] = {}
 
     for limit in (SHORT_WINDOW, None):
         view, ranked = await catalog.rank(query, scoring.weights, skip=0, limit=limit, assurance=need.assurance)
         ranked_ids = view.ids(ranked.positions)
         offsets = np.flatnonzero(np.isin(ranked_ids, searched_ids))
-        ranks = {int(ranked_ids[offset]): int(offset) + 1 for offset in offsets}
+        ranks = _ranks_at(offsets, ranked_ids, ranked.records())
 
         has_found_all = len(ranks) == len(searched_ids)
         is_whole_ranking = limit is None or len(ranked_ids) < limit
@@ -148,3 +158,11 @@ async def find_ranks(
             break
 
     return ranks
+
+
+def _ranks_at(offsets: Ints, ranked_ids: Ints, records: RankedRecords) -> dict[int, DatasetRank]:
+    """Return the ranks of the records at some offsets of a ranking that is read from its beginning, by id."""
+    ids = ranked_ids[offsets].tolist()
+    places = records.places[offsets].tolist()
+    tied_with = records.tied_with[offsets].tolist()
+    return dict(zip(ids, map(DatasetRank, (offsets + 1).tolist(), places, tied_with), strict=True))

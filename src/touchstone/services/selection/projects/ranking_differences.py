@@ -6,6 +6,7 @@ a status, which says how it has moved, and a reason. The functions need no datab
 
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from typing import Literal
 from uuid import UUID
 
 import msgspec
@@ -35,7 +36,7 @@ class ReplayReason(StrEnum):
 
 
 class RankChange(msgspec.Struct, frozen=True):
-    """The rank of a dataset before and after; None stands for a dataset that is not in the ranking."""
+    """A number about the rank of a dataset before and after; None stands for a dataset that is not in the ranking."""
 
     before: int | None
     after: int | None
@@ -61,6 +62,8 @@ class RankedDataset(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         rank: its position; None if it does not match the filters.
+        place, tied_with: the rank that it shares with datasets of the same score, and how many others these are; None
+            if it does not match the filters.
         score: its score; None if it is not known.
         points: what each criterion adds to the score.
         content: its record and claims; None if it has been withdrawn.
@@ -72,6 +75,8 @@ class RankedDataset(msgspec.Struct, frozen=True, kw_only=True):
     dataset_id: UUID
     name: str
     rank: int | None
+    place: int | None
+    tied_with: int | None
     score: float | None
     points: dict[str, float]
     content: DatasetContent | None
@@ -94,6 +99,8 @@ class ReplayedItem(msgspec.Struct, frozen=True, kw_only=True):
     status: ReplayStatus
     reason: ReplayReason | None
     rank: RankChange
+    place: RankChange
+    tied_with: RankChange
     score: ScoreChange
     points: list[PointsChange]
     changes: list[ContentChange]
@@ -203,8 +210,9 @@ def _item(
     dataset = after or before
     assert dataset is not None, "a dataset is in one of the rankings"
 
-    rank_before = before.rank if before else None
-    rank_after = after.rank if after else None
+    def rank_change(name: Literal["rank", "place", "tied_with"]) -> RankChange:
+        return RankChange(getattr(before, name, None), getattr(after, name, None))
+
     score_before = before.score if before else None
     score_after = after.score if after else None
 
@@ -214,7 +222,9 @@ def _item(
         dataset_name=dataset.name,
         status=status,
         reason=reason,
-        rank=RankChange(rank_before, rank_after),
+        rank=rank_change("rank"),
+        place=rank_change("place"),
+        tied_with=rank_change("tied_with"),
         score=ScoreChange(score_before, score_after),
         points=_points_changes(before, after),
         changes=_content_changes(before, after),

@@ -123,6 +123,8 @@ def _ranked_dataset(item: Mapping[str, Any]) -> RankedDataset:
         dataset_id=UUID(item["dataset_id"]),
         name=item["dataset_name"],
         rank=item["rank"],
+        place=item["place"],
+        tied_with=item["tied_with"],
         score=float(item["score"]),
         points={name: float(points) for name, points in item["points"].items()},
         content=msgspec.convert(content, DatasetContent),

@@ -18,6 +18,7 @@ from touchstone.services.selection.datasets import store as dataset_store
 from touchstone.services.selection.gates import judge_gates
 from touchstone.services.selection.projects.dataset_content import ContentChange, read_contents
 from touchstone.services.selection.projects.project_ranking import (
+    DatasetRank,
     DatasetScore,
     ProjectNeed,
     find_ranks,
@@ -72,7 +73,7 @@ class _PresentRanking(NamedTuple):
     first_ids: list[int]
     displaced_ids: list[int]
     scores: dict[int, DatasetScore]
-    ranks: dict[int, int]
+    ranks: dict[int, DatasetRank]
     total_count: int
 
 
@@ -117,9 +118,8 @@ class SnapshotReplayer:
         It has as many of the first datasets as the snapshot was made for, and also all datasets that the snapshot has.
         """
         need = content.project.need()
-        scores, total_count = await self._score_first(need, content.limit, viewer)
+        scores, ranks, total_count = await self._rank_first(need, content.limit, viewer)
         first_ids = list(scores)
-        ranks = {dataset_id: rank for rank, dataset_id in enumerate(first_ids, start=1)}
 
         displaced_ids = [item["id"] for item in content.items if item["id"] not in scores]
         for dataset_id in displaced_ids:
@@ -131,8 +131,13 @@ class SnapshotReplayer:
 
         return _PresentRanking(first_ids, displaced_ids, scores, ranks, total_count)
 
-    async def _score_first(self, need: ProjectNeed, limit: int, viewer: UUID) -> tuple[dict[int, DatasetScore], int]:
-        """Return the scores of the first datasets by id, in the order of the ranking, and how many datasets match."""
+    async def _rank_first(
+        self, need: ProjectNeed, limit: int, viewer: UUID
+    ) -> tuple[dict[int, DatasetScore], dict[int, DatasetRank], int]:
+        """Return the scores and ranks of the first datasets by id, in the order of the ranking.
+
+        The last value is the number of all datasets that match.
+        """
         scoring = need.scoring()
         query = build_query(scoring.filters, viewer)
         view, ranked = await self._catalog.rank(query, scoring.weights, skip=0, limit=limit, assurance=need.assurance)
@@ -141,7 +146,11 @@ class SnapshotReplayer:
         points = points_by_criterion(view.criterion_scores(ranked.positions), scoring.weights)
         gate_outcomes = judge_gates(view, ranked.positions, scoring.gates)
         scores = map(DatasetScore, ranked.scores.tolist(), points, gate_outcomes)
-        return dict(zip(ids, scores, strict=True)), ranked.total_count
+
+        records = ranked.records()
+        ranks = map(DatasetRank, records.ranks, records.places.tolist(), records.tied_with.tolist())
+        scores_by_id, ranks_by_id = dict(zip(ids, scores, strict=True)), dict(zip(ids, ranks, strict=True))
+        return scores_by_id, ranks_by_id, ranked.total_count
 
     async def _read_datasets(
         self, ranking: _PresentRanking, snapshot: SnapshotRecord, viewer: UUID
@@ -158,11 +167,14 @@ class SnapshotReplayer:
         for record in records:
             content = contents[record.id]
             dataset_score = ranking.scores[record.id]
+            rank = ranking.ranks.get(record.id)
             datasets[record.id] = RankedDataset(
                 id=record.id,
                 dataset_id=record.dataset_id,
                 name=content.name,
-                rank=ranking.ranks.get(record.id),
+                rank=rank.rank if rank else None,
+                place=rank.place if rank else None,
+                tied_with=rank.tied_with if rank else None,
                 score=dataset_score.score,
                 points=dataset_score.points,
                 content=content,

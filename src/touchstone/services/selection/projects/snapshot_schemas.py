@@ -98,6 +98,8 @@ class ReplayedItemView(BaseModel):
     status: ReplayStatus
     reason: ReplayReason | None = Field(description="Why its rank, its score or its presence differs.")
     rank: CountChangeView
+    place: CountChangeView = Field(description="The rank that it shares with datasets of the same score.")
+    tied_with: CountChangeView = Field(description="How many other datasets have exactly its score.")
     score: ScoreChangeView
     points: list[PointsChangeView] = Field(description="The criteria whose points differ.")
     changes: list[ContentChangeView]

@@ -30,6 +30,7 @@ class ReportedModel(msgspec.Struct, frozen=True, kw_only=True):
         metric, value, low, high, baseline: its score with the ends of its interval of confidence, and the score without
             any learning; None without a score.
         place: 1 plus the number of better scores; None if the scores cannot be compared.
+        tied_with: how many other datasets have exactly this score.
         overlaps_best: whether the difference from the best score may be chance.
         warnings: the number of warnings of the training.
     """
@@ -46,6 +47,7 @@ class ReportedModel(msgspec.Struct, frozen=True, kw_only=True):
     high: float | None
     baseline: float | None
     place: int | None
+    tied_with: int
     overlaps_best: bool
     warnings: int
 
@@ -111,6 +113,7 @@ def _reported_model(item: AssessedDataset) -> ReportedModel:
         high=score.high if score else None,
         baseline=score.baseline if score else None,
         place=item.place,
+        tied_with=item.tied_with,
         overlaps_best=item.overlaps_best,
         warnings=len(dataset.warnings or ()),
     )

@@ -48,6 +48,7 @@ def _dataset_json(item: AssessedDataset, locale: str) -> Json:
         "algorithm_label": _localized(dataset.algorithm_label, locale),
         "score": item.score,
         "place": item.place,
+        "tied_with": item.tied_with,
         "overlaps_best": item.overlaps_best,
         "warnings": [_warning_json(warning, locale) for warning in dataset.warnings or ()],
     }

@@ -58,6 +58,7 @@ class ComparedTrainingView(ComparedView):
     algorithm_label: str | None
     score: ScoreView | None
     place: int | None = Field(description="1 plus the number of better scores.")
+    tied_with: int = Field(ge=0, description="How many other datasets have exactly this score.")
     overlaps_best: bool = Field(description="Whether the difference from the best score may be chance.")
     warnings: list[WarningView]
 

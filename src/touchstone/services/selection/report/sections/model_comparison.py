@@ -74,7 +74,7 @@ def _model_cells(model: ReportedModel, language: ReportLanguage) -> list[Cell]:
         lines.append(Line(language.text("models_warnings", count=model.warnings), Style.UNKNOWN))
 
     return [
-        text_cell(DASH if model.place is None else language.integer(model.place)),
+        text_cell(DASH if model.place is None else language.place(model.place, model.tied_with)),
         Cell(lines),
         text_cell(DASH if model.rank is None else language.integer(model.rank)),
         text_cell(DASH if model.metric is None else language.metric(model.metric)),
