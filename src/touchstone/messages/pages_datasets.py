@@ -63,7 +63,7 @@ DATASET_PAGES: Final[Mapping[str, Text]] = {
     "type_date": ("date", "date"),
     "type_text": ("texte", "text"),
     "distribution": ("Répartition", "Distribution"),
-    "distribution_of": ("Répartition de {name}", "Distribution of {name}"),
+    "distribution_of": ("Répartition de la colonne « {name} »", "Distribution of the column “{name}”"),
     "distinct": ("Valeurs distinctes", "Distinct values"),
     "missing": ("Valeurs manquantes", "Missing values"),
     "meta_licence": ("Licence", "Licence"),
