@@ -89,7 +89,7 @@ def cancel_repeated_job(page: Page, api: httpx2.Client, kind: str, earlier_id: s
             "features": {"exclude": ["pulse"]},
             "sensitive_features": ["age"],
             "algorithms": ["linear"],
-            "split": {"strategy": "group", "group_column": "patient", "duplicates": "keep"},
+            "split": {"strategy": "group", "group_column": "patient", "duplicates": "keep", "test_size": 0.29},
             "budget": {"max_trials": 3, "max_runtime_seconds": 60},
             "refit": True,
             "positive_class": 1,
@@ -144,6 +144,60 @@ def test_an_explanation_is_repeated_with_everything_that_was_requested(
     page.get_by_role("button", name="Start the explanation").click()
     repeated = cancel_repeated_job(page, api, "xai", explanation["id"])
     assert repeated["request"] == explanation["request"]
+
+
+def test_options_that_only_the_api_has_are_repeated_unless_the_reader_drops_them(
+    visit: Visit, api: httpx2.Client, visits: int
+) -> None:
+    """The form shows them as they were sent; row numbers take the place of rows that were given by their values."""
+    quick = {"algorithms": ["linear"], "budget": {"max_trials": 1}}
+    model = run_job(api, "ml/train", {"dataset_id": visits, "target": "ill", **quick})
+    values = [{"patient": "p1", "age": 40, "pulse": 3}]
+    other_options = {"background": {"size": 50}, "output": "log_odds", "seed": 7}
+    request = {"job_id": model, "method": "shap", "instances": {"values": values}, **other_options}
+    explanation = start_and_cancel(api, "xai/explain", request)
+
+    page = visit(f"/app/jobs/explain?like={explanation['id']}", language="en", theme="auto")
+    expect(page.get_by_label("Take over the options")).to_be_checked()
+    check_looks(page)
+    page.get_by_role("button", name="Start the explanation").click()
+    repeated = cancel_repeated_job(page, api, "xai", explanation["id"])
+    assert repeated["request"] == explanation["request"]
+
+    page.goto(f"/app/jobs/explain?like={explanation['id']}")
+    page.get_by_label("Rows to explain").fill("5")
+    page.get_by_role("button", name="Start the explanation").click()
+    by_number = cancel_repeated_job(page, api, "xai", explanation["id"])["request"]
+    assert (by_number["instances"], by_number["seed"]) == ({"rows": [5], "values": []}, 7)
+
+    page.goto(f"/app/jobs/explain?like={explanation['id']}")
+    page.get_by_label("Take over the options").uncheck()
+    page.get_by_role("button", name="Start the explanation").click()
+    without = cancel_repeated_job(page, api, "xai", explanation["id"])["request"]
+    assert (without["instances"]["values"], without["seed"], without["output"]) == ([], 0, "probability")
+
+
+def test_the_columns_to_learn_from_become_columns_to_leave_out(visit: Visit, api: httpx2.Client, visits: int) -> None:
+    """The form can only leave columns out, so the others of an earlier request are ticked, and still can be changed."""
+    training = start_and_cancel(
+        api, "ml/train", {"dataset_id": visits, "target": "ill", "features": {"include": ["age"]}}
+    )
+    page = visit(f"/app/jobs/train?like={training['id']}", language="en")
+    page.get_by_role("button", name="Start the training").click()
+    repeated = cancel_repeated_job(page, api, "ml", training["id"])
+    assert repeated["request"]["features"] == {"include": [], "exclude": ["patient", "pulse"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"), [("x", "Enter a number."), ("60", "Enter a percentage between 5 and 50.")]
+)
+def test_the_share_of_test_rows_is_checked_in_percent(
+    client: httpx2.Client, visits: int, text: str, message: str
+) -> None:
+    """The API has the share in 0-1, so the page checks what was entered."""
+    form = {"dataset_id": str(visits), "target": "ill", "test_size": text}
+    answer = client.post("/app/jobs/train", data=form)
+    assert (answer.status_code, message in answer.text) == (422, True)
 
 
 def test_switching_the_language_keeps_the_repeated_request(visit: Visit, api: httpx2.Client, visits: int) -> None:

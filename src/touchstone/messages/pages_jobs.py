@@ -162,6 +162,15 @@ JOB_PAGES: Final[Mapping[str, Text]] = {
         "Numéros de ligne à partir de 0, séparés par des virgules ; à défaut, quelques lignes sont choisies.",
         "Row numbers from 0, separated by commas; by default, a few rows are chosen.",
     ),
+    "other_options": (
+        "Reprendre les options de la demande précédente qui n’ont pas de champ ici",
+        "Take over the options of the earlier request that have no field here",
+    ),
+    "other_options_hint": (
+        "Des numéros de ligne remplacent les lignes données par leurs valeurs.",
+        "Row numbers take the place of rows that are given by their values.",
+    ),
+    "other_options_unreadable": ("Ces options ne sont pas lisibles.", "These options cannot be read."),
     "target_class": ("Classe expliquée", "Explained class"),
     "target_class_default": ("choix automatique", "automatic"),
     # Results of an explanation

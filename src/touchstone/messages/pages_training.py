@@ -23,6 +23,12 @@ TRAINING_PAGES: Final[Mapping[str, Text]] = {
     ),
     "folds": ("Nombre de plis", "Number of folds"),
     "folds_hint": ("Seulement à tour de rôle.", "Only for each in turn."),
+    "test_size": ("Part des lignes de test (en %)", "Share of rows to test on (in %)"),
+    "test_size_hint": ("Sans effet à tour de rôle.", "Without effect for each in turn."),
+    "test_size_range": (
+        "Saisissez un pourcentage entre {low} et {high}.",
+        "Enter a percentage between {low} and {high}.",
+    ),
     "duplicates": ("Lignes identiques", "Identical rows"),
     "duplicates_hint": (
         "Une ligne répétée des deux côtés ferait passer le souvenir pour un savoir.",

@@ -1,12 +1,18 @@
 """The requests of earlier jobs as fields of the forms that start a job, so that they can be repeated with changes.
 
-This is the inverse of reading these forms. Options for which a form has no field are left out.
+This is the inverse of reading these forms. The form for explanations has a single field for all options that only the
+API has, so that none of them is lost.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
+
+from touchstone.learning.request_definitions import ExplanationRequest
+
+OTHER_OPTIONS: Final = "other_options"
+"""The field of the form for explanations with all options that only the API has, as a JSON object."""
 
 JsonObject = Mapping[str, Any]
 Fields = list[tuple[str, str]]
@@ -27,6 +33,8 @@ _TRAINING_FIELDS: Final = (
     "name",
 )
 _SPLIT_FIELDS: Final = ("strategy", "time_column", "group_column", "duplicates", "folds")
+_OPTIONS_OF_API: Final = ("background", "output", "seed")
+_DEFAULTS: Final[JsonObject] = msgspec.to_builtins(ExplanationRequest(job_id="0"))
 _EXPLANATION_FIELDS: Final = (
     "job_id",
     "dataset_id",
@@ -46,6 +54,7 @@ def training_fields(request: JsonObject) -> Fields:
     budget = request.get("budget") or {}
     threshold = request.get("threshold") or {}
     costs = threshold.get("cost") or {}
+    test_size = split.get("test_size")
 
     values = {
         **{name: request.get(name) for name in _TRAINING_FIELDS},
@@ -56,8 +65,10 @@ def training_fields(request: JsonObject) -> Fields:
         "cost_fp": costs.get("fp"),
         "cost_fn": costs.get("fn"),
         "refit": "yes" if request.get("refit") else None,
+        "test_size": None if test_size is None else _percentage(test_size),
     }
     lists = {
+        "include": features.get("include"),
         "exclude": features.get("exclude"),
         "sensitive": request.get("sensitive_features"),
         "algorithm": request.get("algorithms"),
@@ -73,12 +84,31 @@ def explanation_fields(request: JsonObject) -> Fields:
     values = {
         **{name: request.get(name) for name in _EXPLANATION_FIELDS},
         "rows": ", ".join(str(row) for row in rows),
+        OTHER_OPTIONS: _other_options(request) or None,
     }
     lists = {
         "immutable": request.get("immutable"),
         "sensitive": request.get("sensitive_features"),
     }
     return _form_fields(values, lists)
+
+
+def _other_options(request: JsonObject) -> JsonObject:
+    """Return the options of an explanation that only the API has, as far as they differ from their defaults.
+
+    They include rows that are given by their values instead of their numbers.
+    """
+    options = {name: request[name] for name in _OPTIONS_OF_API if request.get(name) not in (None, _DEFAULTS[name])}
+    values = (request.get("instances") or {}).get("values")
+    if values:
+        options["instances"] = {"values": values}
+    return options
+
+
+def _percentage(share: float) -> int | float:
+    """Return a share as a percentage, without the digits by which floating-point numbers miss it."""
+    percentage = round(100 * share, 9)
+    return int(percentage) if percentage.is_integer() else percentage
 
 
 def _form_fields(values: JsonObject, lists: Mapping[str, Sequence[str] | None]) -> Fields:

@@ -1,16 +1,20 @@
-"""The options of a training, as the training form and the form on the page of a project send them."""
+"""The options of jobs, as the training form and the form on the page of a project send them."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from starlette.datastructures import FormData
 
 from touchstone.web.forms import integer_field, invalid_field, list_field, parse_number, split_at_commas, text_field
 from touchstone.web.page_context import PageContext
+from touchstone.web.repeated_requests import OTHER_OPTIONS
 from touchstone.web.views.training_choices import DATASET_OPTIONS
 
 JsonObject = dict[str, Any]
+
+MIN_TEST_PERCENTAGE: Final = 5
+MAX_TEST_PERCENTAGE: Final = 50
 
 
 def read_training_options(ctx: PageContext, form: FormData) -> JsonObject:
@@ -67,6 +71,21 @@ def read_dataset_options(form: FormData) -> dict[str, JsonObject]:
     return options_by_dataset
 
 
+def read_other_options(ctx: PageContext, form: FormData) -> JsonObject:
+    """Return the options of an earlier explanation for which the form has no field, and which it sends along as JSON.
+
+    Raises:
+        TouchstoneError: The field does not hold a JSON object.
+    """
+    text = text_field(form, OTHER_OPTIONS)
+    if not text:
+        return {}
+    try:
+        return msgspec.json.decode(text, type=JsonObject)
+    except msgspec.DecodeError as error:
+        raise invalid_field(ctx.text("other_options_unreadable"), OTHER_OPTIONS) from error
+
+
 def _dataset_option(name: str, text: str) -> Any:
     """Return the value of an option of a single dataset."""
     if name == "features":
@@ -85,9 +104,29 @@ def _read_split(ctx: PageContext, form: FormData) -> JsonObject:
             "time_column": text_field(form, "time_column"),
             "group_column": text_field(form, "group_column"),
             "duplicates": text_field(form, "duplicates"),
+            "test_size": _read_test_size(ctx, form),
             "folds": integer_field(form, "folds", folds_message),
         }
     )
+
+
+def _read_test_size(ctx: PageContext, form: FormData) -> float | None:
+    """Return the share of the rows to test on, in 0-1, which the form has in percent; None if the field is empty.
+
+    Raises:
+        TouchstoneError: The field does not hold a percentage that the API accepts.
+    """
+    text = text_field(form, "test_size")
+    if not text:
+        return None
+    try:
+        percentage = parse_number(text)
+    except ValueError as error:
+        raise invalid_field(ctx.text("not_a_number"), "test_size") from error
+    if not MIN_TEST_PERCENTAGE <= percentage <= MAX_TEST_PERCENTAGE:
+        limits = {"low": MIN_TEST_PERCENTAGE, "high": MAX_TEST_PERCENTAGE}
+        raise invalid_field(ctx.text("test_size_range", **limits), "test_size")
+    return percentage / 100
 
 
 def _read_budget(ctx: PageContext, form: FormData) -> JsonObject:

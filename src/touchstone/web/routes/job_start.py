@@ -26,9 +26,15 @@ from touchstone.web.forms import (
 )
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
-from touchstone.web.repeated_requests import explanation_fields, training_fields
+from touchstone.web.repeated_requests import OTHER_OPTIONS, explanation_fields, training_fields
 from touchstone.web.routes.jobs import job_address
-from touchstone.web.training_options import parse_class, read_dataset_options, read_training_options, without_empty
+from touchstone.web.training_options import (
+    parse_class,
+    read_dataset_options,
+    read_other_options,
+    read_training_options,
+    without_empty,
+)
 from touchstone.web.views import dataset_view
 from touchstone.web.views.job_view import localized_text
 from touchstone.web.views.training_choices import CHOICES, DEFAULTS
@@ -231,7 +237,8 @@ async def start_explanation(ctx: PageContext, form: FormData) -> Job:
     row_texts = split_at_commas(text_field(form, "rows"))
     rows = parse_integers(row_texts, ctx.text("not_whole", name=ctx.text("rows")), "rows")
 
-    options: Any = without_empty(
+    # The fields of the form take the place of earlier options with the same name: row numbers that of values.
+    options: Any = read_other_options(ctx, form) | without_empty(
         {
             "job_id": text_field(form, "job_id"),
             "dataset_id": dataset_id,
@@ -278,6 +285,7 @@ async def load_explanation_choices(ctx: PageContext, form: FormData) -> Variable
         "sensitive": sensitive_columns,
         "immutable": list_field(form, "immutable"),
         "methods": METHOD_LABELS,
+        "other_options": text_field(form, OTHER_OPTIONS),
     }
 
 
