@@ -200,6 +200,23 @@ def test_the_share_of_test_rows_is_checked_in_percent(
     assert (answer.status_code, message in answer.text) == (422, True)
 
 
+@pytest.mark.parametrize("form", ["explanation", "choice"])
+def test_a_form_is_sent_only_once(visit: Visit, api: httpx2.Client, visits: int, form: str) -> None:
+    """Also if one of its fields is called `method` or `dataset`, as a property of the form is."""
+    training = start_and_cancel(api, "ml/train", {"dataset_id": visits, "target": "ill"})
+    body = {"name": "Visits", "criteria": {"visibility": "private"}}
+    project = api.post("/api/v1/projects", json=body).json()["id"]
+    page = visit(f"/app/jobs/explain?job_id={training['id']}" if form == "explanation" else f"/app/projects/{project}")
+    field = page.locator("form [name=method]" if form == "explanation" else "form [name=dataset]").first
+    are_stopped = field.evaluate(
+        """field => [1, 2].map(() => {
+            const event = new SubmitEvent("submit", { bubbles: true, cancelable: true });
+            return !field.form.dispatchEvent(event);
+        })"""
+    )
+    assert are_stopped == [False, True]
+
+
 def test_switching_the_language_keeps_the_repeated_request(visit: Visit, api: httpx2.Client, visits: int) -> None:
     """The address names the earlier job, so the form is filled in again."""
     training = start_and_cancel(api, "ml/train", {"dataset_id": visits, "target": "age", "intended_use": "A test."})

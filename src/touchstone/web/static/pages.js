@@ -3,17 +3,18 @@
 import { rememberRanking, restoreRankingLinks } from "./last_ranking.js";
 import { askBeforeLosingInput } from "./unsaved_input.js";
 
-// Ask before a form destroys something, and send every form only once.
+// Ask before a form destroys something, and send every form only once. Only attributes tell about a form, because a
+// field may have the name of any property: `form.method` is a field if there is one called `method`.
 document.addEventListener("submit", (event) => {
   const form = event.target;
-  const question = event.submitter?.dataset.confirm ?? form.dataset.confirm;
+  const question = event.submitter?.dataset.confirm ?? form.getAttribute("data-confirm");
   if (question && !window.confirm(question)) {
     event.preventDefault();
     return;
   }
-  if (form.method === "post") {
-    if (form.dataset.sent) event.preventDefault();
-    form.dataset.sent = "yes";
+  if (form.getAttribute("method") === "post") {
+    if (form.hasAttribute("data-sent")) event.preventDefault();
+    form.setAttribute("data-sent", "");
   }
 });
 
@@ -27,7 +28,7 @@ document.addEventListener("change", ({ target }) => {
 
 // A page that the browser restores from its memory may send its forms again.
 window.addEventListener("pageshow", () => {
-  for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
+  for (const form of document.querySelectorAll("form[data-sent]")) form.removeAttribute("data-sent");
 });
 
 // Close open menus with Escape, and with a click elsewhere.

@@ -49,7 +49,7 @@ function ask(event) {
   if (losesOtherForms || losesShownForm) {
     event.preventDefault();
     // If the reader stays, the form can be sent again.
-    delete sentForm?.dataset.sent;
+    sentForm?.removeAttribute("data-sent");
   }
   sentForm = null;
 }
