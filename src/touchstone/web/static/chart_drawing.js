@@ -8,7 +8,7 @@ const STACKING_WIDTH = 160; // panels with less room than this each are stacked
 const TITLE_CHARACTER_WIDTH = 8.5; // on average
 const LABEL_SHARE = 0.36; // of the width, at most
 const WIDTH_TOLERANCE = 4;
-const MAX_CORRECTIONS = 3;
+const MAX_CORRECTIONS = 5;
 
 // No expression is compiled to code and no style is added to the page, because its security policy forbids both.
 const EMBED_OPTIONS = {
@@ -50,31 +50,29 @@ export class ChartDrawer {
   }
 }
 
-/** Draw a specification, and once more with other panels if it is too wide or too narrow. */
+/** Draw a specification, and again with other panels as long as it is too wide or too narrow. */
 async function embedSpec(embed, drawing, spec, width) {
   await embed(drawing, spec, EMBED_OPTIONS);
 
-  // Charts side by side have no common width: the difference is distributed among their panels.
-  const excess = canvasWidth(drawing) - width;
-  if (spec.hconcat && Math.abs(excess) > WIDTH_TOLERANCE) {
-    for (const panel of spec.hconcat) {
-      panel.width = Math.max(MIN_PANEL_WIDTH, panel.width - excess / spec.hconcat.length);
-    }
-    await embed(drawing, spec, EMBED_OPTIONS);
-  }
-
-  // The labels of long names leave too little room for panels side by side.
-  if (spec.hconcat && canvasWidth(drawing) > width + WIDTH_TOLERANCE) {
-    stackPanels(spec, width);
-    await embed(drawing, spec, EMBED_OPTIONS);
-  }
   // Other panels have other numbers on their axes, so that one correction may not be enough.
-  for (let correction = 0; spec.vconcat && correction < MAX_CORRECTIONS; correction += 1) {
-    const stackedExcess = canvasWidth(drawing) - width;
-    if (Math.abs(stackedExcess) <= WIDTH_TOLERANCE) break;
-    for (const panel of spec.vconcat) panel.width = Math.max(MIN_PANEL_WIDTH, panel.width - stackedExcess);
+  for (let correction = 0; correction < MAX_CORRECTIONS; correction += 1) {
+    const excess = canvasWidth(drawing) - width;
+    const hasPanels = spec.hconcat || spec.vconcat;
+    if (!hasPanels || Math.abs(excess) <= WIDTH_TOLERANCE) return;
+
+    // The labels of long names leave too little room for panels side by side.
+    const isTooWideAgain = correction > 0 && excess > 0;
+    if (spec.hconcat && isTooWideAgain) stackPanels(spec, width);
+    else correctPanels(spec, excess);
     await embed(drawing, spec, EMBED_OPTIONS);
   }
+}
+
+/** Distribute an excess of width among panels side by side; each of those below one another takes all of it. */
+function correctPanels(spec, excess) {
+  const panels = spec.hconcat ?? spec.vconcat;
+  const excessOfPanel = spec.hconcat ? excess / panels.length : excess;
+  for (const panel of panels) panel.width = Math.max(MIN_PANEL_WIDTH, panel.width - excessOfPanel);
 }
 
 function loadScript(address) {
