@@ -266,6 +266,74 @@ def test_what_cannot_be_kept_apart_is_divided_at_random() -> None:
     assert (split.plan.strategy, split.reason) == ("holdout", "nothing_feasible")
 
 
+def diagnoses_by_day(rows: int = 300) -> pd.DataFrame:
+    """Return dated rows of two classes, which are mixed at first; from day 220 on, all of them are of one class."""
+    rng = np.random.default_rng(0)
+    days = pd.date_range("2020-01-01", periods=rows)
+    x = rng.normal(size=rows)
+    is_positive = (x + rng.normal(size=rows) > 0) & (np.arange(rows) < 220)
+    return pd.DataFrame({"day": days, "x": x, "y": np.where(is_positive, "yes", "no")})
+
+
+def test_test_rows_of_one_class_are_no_automatic_choice() -> None:
+    """If all later rows have the same class, the automatic strategy divides the rows at random."""
+    split = plan_experiment(diagnoses_by_day(), "y").split
+    assert (split.plan.strategy, split.reason) == ("holdout", "nothing_feasible")
+
+
+def test_a_score_on_one_class_is_no_evidence(tmp_path: Path) -> None:
+    """A requested split that leaves one class to evaluate is followed; the result says what its score does not show."""
+    split = {"strategy": "time", "time_column": "day"}
+    result = train(diagnoses_by_day(), "y", tmp_path, **QUICK, split=split).result
+    assert result["metrics"]["baseline"]["balanced_accuracy"]["value"] == 1.0
+    assert {"one_class_evaluated", "not_better_than_baseline"} <= warning_codes(result)
+    assert "too_good_to_be_true" not in warning_codes(result)
+    assert result["split"]["effect"] is None
+    (warning,) = [warning for warning in result["warnings"] if warning["code"] == "one_class_evaluated"]
+    assert warning["facts"] == {"name": "no", "names": ["yes"]}
+
+
+def test_a_perfect_score_on_one_class_is_nothing_special(tmp_path: Path) -> None:
+    """A model that was right for 150 rows of the same class is neither suspicious nor better than the baseline."""
+    frame = diagnoses_by_day(400).assign(y=lambda rows: np.where(rows.y == "yes", "no", "yes"))
+    frame["x"] = np.where(np.arange(400) < 220, frame["x"], -3.0 - np.arange(400) / 100)
+    split = {"strategy": "time", "time_column": "day", "test_size": 0.4}
+    result = train(frame, "y", tmp_path, **QUICK, split=split).result
+    assert balanced_accuracy(result) > 0.98
+    assert "not_better_than_baseline" in warning_codes(result)
+    assert "too_good_to_be_true" not in warning_codes(result)
+
+
+def test_classes_without_test_rows_are_named(tmp_path: Path) -> None:
+    """A class that is learned but not evaluated is reported, and so is every fold of a single class."""
+    frame = diagnoses_by_day().assign(clinic=np.arange(300) // 60)
+    three_classes = frame.assign(y=np.where(np.arange(300) % 3 == 0, "later", frame["y"]))
+    by_time = {"strategy": "time", "time_column": "day"}
+    result = train(three_classes, "y", tmp_path, **QUICK, split=by_time).result
+    assert [warning["facts"] for warning in result["warnings"] if warning["code"] == "classes_never_evaluated"] == [
+        {"names": ["yes"]}
+    ]
+
+    by_clinic = {"strategy": "kfold", "folds": 5, "group_column": "clinic"}
+    result = train(frame, "y", tmp_path, **QUICK, split=by_clinic).result
+    assert [warning["facts"] for warning in result["warnings"] if warning["code"] == "folds_of_one_class"] == [
+        {"folds": 1, "all_folds": 5}
+    ]
+    assert "not_better_than_baseline" in warning_codes(result)
+
+
+def test_models_are_not_compared_on_one_class() -> None:
+    """If the latest training rows have a single class, the inner folds are random, so that all have two classes."""
+    frame = diagnoses_by_day()
+    frame.loc[240:, "y"] = np.where(frame.loc[240:, "x"] > 0, "yes", "no")
+    frame.loc[180:239, "y"] = "no"
+    experiment = plan_experiment(frame, "y")
+    assert experiment.split.plan.strategy == "time"
+    folds = inner_folds(experiment.rule, experiment.folds[0].train, limit=1_000)
+    assert len(folds) == 3
+    assert not any(experiment.rule.has_single_class(fold.test) for fold in folds)
+
+
 def test_equal_rows_of_few_values_are_a_coincidence() -> None:
     """Where three columns have two values each, different cases are often equal and are not copies."""
     rng = np.random.default_rng(0)

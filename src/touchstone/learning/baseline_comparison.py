@@ -17,11 +17,15 @@ BEST_CONSTANT: Final = {"r2": 0.0}
 def is_better_than_baseline(metrics: Mapping[str, Any]) -> bool | None:
     """Return whether a model is clearly better than the baseline, given the `metrics` in the result of its training.
 
-    Returns None if that is unknown, because one of the two was not measured or the metric is unknown.
+    Returns None if that is unknown, because one of the two was not measured or the metric is unknown. Test rows of a
+    single class are no evidence: a baseline that predicts this class is perfect, and any other is always wrong.
     """
     metric = METRIC_BY_NAME.get(metrics.get("metric") or "")
     if metric is None:
         return None
+
+    if _has_single_class(metrics):
+        return False
 
     model = measured_estimates(metrics).get(metric.name) or {}
     baseline = (metrics.get("baseline") or {}).get(metric.name) or {}
@@ -40,6 +44,12 @@ def is_better_than_baseline(metrics: Mapping[str, Any]) -> bool | None:
     if metric.greater_is_better:
         return bool(worst_model_value > baseline_value and model_value > best_baseline_value)
     return bool(worst_model_value < baseline_value and model_value < best_baseline_value)
+
+
+def _has_single_class(metrics: Mapping[str, Any]) -> bool:
+    """Return whether all test rows, or those of a fold, have the same class: only then ROC AUC is undefined."""
+    estimate = measured_estimates(metrics).get("roc_auc")
+    return estimate is not None and point_estimate(estimate) is None
 
 
 def measured_estimates(metrics: Mapping[str, Any]) -> Mapping[str, Any]:

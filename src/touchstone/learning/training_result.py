@@ -96,7 +96,7 @@ def build_training_result(
     warnings = [
         *table_warnings(experiment.table),
         *training_warnings.data_warnings(experiment.table, experiment.target),
-        *training_warnings.unseen_class_warnings(experiment.target, experiment.folds),
+        *training_warnings.class_warnings(experiment.target, experiment.folds),
         *training_warnings.feature_warnings(roles),
         *split_warnings(experiment.split, effect, metrics),
         *leakage_warnings(experiment.data, experiment.rule, predictions, _validation_predictions(experiment, search)),

@@ -1,6 +1,6 @@
 """Warnings about a training: weaknesses of the data, and results that prove little."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, Final
 
 import numpy as np
@@ -33,20 +33,34 @@ def data_warnings(table: Table, target: Target) -> Iterator[Json]:
         yield warning("columns_renamed", names=sorted(table.renamed)[:MAX_NAMES])
 
 
-def unseen_class_warnings(target: Target, folds: Sequence[Fold]) -> Iterator[Json]:
-    """Yield a warning if test rows have a class that no training row has, as can happen in a split by time."""
+def class_warnings(target: Target, folds: Sequence[Fold]) -> Iterator[Json]:
+    """Yield warnings about classes that only training rows or only test rows have, as can happen in a split by time."""
     if not target.is_classification:
         return
 
-    unseen_codes: set[int] = set()
-    for fold in folds:
-        test_codes = set(target.values[fold.test].tolist())
-        training_codes = set(target.values[fold.train].tolist())
-        unseen_codes |= test_codes - training_codes
+    training_codes = [set(target.values[fold.train].tolist()) for fold in folds]
+    test_codes = [set(target.values[fold.test].tolist()) for fold in folds]
 
-    if unseen_codes:
-        names = [str(target.classes[code]) for code in sorted(unseen_codes)]
-        yield warning("classes_never_learned", names=names[:MAX_NAMES])
+    never_learned = set().union(*(test - train for train, test in zip(training_codes, test_codes, strict=True)))
+    if never_learned:
+        yield warning("classes_never_learned", names=_class_names(target, never_learned))
+
+    evaluated = set().union(*test_codes)
+    never_evaluated = set(range(len(target.classes))) - evaluated
+    if len(evaluated) == 1:
+        [name] = _class_names(target, evaluated)
+        yield warning("one_class_evaluated", name=name, names=_class_names(target, never_evaluated))
+    elif never_evaluated:
+        yield warning("classes_never_evaluated", names=_class_names(target, never_evaluated))
+
+    folds_of_one_class = sum(len(codes) == 1 for codes in test_codes)
+    if folds_of_one_class and len(evaluated) > 1:
+        yield warning("folds_of_one_class", folds=folds_of_one_class, all_folds=len(folds))
+
+
+def _class_names(target: Target, codes: Set[int]) -> list[str]:
+    """Return the names of the first few of some classes."""
+    return [str(target.classes[code]) for code in sorted(codes)][:MAX_NAMES]
 
 
 def feature_warnings(roles: Mapping[str, Json]) -> Iterator[Json]:

@@ -29,9 +29,10 @@ SPLIT_REASONS: Final[Mapping[str, Text]] = {
         "Neither groups nor dates were detected: the rows are divided at random.",
     ),
     "nothing_feasible": (
-        "Des groupes ou des dates ont été détectés, mais laissent trop peu à apprendre : les lignes sont réparties au "
-        "hasard.",
-        "Groups or dates were detected, but leave too little to learn from: the rows are divided at random.",
+        "Des groupes ou des dates ont été détectés, mais laissent trop peu à apprendre ou à évaluer : les lignes sont "
+        "réparties au hasard.",
+        "Groups or dates were detected, but leave too little to learn from or to evaluate: the rows are divided at "
+        "random.",
     ),
 }
 

@@ -28,6 +28,23 @@ WARNINGS: Final[Mapping[str, Text]] = {
         " que le modèle ne peut pas prédire : {names}.",
         "{names:Class|Classes} evaluated but absent from training, which the model cannot predict: {names}.",
     ),
+    "classes_never_evaluated": (
+        "{names:Classe apprise mais absente|Classes apprises mais absentes} de l’évaluation, dont le score ne dit"
+        " rien : {names}.",
+        "{names:Class|Classes} learned but absent from evaluation, about which the score says nothing: {names}.",
+    ),
+    "one_class_evaluated": (
+        "Toutes les lignes d’évaluation sont de la classe « {name} » : le score ne dit rien des autres ({names}), ni"
+        " si le modèle les distingue. Demandez un autre découpage.",
+        "All test rows have the class “{name}”: the score says nothing about the others ({names}), nor whether the"
+        " model can tell them apart. Ask for another split.",
+    ),
+    "folds_of_one_class": (
+        "Dans {folds} {folds:pli|plis} sur {all_folds}, toutes les lignes d’évaluation sont d’une même classe : ces"
+        " scores ne disent pas si le modèle distingue les classes.",
+        "In {folds} of {all_folds} folds, all test rows have one class: these scores do not show whether the model can"
+        " tell the classes apart.",
+    ),
     "target_missing": (
         "{rows} {rows:ligne sans valeur cible a été laissée|lignes sans valeur cible ont été laissées} de côté.",
         "{rows} {rows:row without a target value was|rows without a target value were} left out.",

@@ -70,14 +70,14 @@ def inner_folds(rule: SplitRule, train: Indices, *, limit: int) -> tuple[Fold, .
     """Divide training rows once more, into the folds by which the best trial is chosen.
 
     They are divided by the same rule as the outer folds. With a split by time the latest quarter of the rows is used
-    for validation, provided that at least as many rows lie before it. Otherwise a short table gets three folds, and a
-    long one a single fold with a random quarter for validation. A sample is divided instead if there are more than
-    `limit` rows.
+    for validation, provided that at least as many rows lie before it and that both parts have more than one class.
+    Otherwise a short table gets three folds, and a long one a single fold with a random quarter for validation. A
+    sample is divided instead if there are more than `limit` rows.
     """
     train = _draw_sample(train, limit, rule.seed)
     if rule.times is not None:
         fold = _split_by_time(rule, train, rule.times, INNER_TEST_SHARE)
-        if fold is not None and len(fold.train) >= len(fold.test):
+        if fold is not None and _can_compare_trials(rule, fold):
             return (fold,)
 
     if len(train) <= FEW_ROWS:
@@ -85,6 +85,15 @@ def inner_folds(rule: SplitRule, train: Indices, *, limit: int) -> tuple[Fold, .
 
     quarters = divide_into_folds(rule, train, round(1 / INNER_TEST_SHARE))
     return (quarters[0],)
+
+
+def _can_compare_trials(rule: SplitRule, fold: Fold) -> bool:
+    """Return whether trials can be compared on a fold by time: it has enough training rows, and classes to tell apart.
+
+    Where all rows have one class, the best model would be one that always predicts it.
+    """
+    has_classes = not rule.has_single_class(fold.train) and not rule.has_single_class(fold.test)
+    return has_classes and len(fold.train) >= len(fold.test)
 
 
 def held_out_positions(folds: Sequence[Fold]) -> Indices:

@@ -91,13 +91,16 @@ def decide_split(request: TrainingRequest, table: Table, target: Target, feature
         names = names_to_learn_from(request, option.plan, feature_names)
         if not names:
             raise LearningError("no_features", field="features")
+        # An explicit strategy has no alternative, and neither has the last of the automatic ones.
+        has_alternative = option is not options[-1]
         try:
             division = _divide_rows(request, table, target, option.plan, names)
         except LearningError:
-            # An explicit strategy has no alternative, and neither has the last of the automatic ones.
-            if option is options[-1]:
+            if not has_alternative:
                 raise
             continue
+        if has_alternative and any(division.rule.has_single_value(fold.test) for fold in division.folds):
+            continue  # Test rows of a single class do not show what a model has learned.
         return SplitDecision(
             rule=division.rule,
             folds=division.folds,

@@ -74,11 +74,11 @@ def measure_split_effect(experiment: Experiment, search: SearchResult) -> SplitE
 
     If the split of the experiment keeps groups, times or equal rows apart, it is compared with one that shuffles all
     rows. If it shuffles the rows although something of this kind was detected, it is compared with one that keeps that
-    apart. Returns None if there is nothing to compare.
+    apart. Returns None if there is nothing to compare, or if all test rows of a fold have the same target.
     """
     ensemble = search.ensemble
     score = default_score(experiment.data.metric, search.folds)
-    if not np.isfinite(score):
+    if not np.isfinite(score) or any(experiment.rule.has_single_value(fold.test) for fold in experiment.folds):
         return None
 
     metric_label = default_metric_label(experiment, search.folds)
@@ -180,7 +180,7 @@ def _score_with_plan(experiment: Experiment, data: TrainingData, ensemble: Ensem
         fold = limit_training_rows(outer_folds(rule)[0], MAX_TRAINING_ROWS, experiment.request.seed)
     except LearningError:
         return None
-    if rule.has_single_class(fold.train):
+    if rule.has_single_class(fold.train) or rule.has_single_value(fold.test):
         return None
 
     encoded = encode_fold(data, fold)

@@ -38,7 +38,11 @@ class SplitRule:
 
     def has_single_class(self, rows: Indices) -> bool:
         """Return whether rows show a single class, so that nothing can be learned from them."""
-        return self.target.is_classification and len(np.unique(self.target.values[rows])) < 2
+        return self.target.is_classification and self.has_single_value(rows)
+
+    def has_single_value(self, rows: Indices) -> bool:
+        """Return whether rows all have the same value of the target, which a model without any columns can predict."""
+        return len(np.unique(self.target.values[rows])) < 2
 
 
 def build_split_rule(plan: SplitPlan, table: Table, target: Target, equal_rows: EqualRows, seed: int) -> SplitRule:
