@@ -520,6 +520,34 @@ def test_one_group_cannot_be_divided() -> None:
         plan_experiment(patients().assign(clinic="north"), "ill", split={"group_column": "clinic"})
 
 
+@pytest.mark.parametrize("strategy", ["group", "kfold"])
+def test_groups_that_equal_rows_connect_are_refused_with_the_reason(strategy: str) -> None:
+    """The column of eight patients who all share a row forms eight groups, not one, and the copies can be divided."""
+    frame = patients(count=8)
+    names = [name for name in frame.columns if name != "patient"]
+    frame.loc[::10, names] = frame.loc[0, names].to_numpy()
+    frame["ill"] = np.resize(["no", "yes"], 80)
+    split = {"strategy": strategy, "group_column": "patient"}
+    with pytest.raises(LearningError, match="groups_connected") as caught:
+        plan_experiment(frame, "ill", split=split | {"duplicates": "together"})
+    minimum = 2 if strategy == "group" else 5
+    assert caught.value.facts == {"name": "patient", "groups": 8, "units": 1, "minimum": minimum}
+    assert plan_experiment(frame, "ill", split=split | {"duplicates": "keep"}).rule.unit_count == 8
+
+
+def test_too_few_groups_or_different_rows_for_the_folds_are_counted() -> None:
+    """The refusal says how many groups a column forms, or how many rows differ, instead of counting rows."""
+    frame = patients(count=4)
+    with pytest.raises(LearningError, match="too_few_groups") as caught:
+        plan_experiment(frame, "ill", split={"strategy": "kfold", "folds": 5, "group_column": "patient"})
+    assert caught.value.facts == {"name": "patient", "groups": 4, "minimum": 5}
+
+    copies = pd.DataFrame({"x": ["a", "b", "c", "d"] * 25, "y": np.resize([1.0, 2.0, 3.0], 100)})
+    with pytest.raises(LearningError, match="too_few_different_rows") as caught:
+        plan_experiment(copies, "y", split={"strategy": "kfold", "folds": 5, "duplicates": "together"})
+    assert caught.value.facts == {"rows": 100, "units": 4, "minimum": 5}
+
+
 def test_plans_of_earlier_models_are_read() -> None:
     """Models that were stored before plans existed still divide their rows as they did."""
     record = {"strategy": "time", "test_size": 0.3, "folds": 5, "time_column": "when"}

@@ -69,6 +69,8 @@ REASONS: Final[tuple[Reason, ...]] = (
     Reason("sample_weights_invalid", Phase.PREPARING, ("name",)),
     Reason("time_column_not_ordered", Phase.PREPARING, ("name",)),
     Reason("too_few_groups", Phase.PREPARING, ("name", "groups", "minimum")),
+    Reason("groups_connected", Phase.PREPARING, ("name", "groups", "units", "minimum")),
+    Reason("too_few_different_rows", Phase.PREPARING, ("rows", "units", "minimum")),
     Reason("file_type_unknown", Phase.READING, ("file_type", "known")),
     Reason("file_empty", Phase.READING),
     Reason("file_not_text", Phase.READING),

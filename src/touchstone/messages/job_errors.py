@@ -158,6 +158,20 @@ JOB_ERROR_TEXTS: Final[Mapping[str, Text]] = {
         "La colonne « {name} » forme {groups} {groups:groupe|groupes} : il en faut au moins {minimum}",
         "The column “{name}” forms {groups} {groups:group|groups}: at least {minimum} are needed",
     ),
+    "groups_connected": (
+        "La colonne « {name} » forme {groups} groupes, mais des lignes identiques (ou presque) les relient en {units}"
+        " {units:seul ensemble|ensembles}, et il en faut au moins {minimum} : supprimez les doublons, ou demandez "
+        "split.duplicates = keep",
+        "The column “{name}” forms {groups} groups, but equal (or nearly equal) rows connect them into {units}"
+        " {units:set|sets}, and at least {minimum} are needed: remove the duplicates, or ask for"
+        " split.duplicates = keep",
+    ),
+    "too_few_different_rows": (
+        "Les lignes identiques (ou presque) restent ensemble, et seules {units} des {rows} lignes diffèrent : il en"
+        " faut au moins {minimum}, ou bien split.duplicates = keep",
+        "Equal (or nearly equal) rows stay together, and only {units} of the {rows} rows differ: at least {minimum}"
+        " are needed, or else split.duplicates = keep",
+    ),
     "target_all_missing": ("La cible « {name} » n’a aucune valeur", "The target “{name}” has no value at all"),
     "target_not_numeric": ("La cible « {name} » n’est pas un nombre", "The target “{name}” is not a number"),
     "target_too_many_classes": (

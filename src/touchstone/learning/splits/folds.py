@@ -17,7 +17,7 @@ from touchstone.learning.target import Indices
 MIN_TRAINING_ROWS: Final = 10  # The target encoder alone divides the training rows into five parts.
 INNER_FOLDS: Final = 3
 INNER_TEST_SHARE: Final = 0.25
-MIN_GROUPS: Final = 2
+MIN_UNITS: Final = 2
 FEW_ROWS: Final = 10_000  # Up to this many rows, a single validation set is too noisy to choose a model by.
 
 
@@ -50,7 +50,7 @@ def outer_folds(rule: SplitRule) -> tuple[Fold, ...]:
         return (fold,)
 
     if plan.strategy is Strategy.GROUP:
-        _check_group_count(rule)
+        _check_unit_count(rule, minimum=MIN_UNITS)
     return (hold_out_at_random(rule, plan.test_size),)
 
 
@@ -135,23 +135,30 @@ def divide_into_folds(rule: SplitRule, rows: Indices, count: int) -> tuple[Fold,
 
 
 def _check_fold_count(rule: SplitRule) -> None:
-    """Raise `LearningError` if no class has a row for every fold, or if there are fewer units than folds."""
+    """Raise `LearningError` if no class has a row for every fold, or if there are fewer units of rows than folds."""
     target = rule.target
     folds = rule.plan.folds
     if target.is_classification and np.bincount(target.values).max() < folds:
         raise LearningError("too_many_folds", field="split.folds", folds=folds, rows=len(target.values))
 
-    if rule.units is not None:
-        unit_count = len(np.unique(rule.units))
-        if unit_count < folds:
-            raise LearningError("too_many_folds", field="split.folds", folds=folds, rows=unit_count)
+    _check_unit_count(rule, minimum=folds)
 
 
-def _check_group_count(rule: SplitRule) -> None:
-    """Raise `LearningError` if the rows form a single group, which cannot be divided."""
-    if rule.units is not None and len(np.unique(rule.units)) < MIN_GROUPS:
-        name = rule.plan.group_column
-        raise LearningError("too_few_groups", field="split.group_column", name=name, groups=1, minimum=MIN_GROUPS)
+def _check_unit_count(rule: SplitRule, *, minimum: int) -> None:
+    """Raise `LearningError` if there are fewer units of rows than are needed, which says why they are so few."""
+    units = rule.unit_count
+    if units >= minimum:
+        return
+
+    groups = rule.group_count
+    name = rule.plan.group_column
+    if groups is None:
+        rows = len(rule.target.values)
+        raise LearningError("too_few_different_rows", field="split.duplicates", rows=rows, units=units, minimum=minimum)
+    if groups < minimum:
+        raise LearningError("too_few_groups", field="split.group_column", name=name, groups=groups, minimum=minimum)
+    facts = {"name": name, "groups": groups, "units": units, "minimum": minimum}
+    raise LearningError("groups_connected", field="split.duplicates", **facts)
 
 
 def _split_by_time(rule: SplitRule, rows: Indices, times: npt.NDArray[Any], test_share: float) -> Fold | None:

@@ -2,8 +2,6 @@
 
 from enum import StrEnum
 
-import numpy as np
-
 from touchstone.learning.localized_text import localize
 from touchstone.learning.request_choices import Duplicates, Strategy
 from touchstone.learning.request_definitions import Split
@@ -63,10 +61,7 @@ def _reason(decision: SplitDecision) -> Json:
 
 def _count_groups(decision: SplitDecision) -> int | None:
     """Return how many sets of rows stay together because of a group column; None without one."""
-    if decision.plan.group_column is None:
-        return None
-    units = decision.rule.units
-    return len(decision.rule.target.values) if units is None else len(np.unique(units))
+    return None if decision.plan.group_column is None else decision.rule.unit_count
 
 
 def treatment_of_duplicates(decision: SplitDecision) -> DuplicateTreatment:

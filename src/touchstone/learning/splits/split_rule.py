@@ -27,7 +27,9 @@ class SplitRule:
     """How the rows that have a target are divided, always in the same way for the same seed.
 
     A unit is a set of rows that are never divided: a group, or rows that are equal. `units` numbers the unit of each
-    row; it is None if every row is a unit of its own. `times` are the moments that order the rows, or None.
+    row; it is None if every row is a unit of its own. `group_count` is how many groups the group column forms, which
+    are more than the units if equal rows connect some of them; None without a group column. `times` are the moments
+    that order the rows, or None.
     """
 
     plan: SplitPlan
@@ -35,6 +37,12 @@ class SplitRule:
     seed: int
     times: Floats | None = field(repr=False, default=None)
     units: Indices | None = field(repr=False, default=None)
+    group_count: int | None = None
+
+    @property
+    def unit_count(self) -> int:
+        """How many units there are."""
+        return len(self.target.values) if self.units is None else len(np.unique(self.units))
 
     def has_single_class(self, rows: Indices) -> bool:
         """Return whether rows show a single class, so that nothing can be learned from them."""
@@ -51,12 +59,16 @@ def build_split_rule(plan: SplitPlan, table: Table, target: Target, equal_rows: 
     `equal_rows` says which of them are equal in the columns that are learned from. Raises `LearningError` if the time
     columns do not order the rows.
     """
+    groups = None
+    if plan.group_column is not None:
+        groups = number_groups(table.frame[plan.group_column].iloc[target.rows])
     return SplitRule(
         plan=plan,
         target=target,
         seed=seed,
         times=_read_times(plan, table, target),
-        units=_read_units(plan, table, target, equal_rows),
+        units=_number_units(plan, groups, equal_rows),
+        group_count=None if groups is None else len(np.unique(groups)),
     )
 
 
@@ -90,15 +102,13 @@ def _read_moments(table: Table, target: Target, name: str) -> Floats:
     return moments
 
 
-def _read_units(plan: SplitPlan, table: Table, target: Target, equal_rows: EqualRows) -> Indices | None:
+def _number_units(plan: SplitPlan, groups: Indices | None, equal_rows: EqualRows) -> Indices | None:
     """Number the units of the rows: groups, equal rows, or both; None if every row is a unit of its own."""
-    partitions = []
-    if plan.group_column is not None:
-        partitions.append(number_groups(table.frame[plan.group_column].iloc[target.rows]))
+    partitions = [] if groups is None else [groups]
     if plan.duplicates is Duplicates.TOGETHER and equal_rows.repeats:
         partitions.append(equal_rows.numbers)
 
-    units = _merge_partitions(partitions, rows=len(target.rows))
+    units = _merge_partitions(partitions, rows=len(equal_rows.numbers))
     has_shared_unit = units is not None and np.bincount(units).max() > 1
     return units if has_shared_unit else None
 
