@@ -19,8 +19,8 @@ from sklearn.ensemble import (
 from sklearn.linear_model import Ridge
 from sklearn.tree import DecisionTreeClassifier
 
-from tests.learning.small_tables import messy_table, model_of, train
-from touchstone.learning.artifacts import model_artifact
+from tests.learning.small_tables import explain, messy_table, model_of, train
+from touchstone.learning.artifacts import example, model_artifact
 from touchstone.learning.artifacts.model_artifact import LoadedModel
 from touchstone.learning.column_types import ColumnKind, ColumnSchema
 from touchstone.learning.few_rows_prediction.encoders import FewRowsEncoder
@@ -137,6 +137,35 @@ def test_dates_are_read_in_every_way_of_their_column() -> None:
     assert frame["day"].dtype == "datetime64[us]"
     with pytest.raises(LearningError, match="row_value_invalid"):
         build_frame([column], [{"day": "someday"}])
+
+
+def test_words_that_were_missing_in_the_file_are_missing_in_rows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A row of the file is predicted and explained although it has words for a number and a date, with a warning."""
+    frame = messy_table(120).assign(sum=np.arange(120) / 7)
+    frame = frame.astype({"sum": object, "when": str})
+    frame.loc[3, ["sum", "when"]] = ["see note", "some day"]
+    model_file = model_of(train(frame, "outcome", tmp_path, **BODY, split={"strategy": "holdout"}))
+    words = {"colour": "red", "sum": "see note", "when": "some day"}
+    blanks = {"colour": "red", "sum": " ? ", "when": None}
+
+    model = model_artifact.load(model_file)
+    with_words, without = predict(model, [words, blanks])["predictions"]
+    assert with_words["probabilities"] == without["probabilities"]
+    unreadable = [(entry["code"], entry["column"], entry["facts"]["value"]) for entry in with_words["warnings"]]
+    assert unreadable == [("value_unreadable", "when", "some day"), ("value_unreadable", "sum", "see note")]
+    assert without["warnings"] == []
+
+    model_file.stream.seek(0)
+    body = {"scope": "local", "instances": {"values": [words]}}
+    [explained] = explain(frame, model_file, tmp_path, **body)["local"]
+    assert explained["warnings"] == with_words["warnings"]
+
+    pipeline, record = example.load_model(tmp_path / "model.skops")
+    first, second = example.predict(pipeline, record, [words, blanks])
+    assert first["probabilities"] == second["probabilities"]
+    assert "The column sum has numbers, but 'see note' is none. It counts as missing" in capsys.readouterr().err
 
 
 def test_loaded_models_are_kept_until_others_need_the_memory(tmp_path: Path) -> None:

@@ -207,7 +207,8 @@ def parse_cell(column: ColumnSchema, cell: object) -> Any:
 
     This gives a model the same values for a row in a request as for a row in its table. Only numbers that are too large
     to compute with are not missing, as in files, but become the largest number, since a request can be answered with a
-    warning about a value out of range. Raises ValueError if the value does not suit the column.
+    warning about a value out of range. Raises ValueError if the value does not suit the column; `row_values` decides
+    whether it counts as missing.
     """
     if column.kind is ColumnKind.NUMBER and isinstance(cell, int | float):
         return _limit_magnitude(float(cell))
@@ -220,6 +221,12 @@ def parse_cell(column: ColumnSchema, cell: object) -> Any:
     if column.kind is ColumnKind.BOOLEAN:
         return _parse_boolean(text)
     return text
+
+
+def marks_missing(column: ColumnSchema, cell: object) -> bool:
+    """Return whether a JSON value stands for a missing value in its column, such as null, "n/a" or an empty text."""
+    text = _clean(json_as_text(cell))
+    return text == MISSING or (column.kind is ColumnKind.NUMBER and fold(text) in MISSING_NUMBER_MARKS)
 
 
 def schema_to_dict(column: ColumnSchema) -> dict[str, Any]:

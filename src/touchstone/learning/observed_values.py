@@ -4,15 +4,16 @@ A model answers for any row. For values that it has never seen the answer is a g
 """
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema
+from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema, json_as_text, marks_missing
 from touchstone.learning.localized_text import format_cell, localize
+from touchstone.learning.request_definitions import Cell
 from touchstone.learning.row_values import Cells, cell_as_text
 from touchstone.learning.task_interface import Json
 from touchstone.messages.row_warnings import ROW_WARNINGS
@@ -52,11 +53,18 @@ def _observed_in_column(column: ColumnSchema, cells: "pd.Series[Any]") -> Json:
 
 
 def warn_of_unseen_values(
-    columns: Sequence[ColumnSchema], observed: Json, cells: Cells, *, row_count: int
+    columns: Sequence[ColumnSchema],
+    observed: Json,
+    cells: Cells,
+    *,
+    row_count: int,
+    given_rows: Sequence[Mapping[str, Cell]] = (),
 ) -> list[RowWarnings]:
     """Return the warnings about each of some rows, compared with what `observed_values` has returned.
 
-    Warned of are categories that were not seen, values outside the range that was seen, and rows without any value.
+    Warned of are categories that were not seen, values outside the range that was seen, and rows without any value. If
+    a request gives the rows by value, `given_rows` are these values as they were given, and those that count as missing
+    because they cannot be read are warned of, too.
     """
     warnings: list[RowWarnings] = [[] for _ in range(row_count)]
     has_value = np.zeros(row_count, dtype=np.bool_)
@@ -65,6 +73,12 @@ def warn_of_unseen_values(
         column_cells = cells[column.name]
         is_present = _is_present(column, column_cells)
         has_value |= is_present
+
+        if column.mixed and given_rows:
+            for given_row, has_cell, row_warnings in zip(given_rows, is_present, warnings, strict=True):
+                given_cell = given_row.get(column.name)
+                if not has_cell and not marks_missing(column, given_cell):
+                    row_warnings.append(row_warning("value_unreadable", column.name, value=json_as_text(given_cell)))
 
         entry = observed.get(column.name)
         if entry is not None:

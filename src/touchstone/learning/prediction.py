@@ -50,7 +50,9 @@ class RowPredictor:
             cells = read_rows(self.columns, rows, ignored=model.other_columns)
             matrix = self.encoder.encode(cells, row_count=len(rows))
             values, probabilities = predict_matrix(self.estimator, matrix, len(model.classes), model.decision_rule)
-            warnings = warn_of_unseen_values(self.columns, model.observed_values, cells, row_count=len(rows))
+            warnings = warn_of_unseen_values(
+                self.columns, model.observed_values, cells, row_count=len(rows), given_rows=rows
+            )
             thresholds = model.group_thresholds
             if thresholds is not None:
                 sensitive_frame = _sensitive_frame(model, thresholds, rows)

@@ -35,9 +35,10 @@ def read_rows(
 ) -> Cells:
     """Read the columns of rows that a request gives as `{column: value}`.
 
-    A value that a row does not give is missing. Rows may also name `ignored` columns, which are not read. Raises
-    `LearningError` for an unknown column or an unsuitable value; the error refers to the field `location`, which is
-    the part of the request that holds the rows.
+    A value that a row does not give is missing. A word in a column of numbers or dates is missing, too, if there were
+    such words in the data file. Rows may also name `ignored` columns, which are not read. Raises `LearningError` for an
+    unknown column or any other unsuitable value; the error refers to the field `location`, which is the part of the
+    request that holds the rows.
     """
     known_names = {column.name for column in columns} | set(ignored)
     _check_names(rows, known_names, location)
@@ -88,9 +89,11 @@ def _read_column(column: ColumnSchema, rows: Sequence[Mapping[str, Cell]], locat
         try:
             values[key] = parse_cell(column, key[1])
         except (ValueError, OverflowError) as error:
-            raise LearningError(
-                "row_value_invalid", field=f"{location}.{position}", row=position, name=column.name
-            ) from error
+            if not column.mixed:
+                raise LearningError(
+                    "row_value_invalid", field=f"{location}.{position}", row=position, name=column.name
+                ) from error
+            values[key] = parse_cell(column, None)  # Missing, as such words were in the data file.
     ordered_values = [values[key] for key in keys]
     if column.kind is ColumnKind.DATE:
         return pd.Series(ordered_values, dtype="datetime64[us]").to_numpy()

@@ -17,6 +17,12 @@ ROW_WARNINGS: Final[Mapping[str, Text]] = {
         "« {name} » = {value} est hors de ce que le modèle a vu, de {low} à {high}.",
         "“{name}” = {value} is outside of what the model has seen, from {low} to {high}.",
     ),
+    "value_unreadable": (
+        "« {name} » = {value} ne se lit pas comme les autres valeurs de cette colonne et compte comme manquante,"
+        " comme lors de l’apprentissage.",
+        "“{name}” = {value} cannot be read like the other values of this column and counts as missing, as it did in"
+        " training.",
+    ),
     "group_unseen": (
         "« {name} » = {value} : le modèle n’a pas de seuil pour ce groupe ; le seuil commun décide.",
         "“{name}” = {value}: the model has no threshold for this group, so the common one decides.",

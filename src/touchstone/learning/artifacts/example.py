@@ -160,7 +160,7 @@ def read_number(column: Json, cell: Any) -> float:
 
 
 def parse_number(column: Json, text: str) -> float:
-    """Return the number that a text stands for in the notation of a column. Raises ValueError if it is none."""
+    """Return the number that a text stands for in the notation of a column; see `missing_word` if it is none."""
     if text.casefold() in BOOLEANS:
         return float(text.casefold() == "true")
 
@@ -176,9 +176,7 @@ def parse_number(column: Json, text: str) -> float:
         digits = digits.replace(",", ".")
 
     number = digits + exponent_mark + exponent
-    if re.fullmatch(PLAIN_NUMBER, number) is None:
-        raise ValueError(f"The column {column['name']} has numbers, but {text!r} is none.")
-    return float(number)
+    return float(number) if re.fullmatch(PLAIN_NUMBER, number) else missing_word(column, text, math.nan)
 
 
 def read_date(column: Json, cell: Any) -> Any:
@@ -191,7 +189,19 @@ def read_date(column: Json, cell: Any) -> Any:
         moment = pd.to_datetime(text, format=date_format, errors="coerce", utc=True)
         if moment is not pd.NaT:
             return moment.tz_localize(None)
-    raise ValueError(f"The column {column['name']} has dates, but {text!r} is none.")
+    return missing_word(column, text, pd.NaT)
+
+
+def missing_word(column: Json, text: str, missing: Any) -> Any:
+    """Return the missing value, and say so, for a word among numbers or dates, as if it were in the data file.
+
+    Raises ValueError if the data file had no such words in this column, since the text is probably a mistake then.
+    """
+    message = f"The column {column['name']} has {column['kind']}s, but {text!r} is none."
+    if not column["mixed"]:
+        raise ValueError(message)
+    print(f"{message} It counts as missing, as in the data file.", file=sys.stderr)
+    return missing
 
 
 def read_boolean(cell: Any) -> str:

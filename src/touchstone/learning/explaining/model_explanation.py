@@ -121,7 +121,11 @@ def explain_rows(context: ExplanationContext, report: Report) -> list[RowExplana
     encoded_rows = context.explained.encode(frame)
     deciding_models = models_of_rows(context, row_numbers)
     warnings = warn_of_unseen_values(
-        context.explained.columns, context.model.observed_values, cells_of(frame), row_count=len(frame)
+        context.explained.columns,
+        context.model.observed_values,
+        cells_of(frame),
+        row_count=len(frame),
+        given_rows=request.instances.values,
     )
     group_warnings = warn_of_groups(context, row_numbers)
 
