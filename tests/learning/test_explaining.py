@@ -324,6 +324,16 @@ def test_combinations_that_no_row_has_are_found(tmp_path: Path) -> None:
     assert {change["column"] for change in entry["counterfactuals"][0]["changes"]} == {"a", "b"}
 
 
+def test_excluded_columns_may_be_immutable(tmp_path: Path) -> None:
+    """A column that the model did not learn from cannot change, so it changes nothing to say so."""
+    frame = linear_table().assign(y=lambda f: np.where(f["y"] > 1, "high", "low"))
+    model = model_of(train(frame, "y", tmp_path, algorithms=["linear"], features={"exclude": ["colour"]}))
+    body = {"method": "counterfactual", "instances": {"rows": [0]}}
+    explanations = [explain(frame, model, tmp_path, **body, immutable=names) for names in ([], ["colour"])]
+    first, second = (explanation["local"][0]["counterfactuals"] for explanation in explanations)
+    assert first == second != []
+
+
 def test_missing_counterfactuals_are_reported(tmp_path: Path) -> None:
     """If every column that could change the prediction is immutable, the answer says that there is none."""
     frame = linear_table().assign(y=lambda f: np.where(f["y"] > 1, "high", "low"))

@@ -54,14 +54,12 @@ def check_explanation_request(
     columns: Sequence[str],
     *,
     rows: int,
-    features: Sequence[str] = (),
     classes: Iterable[Cell] | None = None,
 ) -> None:
     """Raise `LearningError` if a request to explain names rows, columns or a class that do not exist.
 
-    `columns` and `rows` describe the table, `features` are the columns that the model learned from. `classes` are those
-    that it predicts, which are none for a regression; they are not checked if `classes` is None, because there is no
-    model.
+    `columns` and `rows` describe the table. `classes` are those that the model predicts, which are none for a
+    regression; they are not checked if `classes` is None, because there is no model.
     """
     for position, row_number in enumerate(request.instances.rows):
         if row_number >= rows:
@@ -70,8 +68,8 @@ def check_explanation_request(
     if request.target is not None:
         _require_column(request.target, columns, error_code="target_not_found", field="target")
     _require_columns(request.sensitive_features, columns, field="sensitive_features")
-
-    _require_columns(request.immutable, features, field="immutable")
+    # A column that the model has not learned from stays as it is anyway.
+    _require_columns(request.immutable, columns, field="immutable")
 
     if classes is not None:
         _check_explained_class(request, [str(name) for name in classes])

@@ -100,9 +100,7 @@ def prepare_explanation(request: ExplanationRequest, table: Table, model: Loaded
     if table.sha256 != model.data_sha256:
         raise LearningError("data_changed", field="job_id")
     features = [column.name for column in model.columns]
-    check_explanation_request(
-        request, list(table.columns), rows=len(table.frame), features=features, classes=model.classes
-    )
+    check_explanation_request(request, list(table.columns), rows=len(table.frame), classes=model.classes)
 
     # From here on, rows are counted among those that have a target, as in the training.
     target = read_target(table, model.target, model.task, model.metric, model.positive_class)
