@@ -103,6 +103,10 @@ def test_thresholds_by_group_apply_to_predictions_and_to_the_example(tmp_path: P
     assert thresholds["a"] > thresholds["b"]
     decision_text = outcome.result["decision"]["text"]["en"]
     assert f"depends on the group; it is {thresholds[None]:.3g} for groups without a threshold" in decision_text
+    card = (tmp_path / "model_card.md").read_text(encoding="utf-8")
+    assert "| group | Threshold |\n|---|---|\n" in card
+    for group, threshold in thresholds.items():
+        assert f"| {group or 'All other groups'} | {threshold:.3f} |" in card
 
     rows = [{"points": points / 10, "group": group} for points in range(-10, 30) for group in ("a", "b", "c", None)]
     predictions = predict(model_artifact.load(model_of(outcome)), rows)["predictions"]

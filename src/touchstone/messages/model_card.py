@@ -100,6 +100,8 @@ MODEL_CARD: Final[Mapping[str, Text]] = {
     "rows": ("Lignes", "Rows"),
     "mitigation": ("Atténuation", "Mitigation"),
     "mitigation_columns": ("| Colonne | Mesure | Avant | Après |", "| Column | Measure | Before | After |"),
+    "threshold": ("Seuil", "Threshold"),
+    "groups_without_threshold": ("Tous les autres groupes", "All other groups"),
     "gap_of": ("{metric}, écart", "{metric}, gap"),
     "limits": ("Limites et avertissements", "Limits and warnings"),
     "no_warning": ("Aucun avertissement.", "No warnings."),

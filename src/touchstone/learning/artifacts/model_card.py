@@ -11,6 +11,7 @@ from typing import Any, Final
 from touchstone.core.attributes import BY_NAME
 from touchstone.learning.artifacts.intended_use import CardSources, describe_intended_use
 from touchstone.learning.column_types import MANY_VALUES
+from touchstone.learning.fairness.groups import INTERSECTION
 from touchstone.learning.localized_text import LOCALES, format_fact, localize
 from touchstone.learning.request_choices import METRIC_BY_NAME
 from touchstone.learning.task_interface import Json
@@ -201,7 +202,7 @@ class _MarkdownCard:
         return self.choose(MISSING_VALUE) if name is None else name
 
     def mitigation(self) -> str:
-        """Return how unequal treatment was mitigated, and the gaps before and after."""
+        """Return how unequal treatment was mitigated, the gaps before and after, and the thresholds of the groups."""
         mitigation = self.card["mitigation"]
         lines = [
             mitigation["text"][self.locale],
@@ -210,7 +211,17 @@ class _MarkdownCard:
             "|---|---|---|---|",
         ]
         lines += [_table_line(cells) for cells in self.mitigation_rows(mitigation)]
+        if mitigation["thresholds"]:
+            columns = _table_line([INTERSECTION.join(mitigation["columns"]), self.text("threshold")])
+            lines += ["", columns, "|---|---|"]
+            lines += [_table_line(cells) for cells in self.threshold_rows(mitigation["thresholds"])]
         return "\n".join(lines)
+
+    def threshold_rows(self, thresholds: Sequence[Json]) -> Iterator[list[str]]:
+        """Yield each group with the probability from which on the positive class is predicted for it."""
+        for entry in thresholds:
+            group = self.text("groups_without_threshold") if entry["group"] is None else entry["group"]
+            yield [group, self.number(entry["threshold"])]
 
     def mitigation_rows(self, mitigation: Json) -> Iterator[list[str]]:
         """Yield the value of the main metric, and the gaps of every sensitive column, before and after."""
