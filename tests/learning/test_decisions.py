@@ -18,6 +18,7 @@ from touchstone.demo.packaged_records import tables_folder
 from touchstone.learning.artifacts import model_artifact
 from touchstone.learning.decisions.calibration import learn_calibration
 from touchstone.learning.decisions.decision_rule import DecisionRule
+from touchstone.learning.decisions.decision_warnings import decision_warnings
 from touchstone.learning.decisions.threshold import Objective, choose_threshold
 from touchstone.learning.evaluation import Predictions
 from touchstone.learning.experiment import prepare_experiment
@@ -298,6 +299,17 @@ def test_probabilities_beat_the_base_rate_on_ten_tables(tmp_path: Path, name: st
     )
     assert is_worse == ("probabilities_worse_than_base_rate" in {warning["code"] for warning in result["warnings"]})
     assert not is_worse
+
+
+@pytest.mark.parametrize(("loss", "numbers"), [(1.0901, "1.0901 against 1.0899"), (1.0899 + 1e-9, None)])
+def test_a_loss_that_is_hardly_worse_is_written_with_more_digits(loss: float, numbers: str | None) -> None:
+    """A warning does not compare two numbers that look equal, and rounding is no reason for a warning."""
+    losses: Json = {"requested": "auto", "method": "none"}
+    losses |= {"after": {"log_loss": loss, "brier": 0.1}, "base_rate": {"log_loss": 1.0899, "brier": 0.2}}
+    results: Json = {"task_choice": {"reason": "requested"}, "calibration": losses}
+    texts = [warning["text"]["en"] for warning in decision_warnings(results, "y", distinct_values=3)]
+    assert len(texts) == (0 if numbers is None else 1)
+    assert all(str(numbers) in text for text in texts)
 
 
 def integer_table(relation: str, rows: int = 400) -> pd.DataFrame:

@@ -508,6 +508,17 @@ def test_a_dataset_alone_is_explained_with_its_proxies(tmp_path: Path) -> None:
     assert json.loads(msgspec.json.encode(explanation)) == explanation
 
 
+def test_columns_without_any_association_are_not_mentioned(tmp_path: Path) -> None:
+    """Where no column goes along with the target, a sentence says so instead of naming associations of 0.000."""
+    frame = pd.DataFrame({"a": ["x", "y"] * 50, "b": ["p", "p", "q", "q"] * 25, "c": ["k"] * 52 + ["l"] * 48})
+    explanation = explain(frame, None, tmp_path, target="c")
+    assert explanation["associations"] == []
+    assert "No single column is associated with “c”." in explanation["narrative"]["en"]
+    assert "0.000" not in explanation["narrative"]["en"]
+    assert "; 0% of the cells are empty." in explanation["narrative"]["en"]
+    assert "; 0 % des cellules sont vides." in explanation["narrative"]["fr"]
+
+
 def test_associations_are_one_for_related_columns_and_zero_for_random_ones() -> None:
     """The ends of the scale are reached by each pair of column types."""
     rng = np.random.default_rng(0)

@@ -19,7 +19,7 @@ from sklearn.metrics import accuracy_score, precision_score
 from touchstone.learning.column_types import TypedColumn, from_numbers, from_texts
 from touchstone.learning.evaluation import Predictions
 from touchstone.learning.fairness.disparities import widest_gap
-from touchstone.learning.fairness.estimates import Mean, Share, difference_interval
+from touchstone.learning.fairness.estimates import Mean, Share, difference_interval, wilson_interval
 from touchstone.learning.fairness.group_metrics import GroupMeasurer
 from touchstone.learning.fairness.group_warnings import group_warnings
 from touchstone.learning.fairness.groups import define_groups
@@ -81,6 +81,12 @@ def test_proportions_carry_wilsons_interval() -> None:
     accuracy = entry["groups"][0]["metrics"]["accuracy"]
     assert (round(accuracy["low"], 3), round(accuracy["high"], 3)) == (0.490, 0.943)
     assert entry["groups"][0]["too_small"]
+
+
+def test_the_interval_of_none_or_all_ends_exactly_there() -> None:
+    """Rounding leaves no bound such as 2.78e-17 in place of 0."""
+    assert {wilson_interval(0.0, rows).low for rows in range(1, 300)} == {0.0}
+    assert {wilson_interval(1.0, rows).high for rows in range(1, 300)} == {1.0}
 
 
 def test_differences_carry_newcombes_interval() -> None:

@@ -9,6 +9,7 @@ from touchstone.messages.locales import Text
 from touchstone.messages.plurals import with_count
 
 LOCALES: Final = ("fr", "en")
+MAX_EXTRA_DECIMALS: Final = 6
 _THIN_SPACE: Final = "\u202f"
 _MINUS: Final = "\u2212"
 _FRENCH_MARKS: Final = str.maketrans({",": _THIN_SPACE, ".": ","})  # From English numbers.
@@ -51,6 +52,8 @@ def format_percentage(share: float) -> LocalizedText:
 
 def format_tenths(number: float, *, smallest: float = 1.0) -> LocalizedText:
     """Write a number with one decimal, or more exactly if it is nearer to zero than `smallest`."""
+    if number == 0:
+        return dict.fromkeys(LOCALES, "0")
     if abs(number) < smallest:
         return {locale: format_fact(float(number), locale) for locale in LOCALES}
 
@@ -62,6 +65,15 @@ def format_signed(number: float) -> LocalizedText:
     """Write a number with its sign, as contributions are read."""
     sign = "+" if number > 0 else ""
     return {locale: sign + format_fact(number, locale) for locale in LOCALES}
+
+
+def format_apart(numbers: Sequence[float]) -> list[LocalizedText]:
+    """Write numbers so that different ones can be told apart, with more decimals than usual if that takes them."""
+    for extra_decimals in range(MAX_EXTRA_DECIMALS + 1):
+        english = [_format_float(number, extra_decimals).replace("-", _MINUS, 1) for number in numbers]
+        if len(set(english)) == len(set(numbers)):
+            return [{"fr": text.translate(_FRENCH_MARKS), "en": text} for text in english]
+    return [{locale: format_fact(number, locale) for locale in LOCALES} for number in numbers]
 
 
 def format_cell(cell: Any) -> LocalizedText:
@@ -98,12 +110,12 @@ def _format_number(number: float, locale: str) -> str:
     return english.translate(_FRENCH_MARKS) if locale == "fr" else english
 
 
-def _format_float(number: float) -> str:
+def _format_float(number: float, extra_decimals: int = 0) -> str:
     """Write about three significant figures, with an exponent only for very small and very large numbers."""
     if number != 0 and not 1e-3 <= abs(number) < 1e6:
-        return f"{number:.2e}"
+        return f"{number:.{2 + extra_decimals}e}"
     if abs(number) < 1:
-        return f"{number:,.3f}"
+        return f"{number:,.{3 + extra_decimals}f}"
     if abs(number) < 100:
-        return f"{number:,.2f}"
-    return f"{number:,.0f}"
+        return f"{number:,.{2 + extra_decimals}f}"
+    return f"{number:,.{extra_decimals}f}"

@@ -97,19 +97,17 @@ NARRATIVE: Final[Mapping[str, Text]] = {
         "“{first}” and “{second}” ({strength})",
     ),
     "data": (
-        "Le tableau compte {rows} {rows:ligne|lignes} et {columns} {columns:colonne|colonnes} ; {percent} % "
+        "Le tableau compte {rows} {rows:ligne|lignes} et {columns} {columns:colonne|colonnes} ; {share} "
         "des cellules sont vides.",
-        "The table has {rows} {rows:row|rows} and {columns} {columns:column|columns}; {percent}% of the "
-        "cells are empty.",
+        "The table has {rows} {rows:row|rows} and {columns} {columns:column|columns}; {share} of the cells are empty.",
     ),
     "data_duplicates": (
         "{rows} {rows:ligne est une répétition exacte|lignes sont des répétitions exactes}.",
         "{rows} {rows:row is an exact repeat|rows are exact repeats}.",
     ),
     "data_classes": (
-        "« {target} » a {classes} {classes:classe|classes} ; la plus fréquente, « {name} », couvre "
-        "{percent} % des lignes.",
-        "“{target}” has {classes} {classes:class|classes}; the most frequent, “{name}”, covers {percent}% of the rows.",
+        "« {target} » a {classes} {classes:classe|classes} ; la plus fréquente, « {name} », couvre {share} des lignes.",
+        "“{target}” has {classes} {classes:class|classes}; the most frequent, “{name}”, covers {share} of the rows.",
     ),
     "data_number": (
         "« {target} » va de {low} à {high}, avec une médiane de {median}.",
@@ -122,6 +120,10 @@ NARRATIVE: Final[Mapping[str, Text]] = {
     "data_with_target": (
         "{names:La plus liée|Les plus liées} à « {target} » {names:est|sont} {names}.",
         "{names:The one|Those} most strongly associated with “{target}” {names:is|are} {names}.",
+    ),
+    "data_without_partner": (
+        "Aucune colonne, prise seule, n’est liée à « {target} ».",
+        "No single column is associated with “{target}”.",
     ),
     "data_proxy": (
         "« {name} » permet de deviner « {sensitive} » (association {strength}) : exclure celle-ci ne suffit "

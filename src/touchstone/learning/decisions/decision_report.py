@@ -12,7 +12,7 @@ from touchstone.learning.decisions.threshold import Objective
 from touchstone.learning.evaluation import Predictions, compute_metric, concatenate, finite_or_none
 from touchstone.learning.experiment import Experiment, SearchResult
 from touchstone.learning.fairness.group_thresholds import GroupThresholds
-from touchstone.learning.localized_text import LocalizedText, join_texts, localize
+from touchstone.learning.localized_text import LocalizedText, format_apart, join_texts, localize
 from touchstone.learning.request_choices import METRIC_BY_NAME
 from touchstone.learning.target import Target
 from touchstone.learning.task_interface import Json
@@ -125,11 +125,8 @@ def _decision_text(decision: Json, group_thresholds: GroupThresholds | None) -> 
 def _objective_sentence(decision: Json) -> LocalizedText:
     """Return the sentence about what a chosen threshold changes on the test rows."""
     requested = decision["requested"]
-    effect = {
-        "value": decision["test"]["value"],
-        "default": decision["test"]["at_default"],
-        "default_threshold": decision["default_threshold"],
-    }
+    value, default = format_apart([decision["test"]["value"], decision["test"]["at_default"]])
+    effect = {"value": value, "default": default, "default_threshold": decision["default_threshold"]}
     if "metric" in requested:
         metric_label = localize(METRIC_BY_NAME[requested["metric"]].label)
         return localize(DECISION_SENTENCES["threshold_metric"], metric=metric_label, **effect)

@@ -1,16 +1,18 @@
 """Warnings about decisions: probabilities that say less than the base rate, and targets that may be misunderstood."""
 
+import math
 from collections.abc import Iterator
 from typing import Final
 
 from touchstone.learning.decisions.calibration import MIN_ROWS_PER_CLASS
-from touchstone.learning.localized_text import localize
+from touchstone.learning.localized_text import format_apart, localize
 from touchstone.learning.request_choices import METRIC_BY_NAME, Calibration
 from touchstone.learning.task_choice import TaskReason
 from touchstone.learning.task_interface import Json
 from touchstone.learning.training_warnings import warning
 from touchstone.messages.training_warnings import WARNINGS
 
+SMALLEST_DIFFERENCE: Final = 1e-6  # The relative difference of losses that is not just due to rounding.
 AMBIGUOUS_REASONS: Final = (TaskReason.FEW_INTEGERS, TaskReason.UNORDERED_INTEGERS, TaskReason.ORDERED_INTEGERS)
 
 
@@ -34,7 +36,9 @@ def _probability_warnings(calibration: Json) -> Iterator[Json]:
     for name in ("log_loss", "brier"):
         value = calibration["after"][name]
         baseline = calibration["base_rate"][name]
-        if value is not None and baseline is not None and value > baseline:
+        if value is None or baseline is None or math.isclose(value, baseline, rel_tol=SMALLEST_DIFFERENCE):
+            continue
+        if value > baseline:
             yield _base_rate_warning(name, value=value, baseline=baseline)
             break
 
@@ -47,8 +51,9 @@ def _base_rate_warning(metric: str, *, value: float, baseline: float) -> Json:
     """Return the warning that the base rate has a better log loss or Brier score than the model."""
     code = "probabilities_worse_than_base_rate"
     label = localize(METRIC_BY_NAME[metric].label)
+    value_text, baseline_text = format_apart([value, baseline])
     return {
         "code": code,
-        "text": localize(WARNINGS[code], metric=label, value=value, baseline=baseline),
+        "text": localize(WARNINGS[code], metric=label, value=value_text, baseline=baseline_text),
         "facts": {"metric": metric, "value": value, "baseline": baseline},
     }

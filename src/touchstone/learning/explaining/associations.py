@@ -18,6 +18,7 @@ from touchstone.learning.target import Floats
 
 MAX_ROWS: Final = 5_000
 MIN_ROWS: Final = 10  # With fewer rows in which both columns have a value, no association is claimed.
+SMALLEST_ASSOCIATION: Final = 0.0005  # Weaker ones, which would be written as 0.000, are not mentioned.
 ORDERED_KINDS: Final = (ColumnKind.NUMBER, ColumnKind.DATE)
 CATEGORY_KINDS: Final = (ColumnKind.CATEGORY, ColumnKind.BOOLEAN)
 

@@ -6,7 +6,8 @@ The functions yield one `LocalizedText` per sentence, and none for what there is
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from touchstone.learning.localized_text import LOCALES, LocalizedText, localize
+from touchstone.learning.explaining.associations import SMALLEST_ASSOCIATION
+from touchstone.learning.localized_text import LOCALES, LocalizedText, format_percentage, localize
 from touchstone.learning.task_interface import Json
 from touchstone.messages.narratives import LIMITS, NARRATIVE
 
@@ -89,7 +90,7 @@ def table_sentences(profile: Json, target: Json | None) -> Iterator[LocalizedTex
     """
     yield sentence(
         "data",
-        percent=float(profile["missing_percentage"]),
+        share=format_percentage(profile["missing_percentage"] / 100),
         rows=profile["rows"],
         columns=profile["columns"],
     )
@@ -115,7 +116,7 @@ def _target_sentences(profile: Json, target: Json) -> Iterator[LocalizedText]:
             target=target["name"],
             classes=target["distinct"],
             name=most_frequent["value"],
-            percent=100 * most_frequent["rows"] / rows_with_target,
+            share=format_percentage(most_frequent["rows"] / rows_with_target),
         )
 
     elif "median" in summary:
@@ -134,9 +135,9 @@ def association_sentences(
     """Yield a sentence about the two columns that are most strongly associated, and one about the target's partners.
 
     `pairs` are pairs of associated columns, and `with_target` the columns associated with the target; both begin with
-    the strongest association.
+    the strongest association. Those that are not associated at all are not mentioned.
     """
-    if pairs and pairs[0]["association"] > 0:
+    if pairs:
         strongest_pair = pairs[0]
         yield sentence(
             "data_pair",
@@ -145,12 +146,15 @@ def association_sentences(
             strength=strongest_pair["association"],
         )
 
-    if with_target:
-        names = [
-            sentence("named_strength", name=column["column"], strength=column["association"])
-            for column in with_target[:STRONGEST_COLUMNS]
-        ]
+    names = [
+        sentence("named_strength", name=column["column"], strength=column["association"])
+        for column in with_target[:STRONGEST_COLUMNS]
+        if column["association"] >= SMALLEST_ASSOCIATION
+    ]
+    if names:
         yield sentence("data_with_target", target=target, names=names)
+    elif with_target:
+        yield sentence("data_without_partner", target=target)
 
 
 def proxy_sentences(proxies: Sequence[Json]) -> Iterator[LocalizedText]:

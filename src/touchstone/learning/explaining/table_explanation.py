@@ -13,7 +13,7 @@ import pandas as pd
 
 from touchstone.learning.charts import table_charts
 from touchstone.learning.column_types import ColumnKind
-from touchstone.learning.explaining.associations import association_matrix, is_comparable
+from touchstone.learning.explaining.associations import SMALLEST_ASSOCIATION, association_matrix, is_comparable
 from touchstone.learning.request_definitions import ExplanationRequest
 from touchstone.learning.table_profile import histogram, profile_table
 from touchstone.learning.table_reader import Table
@@ -146,11 +146,12 @@ def _column_role(request: ExplanationRequest, name: str) -> str:
 
 
 def _strongest_pairs(names: Sequence[str], strengths: Floats) -> list[Json]:
-    """Return the pairs of columns with the strongest associations, the strongest first."""
+    """Return the pairs of columns with the strongest associations, the strongest first; none without any."""
     pairs = [
         {"first": names[j], "second": names[i], "association": float(strengths[i, j])}
         for i in range(len(names))
         for j in range(i)
+        if strengths[i, j] >= SMALLEST_ASSOCIATION
     ]
     return _strongest_first(pairs)[:MAX_PAIRS]
 

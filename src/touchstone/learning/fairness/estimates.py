@@ -101,7 +101,10 @@ def wilson_interval(share: float, rows: int, confidence: float = CONFIDENCE) -> 
 
     centre = (share + z_squared / (2 * rows)) / denominator
     half_width = z_score * math.sqrt(share * (1 - share) / rows + z_squared / (4 * rows**2)) / denominator
-    return Interval(low=max(0.0, centre - half_width), high=min(1.0, centre + half_width))
+    # At both ends the interval closes exactly, which floating-point numbers miss by a hair.
+    low = 0.0 if share == 0 else max(0.0, centre - half_width)
+    high = 1.0 if share == 1 else min(1.0, centre + half_width)
+    return Interval(low, high)
 
 
 def difference_interval(higher: Estimate, lower: Estimate, confidence: float = CONFIDENCE) -> Interval:
