@@ -43,6 +43,15 @@ def test_neither_value_lies_within_the_interval_of_the_other(
 
 
 @pytest.mark.parametrize(
+    ("classes", "expected"), [(None, True), ([2], False), ([4], True), ([1], False), ([3, 4], True), ([1, 2], False)]
+)
+def test_a_baseline_whose_class_is_not_tested_makes_no_model_good(classes: list[int] | None, expected: bool) -> None:
+    """With k classes to evaluate, any constant that is one of them has a balanced accuracy of 1/k, not 0."""
+    metrics = measured("balanced_accuracy", (0.50, 0.40, 0.60), (0.0, 0.0, 0.0))
+    assert is_better_than_baseline(metrics | {"evaluated_classes": classes}) is expected
+
+
+@pytest.mark.parametrize(
     "metrics",
     [
         {},

@@ -322,6 +322,15 @@ def test_classes_without_test_rows_are_named(tmp_path: Path) -> None:
     assert "not_better_than_baseline" in warning_codes(result)
 
 
+def test_test_rows_of_one_number_are_reported(tmp_path: Path) -> None:
+    """Where all test rows have the same number to predict, R² is not defined, and the result says why."""
+    frame = diagnoses_by_day().assign(y=lambda rows: np.where(np.arange(300) < 220, rows.x + np.arange(300) / 100, 0.0))
+    split = {"strategy": "time", "time_column": "day"}
+    result = train(frame, "y", tmp_path, **QUICK, split=split).result
+    assert result["metrics"]["holdout"]["r2"]["value"] is None
+    assert "one_value_evaluated" in warning_codes(result)
+
+
 def test_models_are_not_compared_on_one_class() -> None:
     """If the latest training rows have a single class, the inner folds are random, so that all have two classes."""
     frame = diagnoses_by_day()

@@ -4,14 +4,13 @@ Both are measured on the same rows, so the value of the baseline is as uncertain
 on these rows. Neither value may therefore lie within the confidence interval of the other.
 """
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from touchstone.learning.request_choices import METRIC_BY_NAME
 
-# No constant has a higher R² than the mean of the evaluated rows, whose R² is 0. The baseline predicts the mean of the
-# training rows: on a few test rows its R² is below 0 by chance, which says nothing about the model.
-BEST_CONSTANT: Final = {"r2": 0.0}
+MEAN_RECALLS: Final = ("balanced_accuracy", "recall_macro")
 
 
 def is_better_than_baseline(metrics: Mapping[str, Any]) -> bool | None:
@@ -24,7 +23,7 @@ def is_better_than_baseline(metrics: Mapping[str, Any]) -> bool | None:
     if metric is None:
         return None
 
-    if _has_single_class(metrics):
+    if 1 in _evaluated_class_counts(metrics):
         return False
 
     model = measured_estimates(metrics).get(metric.name) or {}
@@ -38,18 +37,30 @@ def is_better_than_baseline(metrics: Mapping[str, Any]) -> bool | None:
     best_baseline_value = baseline.get("high" if metric.greater_is_better else "low")
     if best_baseline_value is None:
         best_baseline_value = baseline_value
-    if metric.name in BEST_CONSTANT:
-        baseline_value = max(baseline_value, BEST_CONSTANT[metric.name])
+    baseline_value = max(baseline_value, _score_of_best_constant(metric.name, metrics))
 
     if metric.greater_is_better:
         return bool(worst_model_value > baseline_value and model_value > best_baseline_value)
     return bool(worst_model_value < baseline_value and model_value < best_baseline_value)
 
 
-def _has_single_class(metrics: Mapping[str, Any]) -> bool:
-    """Return whether all test rows, or those of a fold, have the same class: only then ROC AUC is undefined."""
-    estimate = measured_estimates(metrics).get("roc_auc")
-    return estimate is not None and point_estimate(estimate) is None
+def _evaluated_class_counts(metrics: Mapping[str, Any]) -> Sequence[int]:
+    """Return how many classes the test rows have, for each fold; nothing for a regression."""
+    return metrics.get("evaluated_classes") or ()
+
+
+def _score_of_best_constant(metric: str, metrics: Mapping[str, Any]) -> float:
+    """Return the score of the best model that ignores every column, as far as it is known; minus infinity otherwise.
+
+    The baseline has learned its constant from the training rows. On a few test rows its R² is below 0 by chance, and if
+    they lack the class that it predicts, it is always wrong. This says nothing about the model.
+    """
+    if metric == "r2":
+        return 0.0
+    class_counts = _evaluated_class_counts(metrics)
+    if metric in MEAN_RECALLS and class_counts:
+        return sum(1 / count for count in class_counts) / len(class_counts)
+    return -math.inf
 
 
 def measured_estimates(metrics: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -9,7 +9,7 @@ from touchstone.messages.locales import Text
 from touchstone.messages.plurals import with_count
 
 LOCALES: Final = ("fr", "en")
-MAX_EXTRA_DECIMALS: Final = 6
+MAX_EXTRA_DECIMALS: Final = 4
 _THIN_SPACE: Final = "\u202f"
 _MINUS: Final = "\u2212"
 _FRENCH_MARKS: Final = str.maketrans({",": _THIN_SPACE, ".": ","})  # From English numbers.

@@ -128,15 +128,20 @@ def _metrics(experiment: Experiment, search: SearchResult) -> Json:
     """Return the metrics of the chosen model and of the baseline, both measured on the same test rows.
 
     The model's metrics are summarised under `folds` after a cross-validation, and under `holdout` after a single split.
+    `evaluated_classes` says how many classes the test rows of each fold have; it is None for a regression.
     """
     target = experiment.target
     metric = experiment.data.metric
     model_predictions = [fold.predictions for fold in search.folds]
     baseline_predictions = [fold.baseline_predictions for fold in search.folds]
 
+    evaluated_classes = None
+    if target.is_classification:
+        evaluated_classes = [len(np.unique(predictions.truth)) for predictions in model_predictions]
+    common = {"metric": metric, "evaluated_classes": evaluated_classes}
+
     if experiment.is_cross_validated:
-        return {
-            "metric": metric,
+        return common | {
             "folds": summarize_folds(target, model_predictions),
             "baseline": summarize_folds(target, baseline_predictions),
         }
@@ -149,7 +154,7 @@ def _metrics(experiment: Experiment, search: SearchResult) -> Json:
         [model_predictions[0], baseline_predictions[0]],
         thread_count=usable_core_count(),
     )
-    return {"metric": metric, "holdout": holdout, "baseline": baseline}
+    return common | {"holdout": holdout, "baseline": baseline}
 
 
 def _validation_predictions(experiment: Experiment, search: SearchResult) -> Predictions | None:

@@ -34,8 +34,13 @@ def data_warnings(table: Table, target: Target) -> Iterator[Json]:
 
 
 def class_warnings(target: Target, folds: Sequence[Fold]) -> Iterator[Json]:
-    """Yield warnings about classes that only training rows or only test rows have, as can happen in a split by time."""
+    """Yield warnings about classes that only training rows or only test rows have, as can happen in a split by time.
+
+    Numbers to predict that are equal in all test rows are warned of, too.
+    """
     if not target.is_classification:
+        if any(len(np.unique(target.values[fold.test])) == 1 for fold in folds):
+            yield warning("one_value_evaluated")
         return
 
     training_codes = [set(target.values[fold.train].tolist()) for fold in folds]

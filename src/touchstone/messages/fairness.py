@@ -38,9 +38,11 @@ FAIRNESS: Final[Mapping[str, Text]] = {
     "rate_of_class": ("{metric} de « {name} »", "{metric} of “{name}”"),
     "mitigation_thresholds": (
         "Un seuil par groupe, à la place du seuil commun : tous les groupes sont prédits positifs à peu près au même "
-        "taux. Le modèle a donc besoin des colonnes sensibles pour décider.",
+        "taux sur les lignes d’apprentissage qui ont servi à choisir les seuils ; le tableau dit ce qu’il en est des "
+        "lignes d’évaluation. Le modèle a donc besoin des colonnes sensibles pour décider.",
         "A threshold for each group, in place of the common one: all groups are predicted to be positive at about the "
-        "same rate. The model therefore needs the sensitive columns to decide.",
+        "same rate on the training rows by which the thresholds were chosen; the table shows how it is for the test "
+        "rows. The model therefore needs the sensitive columns to decide.",
     ),
     "mitigation_reweighing": (
         "Les lignes sont pondérées à l’apprentissage, comme si le groupe et la classe étaient indépendants (Kamiran et "

@@ -39,6 +39,12 @@ WARNINGS: Final[Mapping[str, Text]] = {
         "All test rows have the class “{name}”: the score says nothing about the others ({names}), nor whether the"
         " model can tell them apart. Ask for another split.",
     ),
+    "one_value_evaluated": (
+        "Toutes les lignes d’évaluation, ou toutes celles d’un pli, ont la même valeur cible : R² n’y est pas défini,"
+        " et rien n’y montre si le modèle distingue les valeurs. Demandez un autre découpage.",
+        "All test rows, or all those of a fold, have the same target value: R² is not defined there, and nothing shows"
+        " whether the model can tell values apart. Ask for another split.",
+    ),
     "folds_of_one_class": (
         "Dans {folds} {folds:pli|plis} sur {all_folds}, toutes les lignes d’évaluation sont d’une même classe : ces"
         " scores ne disent pas si le modèle distingue les classes.",

@@ -152,7 +152,7 @@ def _calibration(experiment: Experiment, search: SearchResult) -> Json:
         "base_rate": _losses(concatenate(baseline)),
     }
 
-    log_losses = {name: values["log_loss"] for name, values in losses.items()}
+    log_losses = dict(zip(losses, format_apart([values["log_loss"] for values in losses.values()]), strict=True))
     key = "losses_unchanged" if method == "none" else "losses"
     method_sentence = localize(CALIBRATION_SENTENCES[method])
     loss_sentence = localize(CALIBRATION_SENTENCES[key], **log_losses)

@@ -12,7 +12,7 @@ from touchstone.learning.task_interface import Json
 from touchstone.learning.training_warnings import warning
 from touchstone.messages.training_warnings import WARNINGS
 
-SMALLEST_DIFFERENCE: Final = 1e-6  # The relative difference of losses that is not just due to rounding.
+SMALLEST_DIFFERENCE: Final = 1e-5  # The relative difference of losses that is not just due to rounding.
 AMBIGUOUS_REASONS: Final = (TaskReason.FEW_INTEGERS, TaskReason.UNORDERED_INTEGERS, TaskReason.ORDERED_INTEGERS)
 
 
