@@ -369,6 +369,17 @@ def test_rows_of_no_weight_are_not_learned_from(tmp_path: Path) -> None:
     assert outcome.result["weighting"]["column"] == "trust"
 
 
+@pytest.mark.parametrize("weightless", [slice(320, 400), slice(0, 320), slice(230, 320)])
+def test_a_side_of_the_split_without_weight_is_refused(tmp_path: Path, weightless: slice) -> None:
+    """Nothing can be learned from, compared on or measured on rows that all have the weight 0."""
+    frame = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=400), "a": np.arange(400) % 7, "trust": 1.0})
+    frame = frame.assign(y=np.resize(["p", "n", "n"], 400))
+    frame.loc[frame.index[weightless], "trust"] = 0.0
+    split = {"strategy": "time", "time_column": "day"}
+    with pytest.raises(LearningError, match="sample_weights_one_sided"):
+        train(frame, "y", tmp_path, sample_weight="trust", split=split, algorithms=["linear"])
+
+
 @pytest.mark.parametrize(
     ("body", "code"),
     [

@@ -18,7 +18,7 @@ from touchstone.learning.preparation import exclusion_reason
 from touchstone.learning.request_checks_against_data import check_training_request
 from touchstone.learning.request_choices import DEFAULT_METRIC, METRIC_BY_NAME, Strategy
 from touchstone.learning.request_definitions import TrainingRequest, chosen_features
-from touchstone.learning.sample_weights import read_sample_weights
+from touchstone.learning.sample_weights import check_weights_of_folds, read_sample_weights
 from touchstone.learning.splits.folds import Fold, held_out_positions
 from touchstone.learning.splits.split_decision import SplitDecision, check_split, decide_split, names_to_learn_from
 from touchstone.learning.splits.split_rule import SplitRule
@@ -158,6 +158,7 @@ def prepare_experiment(request: TrainingRequest, table: Table) -> Experiment:
     split = decide_split(request, table, target, feature_names)
     names_to_learn = names_to_learn_from(request, split.plan, feature_names)
     data = _select_training_data(request, table, target, names_to_learn)
+    check_weights_of_folds(data.weights, request.sample_weight, split.rule, split.folds)
 
     algorithms = _affordable_algorithms(request, rows=len(target.values))
     trials = plan_trials(algorithms, data.options, max_trials=request.budget.max_trials)

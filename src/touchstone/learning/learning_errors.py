@@ -67,6 +67,7 @@ REASONS: Final[tuple[Reason, ...]] = (
     Reason("target_too_many_classes", Phase.PREPARING, ("name", "classes", "maximum")),
     Reason("two_classes_needed", Phase.PREPARING, ("option", "name", "classes")),
     Reason("sample_weights_invalid", Phase.PREPARING, ("name",)),
+    Reason("sample_weights_one_sided", Phase.PREPARING, ("name",)),
     Reason("time_column_not_ordered", Phase.PREPARING, ("name",)),
     Reason("too_few_groups", Phase.PREPARING, ("name", "groups", "minimum")),
     Reason("groups_connected", Phase.PREPARING, ("name", "groups", "units", "minimum")),

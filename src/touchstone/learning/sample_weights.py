@@ -1,9 +1,13 @@
 """The column of weights, which says how much each row counts while a model learns, and in the metrics."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.localized_text import localize
+from touchstone.learning.splits.folds import Fold, inner_folds
+from touchstone.learning.splits.split_rule import SplitRule
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Floats, Target
 from touchstone.learning.task_interface import Json
@@ -28,6 +32,19 @@ def read_sample_weights(table: Table, target: Target, name: str | None) -> Float
         raise LearningError("sample_weights_invalid", field="sample_weight", name=name)
     scaled_weights: Floats = weights / weights.mean()
     return scaled_weights
+
+
+def check_weights_of_folds(weights: Floats | None, name: str | None, rule: SplitRule, folds: Sequence[Fold]) -> None:
+    """Raise `LearningError` if all rows to learn from, to compare trials on, or to measure on have the weight 0.
+
+    `name` is the column of weights; without one, every row counts.
+    """
+    if weights is None:
+        return
+    for fold in folds:
+        parts = [fold, *inner_folds(rule, fold.train, limit=len(fold.train))]
+        if any(weights[rows].sum() == 0 for part in parts for rows in (part.train, part.test)):
+            raise LearningError("sample_weights_one_sided", field="sample_weight", name=name)
 
 
 def describe_weighting(name: str | None) -> Json | None:

@@ -186,6 +186,11 @@ JOB_ERROR_TEXTS: Final[Mapping[str, Text]] = {
         "La colonne de poids « {name} » doit contenir un nombre positif ou nul à chaque ligne, et un poids non nul",
         "The column of weights “{name}” must have a number of at least 0 in every row, and one above 0",
     ),
+    "sample_weights_one_sided": (
+        "D’un côté du découpage, toutes les lignes ont le poids 0 dans « {name} » : il n’y a rien à y apprendre ou à y"
+        " évaluer",
+        "On one side of the split all rows have the weight 0 in “{name}”, so there is nothing to learn or to evaluate",
+    ),
     "time_column_not_ordered": (
         "La colonne « {name} » n’ordonne pas les lignes dans le temps",
         "The column “{name}” does not order the rows in time",
