@@ -23,11 +23,13 @@ from touchstone.learning.explaining.associations import association, comparable_
 from touchstone.learning.explaining.explanation_context import ExplanationContext, prepare_explanation
 from touchstone.learning.explaining.held_out_copy import fit_held_out_copy
 from touchstone.learning.explaining.permutation_importance import Importance
+from touchstone.learning.explaining.row_narrative import ExplainedNumber, row_sentence
 from touchstone.learning.explaining.shapley_values import explain_row
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.localized_text import format_fact
 from touchstone.learning.prediction import predict
 from touchstone.learning.preparation import encoded_sources
+from touchstone.learning.request_choices import Output
 from touchstone.learning.request_definitions import ExplanationRequest
 from touchstone.learning.table_reader import read_table
 from touchstone.learning.task_interface import ModelFile
@@ -471,6 +473,21 @@ def test_sentences_are_right_in_both_directions(tmp_path: Path, value: float, wo
         assert words in because
         assert because.index("mostly because of “a” = ") > because.index(words)
         assert "“b”" in despite
+
+
+def test_negligible_contributions_are_no_reasons() -> None:
+    """A sentence names what moved the prediction, not columns that moved it by a thousandth of that."""
+    row = {
+        "row": 4,
+        "base_value": 0.79,
+        "prediction": -0.64,
+        "predicted": -0.64,
+        "attributions": {"a": 2.25, "b": -2.91, "c": -0.767, "noise": -0.003, "hum": 0.002},
+        "uncertain": [],
+        "values": {"a": "1", "b": "2", "c": "v", "noise": "3", "hum": "4"},
+    }
+    text = row_sentence(row, ExplainedNumber("y", None, Output.PROBABILITY))["en"]
+    assert text.endswith("mostly because of “b” = 2 (−2.91), “c” = v (−0.767), despite “a” = 1 (+2.25).")
 
 
 def test_sentences_state_the_units_of_the_file(tmp_path: Path) -> None:

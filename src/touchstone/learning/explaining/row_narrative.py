@@ -19,6 +19,7 @@ from touchstone.learning.task_interface import Json
 
 STRONGEST_COLUMNS: Final = 3
 SMALLEST_TENTH: Final = 0.1  # Fewer percentage points than this are written with more than one decimal.
+NOTABLE_SHARE: Final = 0.02  # A contribution below this share of the strongest one is no reason worth naming.
 EQUAL_SHARE: Final = 1e-3  # A smaller share of all contributions is no difference worth telling.
 
 
@@ -95,9 +96,10 @@ class _Contribution:
 def row_sentence(row: Json, number: ExplainedNumber) -> LocalizedText:
     """Explain the prediction for a row in one sentence: how it compares with the base value, and why.
 
-    The base value is the mean prediction. Columns whose contribution cannot be distinguished from none are left out.
+    The base value is the mean prediction. Columns whose contribution is negligible, or cannot be distinguished from
+    none, are left out.
     """
-    contributions = _certain_contributions(row)
+    contributions = _notable_contributions(row)
     difference = row["prediction"] - row["base_value"]
     all_points = sum(abs(contribution.points) for contribution in contributions)
     is_equal = abs(difference) <= EQUAL_SHARE * max(all_points, abs(row["base_value"]))
@@ -158,15 +160,17 @@ def counterfactual_sentences(row: Json, number: ExplainedNumber, immutable: Sequ
     return sentences
 
 
-def _certain_contributions(row: Json) -> list[_Contribution]:
-    """Return the contributions to a prediction that can be told from none, the strongest first."""
+def _notable_contributions(row: Json) -> list[_Contribution]:
+    """Return the contributions to a prediction that can be told from none and are not negligible, strongest first."""
     values: Mapping[str, str] = row["values"]
     contributions = [
         _Contribution(column, values.get(column, ""), points)
         for column, points in row["attributions"].items()
         if points != 0 and column not in row["uncertain"]
     ]
-    return sorted(contributions, key=lambda contribution: abs(contribution.points), reverse=True)
+    strongest = max((abs(contribution.points) for contribution in contributions), default=0.0)
+    notable = [entry for entry in contributions if abs(entry.points) >= NOTABLE_SHARE * strongest]
+    return sorted(notable, key=lambda contribution: abs(contribution.points), reverse=True)
 
 
 def _reason(
