@@ -21,6 +21,7 @@ from touchstone.datafiles.file_profile import (
     ProfilingLimits,
 )
 from touchstone.datafiles.profiler import profile_file
+from touchstone.learning.column_types import ColumnKind
 from touchstone.learning.table_reader import read_table
 from touchstone.learning.task_interface import DataFile
 
@@ -187,6 +188,10 @@ WRITTEN_NUMBERS = {
     "apostrophes": ["1'234.5", "12'000", "3", "4"],
     "masses": ["12 kg", "7.5 kg", "80 KG", "1e3 kg"],
     "signs": ["\N{MINUS SIGN}5", "1e3", "+2", "0"],
+    "accounts": ["(1,234.00)", "12.50", "(7.5)", "-3"],
+    "accounts_in_dollars": ["($1,234.00)", "$ (5)", "$7.50", "(5$)"],
+    "arabic": ["\u0661\u0662", "-\u0663\u0664.\u0665", "7", "(\u0668)"],
+    "full_width": ["\uff11\uff12", "\uff13", "\uff14.\uff15", "n/a"],
     "braces": ["1 a{b}", "2 a{b}", "3 A{B}", "4 a{b}"],
 }
 
@@ -201,6 +206,19 @@ def test_numbers_as_people_write_them(tmp_path: Path) -> None:
         column, numbers = column_profile(profile, name), table.frame[name].astype(float)
         extremes = (float(numbers.min()), float(numbers.max()))
         assert (column.type, column.minimum, column.maximum) == (ColumnType.NUMBER, *extremes), name
+
+
+@pytest.mark.parametrize(
+    "codes",
+    [["01067", "75001"], ["75001", "\u0660\u0661"], ["7 500", "007"], ["1"] * 300 + ["01"], ["1,5"] * 300 + ["01"]],
+)
+def test_codes_with_leading_zeros_are_texts(tmp_path: Path, codes: list[str]) -> None:
+    """Postal codes are words in profiles, as in trainings, wherever in the file the first zero stands."""
+    path = tmp_path / "t.csv"
+    profile = profile_content(path, pd.DataFrame({"zip": codes, "x": "x"}).to_csv(index=False))
+    with path.open("rb") as stream:
+        assert read_table(DataFile(stream, "csv")).columns["zip"].kind is ColumnKind.CATEGORY
+    assert column_profile(profile, "zip").type is ColumnType.TEXT
 
 
 def test_texts_that_only_begin_with_numbers_stay_texts(tmp_path: Path) -> None:

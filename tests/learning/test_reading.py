@@ -30,6 +30,9 @@ from touchstone.learning.table_warnings import table_warnings
         (["12 kg", "7.5 kg", "80 KG"], [12, 7.5, 80], "kg"),
         (["USD 12", "USD 1,300"], [12, 1300], "USD"),
         (["\N{MINUS SIGN}5", "1e3", "+2"], [-5, 1000, 2], ""),
+        (["(1,234.00)", "12.50", "(7)"], [-1234, 12.5, -7], ""),
+        (["($1,234.00)", "$ (5)", "$7.50"], [-1234, -5, 7.5], "$"),
+        (["\u0661\u0662", "-\uff13"], [12, -3], ""),
     ],
 )
 def test_numbers_as_people_write_them(texts: list[str], numbers: list[float], unit: str) -> None:
@@ -43,7 +46,15 @@ def test_numbers_as_people_write_them(texts: list[str], numbers: list[float], un
 
 
 @pytest.mark.parametrize(
-    "texts", [["12 kg", "800 g", "3 kg"], ["1,2", "1.2.3", "x"], ["12:30", "13:45"], ["3-4", "5-6"], ["A12", "A13"]]
+    "texts",
+    [
+        ["12 kg", "800 g", "3 kg"],
+        ["1,2", "1.2.3", "x"],
+        ["12:30", "13:45"],
+        ["3-4", "5-6"],
+        ["A12", "A13"],
+        ["(-5)", "-(5)"],
+    ],
 )
 def test_what_only_resembles_numbers_stays_words(texts: list[str]) -> None:
     """Cells with several units, versions, times, ranges and codes are not quantities."""

@@ -17,11 +17,21 @@ UNIT_AGREEMENT: Final = 0.95  # The share of the numbers that must have the unit
 _CURRENCY: Final = "|".join(re.escape(currency) for currency in CURRENCIES)
 _NUMBER: Final = re.compile(
     rf"(?P<sign>[+-]?)\s?(?P<currency>{_CURRENCY})?\s?(?P<inner_sign>[+-]?)"
-    r"(?P<digits>[.,]?\d(?:[\d.,'’\s]*\d)?[.,]?)(?P<exponent>e[+-]?\d+)?"
+    r"(?P<digits>[.,]?[0-9](?:[0-9.,'’\s]*[0-9])?[.,]?)(?P<exponent>e[+-]?[0-9]+)?"
     # A unit is a word of few characters, or a sign such as %; other signs, as in dates or ranges, make no unit.
     r"\s?(?P<unit>(?:[^\W\d_]|[%‰°€$£¥₹₽₩₺₫₴])[^\s\d]{0,11}[23]?)?",
     re.IGNORECASE,
 )
+# In accounts, negative amounts are in parentheses, beside which a currency or a unit may stand.
+PARENTHESES: Final = r"^([^()0-9]*)\(([^()+-]*)\)([^()0-9]*)$"
+_PARENTHESES: Final = re.compile(PARENTHESES)
+# A whole number with zeros before it is a code, such as a postal code.
+CODE_WITH_LEADING_ZERO: Final = r"0[0-9]+"
+_CODE_WITH_LEADING_ZERO: Final = re.compile(CODE_WITH_LEADING_ZERO)
+# Arabic, Persian, Indian, Thai, Lao, Tibetan, Burmese, Khmer and full-width digits; the others of each follow its zero.
+_ZEROS: Final = "\u0660\u06f0\u0966\u09e6\u0a66\u0ae6\u0b66\u0be6\u0c66\u0ce6\u0d66\u0e50\u0ed0\u0f20\u1040\u17e0\uff10"
+ASCII_DIGITS: Final = {chr(ord(zero) + digit): str(digit) for zero in _ZEROS for digit in range(10)}
+_ASCII_CHARACTERS: Final = str.maketrans({**ASCII_DIGITS, "\N{MINUS SIGN}": "-"})
 _INFINITY: Final = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 _DIGIT_GROUPS: Final = {
     ",": re.compile(r"[+-]?[1-9]\d{0,2}(,\d{2,3})*,\d{3}(\.\d*)?"),  # In India, some groups have two digits.
@@ -78,7 +88,7 @@ def split_number(text: str) -> WrittenNumber | None:
 
     The sign stays with the digits, whose marks may separate thousands or decimals. A currency counts as the unit.
     """
-    match = _NUMBER.fullmatch(text.replace("\N{MINUS SIGN}", "-"))
+    match = _NUMBER.fullmatch(_simplify(text))
     if match is None:
         return None
 
@@ -91,6 +101,18 @@ def split_number(text: str) -> WrittenNumber | None:
     # In amounts, the sign may stand before or after the currency: -$5 or $-5.
     signed_digits = sign + inner_sign + digits
     return WrittenNumber(signed_digits, exponent, currency or unit)
+
+
+def is_code(text: str) -> bool:
+    """Return whether a text is a code such as 01067: a whole number that begins with zeros, which mean something."""
+    return _CODE_WITH_LEADING_ZERO.fullmatch(_simplify(text)) is not None
+
+
+def _simplify(text: str) -> str:
+    """Return a text with ASCII digits, and with a minus sign instead of parentheses."""
+    if not text.isascii():
+        text = text.translate(_ASCII_CHARACTERS)
+    return _PARENTHESES.sub(r"\1-\2\3", text) if "(" in text else text
 
 
 def infer_notation(texts: Sequence[str], delimiter: str) -> NumberNotation | None:

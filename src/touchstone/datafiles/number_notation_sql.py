@@ -7,7 +7,14 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from touchstone.core.number_notation import NumberNotation, infer_notation
+from touchstone.core.number_notation import (
+    ASCII_DIGITS,
+    CODE_WITH_LEADING_ZERO,
+    PARENTHESES,
+    NumberNotation,
+    infer_notation,
+    is_code,
+)
 
 _SPACE: Final = r"[\s\x{00A0}\x{2009}\x{202F}]"
 _SIGN: Final = "[+-]?"
@@ -26,7 +33,7 @@ def infer_notation_of_all(texts: Sequence[str], delimiter: str) -> NumberNotatio
     `delimiter` is what separates the cells in the file.
     """
     notation = infer_notation(texts, delimiter) if texts else None
-    if notation is None:
+    if notation is None or any(map(is_code, texts)):
         return None
 
     try:
@@ -43,10 +50,11 @@ def conversion_template(notation: NumberNotation) -> str:
     The SQL contains `{value}` in the place of the text. The unit comes from the file, so it is quoted.
     """
     # Remove the unit, white space and the marks between thousands step by step, so that SQL can read the rest.
-    with_ascii_sign = "replace({value}, '−', '-')"
-    without_unit = with_ascii_sign
+    ascii_text = f"translate({{value}}, {_literal('−' + ''.join(ASCII_DIGITS))}, '-{''.join(ASCII_DIGITS.values())}')"
+    with_sign = f"regexp_replace({ascii_text}, {_literal(PARENTHESES)}, '\\1-\\2\\3')"
+    without_unit = with_sign
     if notation.unit:
-        without_unit = f"regexp_replace({with_ascii_sign}, {_literal(_unit_pattern(notation))}, '')"
+        without_unit = f"regexp_replace({with_sign}, {_literal(_unit_pattern(notation))}, '')"
 
     digits = f"regexp_replace({without_unit}, {_literal(_SPACE)}, '', 'g')"
     if notation.thousands in (",", "."):
@@ -56,8 +64,9 @@ def conversion_template(notation: NumberNotation) -> str:
     if notation.decimal_comma:
         digits = f"replace({digits}, ',', '.')"
 
-    is_number = f"regexp_full_match({with_ascii_sign}, {_literal(_number_pattern(notation))})"
-    return f"CASE WHEN {is_number} THEN TRY_CAST({digits} AS DOUBLE) END"
+    is_number = f"regexp_full_match({with_sign}, {_literal(_number_pattern(notation))})"
+    has_leading_zero = f"regexp_full_match({with_sign}, '{CODE_WITH_LEADING_ZERO}')"
+    return f"CASE WHEN {is_number} AND NOT {has_leading_zero} THEN TRY_CAST({digits} AS DOUBLE) END"
 
 
 def _number_pattern(notation: NumberNotation) -> str:

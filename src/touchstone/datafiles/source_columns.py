@@ -21,6 +21,12 @@ _INTEGER_TYPES: Final = (
 )
 FLOAT_TYPES: Final = ("FLOAT", "DOUBLE", "DECIMAL")
 _DATE_TYPES: Final = ("DATE", "TIMESTAMP", "TIMESTAMP_NS", "TIMESTAMP_MS", "TIMESTAMP_S")
+# In the syntax that Python and DuckDB share. Whole numbers with leading zeros, such as 01067, are words.
+_WHOLE_NUMBER: Final = r"0|[1-9][0-9]*|[+-][0-9]+"
+_PLAIN_NUMBER: Final = (
+    rf"(?i){_WHOLE_NUMBER}|[+-]?([0-9]+\.[0-9]*|\.[0-9]+)|[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)e[+-]?[0-9]+"
+    r"|[+-]?inf(inity)?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +57,14 @@ TEXT_INTERPRETATIONS: Final = (
     ),
     Interpretation(
         ColumnType.INTEGER,
-        r"CASE WHEN regexp_full_match({value}, '[+-]?\d+') THEN CAST(TRY_CAST({value} AS BIGINT) AS DOUBLE) END",
-        re.compile(r"[+-]?\d+"),
+        rf"CASE WHEN regexp_full_match({{value}}, '{_WHOLE_NUMBER}')"
+        " THEN CAST(TRY_CAST({value} AS BIGINT) AS DOUBLE) END",
+        re.compile(_WHOLE_NUMBER),
     ),
     Interpretation(
         ColumnType.NUMBER,
-        "TRY_CAST({value} AS DOUBLE)",
-        re.compile(r"[-+.\d_]+(e[-+\d_]+)?|[-+]?(inf|infinity|nan)", re.I),
+        f"CASE WHEN regexp_full_match({{value}}, '{_PLAIN_NUMBER}') THEN TRY_CAST({{value}} AS DOUBLE) END",
+        re.compile(_PLAIN_NUMBER),
     ),
     Interpretation(
         ColumnType.DATE,

@@ -16,7 +16,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from touchstone.core.number_notation import PLAIN_NOTATION, NumberNotation, infer_notation
+from touchstone.core.number_notation import (
+    CODE_WITH_LEADING_ZERO,
+    PLAIN_NOTATION,
+    NumberNotation,
+    infer_notation,
+    is_code,
+)
 from touchstone.core.text import fold
 from touchstone.learning.identifiers import is_row_identifier
 
@@ -51,7 +57,7 @@ DATE_FORMATS: Final = (
 _BOOLEAN_WORDS: Final = frozenset({"true", "false"})
 _BOOLEAN_BY_NUMBER: Final = {"1": "true", "1.0": "true", "0": "false", "0.0": "false"}
 _DATE_START: Final = re.compile(r"^(\w+[-/. ,T]+\d|\d{1,2}[- ][^\W\d]{3})")
-_LEADING_ZERO: Final = re.compile(r"^\s*0\d+\s*$")
+_PLAIN_CODE: Final = rf"^\s*{CODE_WITH_LEADING_ZERO}\s*$"
 _ALL_MISSING_MARKS: Final = pa.array(sorted(MISSING_MARKS | MISSING_NUMBER_MARKS))
 
 
@@ -311,7 +317,7 @@ def _read_plain_numbers(cells: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.flo
 
     # Only whole numbers can be codes that begin with 0, such as postal codes.
     whole_numbers = cells.filter(pc.equal(numbers, pc.floor(numbers)))
-    if pc.any(pc.match_substring_regex(whole_numbers, _LEADING_ZERO.pattern)).as_py():
+    if pc.any(pc.match_substring_regex(whole_numbers, _PLAIN_CODE)).as_py():
         return None
     return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
 
@@ -349,8 +355,7 @@ def _infer_numbers(cells: _TextCells, delimiter: str) -> TypedColumn | None:
     values = cells.values.tolist()
     is_missing = np.array([text == MISSING or text.lower() in MISSING_NUMBER_MARKS for text in values])
     known_texts = [text for text, missing in zip(values, is_missing, strict=True) if not missing]
-    has_leading_zeros = any(_LEADING_ZERO.match(text) for text in known_texts)
-    if not known_texts or has_leading_zeros:
+    if not known_texts or any(map(is_code, known_texts)):
         return None
 
     notation = infer_notation(known_texts, delimiter)

@@ -52,6 +52,7 @@ MISSING_NUMBER_MARKS: Final = ("none", "missing", "unknown")
 BOOLEANS: Final = ("true", "false")
 LARGEST_NUMBER: Final = 1e30
 PLAIN_NUMBER: Final = r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?"
+PARENTHESES: Final = r"^([^()\d]*)\(([^()+-]*)\)([^()\d]*)$"  # In accounts, (5) is -5.
 THOUSANDS_MARKS: Final = {",": ",", ".": r"\.", " ": r"\s", "'": "['’]"}
 DIGIT_GROUPS: Final = {
     ",": r"[+-]?[1-9]\d{0,2}(,\d{2,3})*,\d{3}(\.\d*)?",
@@ -166,7 +167,8 @@ def parse_number(column: Json, text: str) -> float:
 
     # The unit or currency of the column may stand on either side, or be left out.
     unit = re.escape(column["unit"])
-    amount = re.sub(rf"^([+-]?)\s?(?:{unit})?\s?|\s?(?:{unit})?$", r"\1", text, flags=re.IGNORECASE)
+    text_with_sign = re.sub(PARENTHESES, r"\1-\2\3", text)
+    amount = re.sub(rf"^([+-]?)\s?(?:{unit})?\s?|\s?(?:{unit})?$", r"\1", text_with_sign, flags=re.IGNORECASE)
     digits, exponent_mark, exponent = amount.lower().partition("e")
 
     thousands = column["thousands"]
