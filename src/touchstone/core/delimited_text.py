@@ -1,11 +1,15 @@
 """How a table of delimited text is written: its delimiter, and whether its first row names the columns."""
 
 import csv
+import io
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
+
+from touchstone.core.column_names import numbered_name
 
 DELIMITERS: Final = (",", ";", "\t", "|")
 _YEARS: Final = range(1800, 2101)
@@ -15,6 +19,68 @@ _MAX_DIGITS: Final = 18
 _VALUE: Final = re.compile(r"[-+\N{MINUS SIGN}(]?\s?[$€£¥]?\s?[.,]?\d[\d.,:/+ T%eE)-]*")
 _MISSING: Final = frozenset({"", "?", "na", "n/a", "nan", "null", "none", "-", "."})
 _MOSTLY: Final = 0.9
+_SAMPLE_LINES: Final = 50
+_MAX_FIELD_CHARACTERS: Final = 2**31 - 1  # The callers limit the length of lines.
+
+
+@dataclass(frozen=True, slots=True)
+class TableLayout:
+    """How a table of delimited text is written.
+
+    Attributes:
+        names: the names in the header, as they are written, or made up if there is none.
+        rows_are_wider: whether rows have one field more than there are names: a row name in front, or an empty field
+            after a delimiter at the end.
+        empty_lines: the number of empty lines before the first row.
+    """
+
+    delimiter: str
+    has_header: bool
+    names: list[str]
+    rows_are_wider: bool
+    empty_lines: int
+
+    @property
+    def width(self) -> int:
+        """The number of fields in a row."""
+        return len(self.names) + 1 if self.rows_are_wider else len(self.names)
+
+
+def detect_layout(beginning: str, delimiter: str | None = None) -> TableLayout | None:
+    """Find out from the beginning of a text how it is written, or return None if its lines are empty.
+
+    The delimiter is detected, too, unless it is given.
+    """
+    # Other characters than these line breaks, which `splitlines` would take for some, belong to the cells.
+    lines = io.StringIO(beginning, newline=None).readlines()
+    line_numbers = [number for number, line in enumerate(lines) if line.strip()][:_SAMPLE_LINES]
+    if not line_numbers:
+        return None
+
+    sample = [lines[number] for number in line_numbers]
+    empty_lines = line_numbers[0]
+    delimiter = delimiter or detect_delimiter(sample)
+    rows = _parse(sample, delimiter)
+    header, *other_rows = rows
+    if not has_header(rows):
+        names = [numbered_name(position) for position in range(1, _usual_width(rows) + 1)]
+        return TableLayout(delimiter, False, names, False, empty_lines)
+
+    rows_are_wider = bool(other_rows) and _usual_width(other_rows) == len(header) + 1
+    return TableLayout(delimiter, True, header, rows_are_wider, empty_lines)
+
+
+def _parse(lines: Sequence[str], delimiter: str) -> list[list[str]]:
+    """Return the fields of each row."""
+    csv.field_size_limit(_MAX_FIELD_CHARACTERS)
+    return list(csv.reader(lines, delimiter=delimiter))
+
+
+def _usual_width(rows: Sequence[Sequence[str]]) -> int:
+    """Return the most common number of fields in a row."""
+    field_counts = Counter(len(row) for row in rows)
+    [(usual_width, _rows)] = field_counts.most_common(1)
+    return usual_width
 
 
 def detect_delimiter(lines: Sequence[str]) -> str:
@@ -25,7 +91,7 @@ def detect_delimiter(lines: Sequence[str]) -> str:
 
     def agreement(delimiter: str) -> tuple[float, int]:
         """Return the share of the lines that have the most common number of fields, and that number."""
-        field_counts = Counter(len(row) for row in csv.reader(lines, delimiter=delimiter))
+        field_counts = Counter(len(row) for row in _parse(lines, delimiter))
         field_count, line_count = field_counts.most_common(1)[0]
 
         # A character that splits no line is not the delimiter, although all lines agree.

@@ -18,7 +18,15 @@ from typing import Any, Final
 
 from touchstone.datafiles.byte_scan import scan_bytes
 from touchstone.datafiles.column_queries import aggregate_stack, stacks
-from touchstone.datafiles.duckdb_table import JSON_TYPES, DuckDbTable, flatten_objects, load_into_memory, open_table
+from touchstone.datafiles.duckdb_table import (
+    DELIMITED_TYPES,
+    JSON_TYPES,
+    DuckDbTable,
+    flatten_objects,
+    load_into_memory,
+    open_table,
+    resolve_surplus_fields,
+)
 from touchstone.datafiles.file_profile import (
     ColumnProfile,
     ColumnType,
@@ -95,8 +103,10 @@ def profile_descriptor(descriptor: int, file_type: str, *, limits: ProfilingLimi
     path = f"/dev/fd/{descriptor}"
     scan = scan_bytes(descriptor, file_type, limits=limits)
     table = open_table(path, file_type, scan, limits)
-    if scan.byte_count <= _MAX_IN_MEMORY_BYTES:
+    if scan.byte_count <= _MAX_IN_MEMORY_BYTES or not table.is_rereadable:
         table = load_into_memory(table)
+    if file_type in DELIMITED_TYPES:
+        table = resolve_surplus_fields(table)
     if file_type in JSON_TYPES:
         table = flatten_objects(table)
 

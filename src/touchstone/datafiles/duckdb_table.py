@@ -1,24 +1,28 @@
 """Opening of a data file as a table of DuckDB, which can read that file and nothing else."""
 
-import csv
+import codecs
+import os
+import shutil
+import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import duckdb
-import pyarrow as pa
-import pyarrow.csv as arrow_csv
 
-from touchstone.core.delimited_text import DELIMITERS, detect_delimiter, has_header
+from touchstone.core.delimited_text import DELIMITERS, detect_layout
 from touchstone.core.nested_json import MAX_LEVELS, member_name
 from touchstone.core.text_encoding import TextEncoding
 from touchstone.datafiles.byte_scan import ByteScan
 from touchstone.datafiles.file_profile import FailureReason, ProfilingError, ProfilingLimits
 
+DELIMITED_TYPES: Final = ("csv", "tsv")
 JSON_TYPES: Final = ("json", "jsonl")
-_SAMPLE_LINES: Final = 50
-_DUCKDB_ENCODINGS: Final = ("utf-8", "utf-16")
+_UTF8: Final = "utf-8"
+_UTF8_WITH_MARK: Final = "utf-8-sig"
+_NO_CELL: Final = "\x1a"  # A text for NULL that is in no file, so that only cells that a row lacks are NULL.
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +34,19 @@ class DuckDbTable:
         expression: the SQL to select from, such as a call of `read_csv`.
         warnings: keys of what looked odd when the file was opened.
         delimiter: what separates the cells of a delimited text; it decides what commas in numbers can mean.
+        names_in_file: the names of the columns as the file has them, which may be empty or repeated; None if those in
+            SQL are the same.
+        rows_are_wider: whether the rows of a delimited text have one field more than its header has names.
+        is_rereadable: whether the file can be read for each query; otherwise the first query reads it to its end.
     """
 
     connection: Any
     expression: str
     warnings: tuple[str, ...] = ()
     delimiter: str = ","
+    names_in_file: Sequence[str] | None = None
+    rows_are_wider: bool = False
+    is_rereadable: bool = True
 
     def count_rows(self) -> int:
         """Return the number of rows of the table."""
@@ -52,25 +63,72 @@ def open_table(path: str, file_type: str, scan: ByteScan, limits: ProfilingLimit
     Raises:
         ProfilingError: a CSV or TSV file has too many columns.
     """
+    if scan.encoding is None:
+        connection = _connect_for_one_file(path)
+        names = _parquet_names(connection, path)
+        return DuckDbTable(connection, _function_call("read_parquet", path), names_in_file=names)
+
+    text = scan.beginning.decode(scan.encoding.name, errors="replace").lstrip("\ufeff")
+    has_byte_order_mark = scan.beginning.startswith(codecs.BOM_UTF8)
+    is_plain_utf8 = scan.encoding.name == _UTF8 and not has_byte_order_mark
+    path = path if is_plain_utf8 else _transcode(path, scan.encoding)
     connection = _connect_for_one_file(path)
 
-    if file_type == "parquet":
-        return DuckDbTable(connection, _function_call("read_parquet", path))
     if file_type in JSON_TYPES:
-        return _open_json_table(connection, path, is_one_object_per_line=file_type == "jsonl")
-    return _open_delimited_table(connection, path, file_type, scan, limits)
+        is_array = file_type == "json" and text.lstrip().startswith("[")
+        table = _open_json_table(connection, path, is_array=is_array)
+    else:
+        table = _open_delimited_table(connection, path, file_type, text, limits)
+    warnings = ("encoding_guessed", *table.warnings) if scan.encoding.is_guess else table.warnings
+    return replace(table, warnings=warnings, is_rereadable=is_plain_utf8)
 
 
 def load_into_memory(table: DuckDbTable) -> DuckDbTable:
     """Copy a table into memory, so that the file is parsed once and not for every query.
 
-    A table that needs too much memory is returned as it is.
+    A table that needs too much memory is returned as it is, if its file can be read again.
     """
     try:
         table.connection.execute(f"CREATE TEMP TABLE kept AS SELECT * FROM {table.expression}")  # noqa: S608
     except duckdb.OutOfMemoryException:
-        return table
+        if table.is_rereadable:
+            return table
+        raise
     return replace(table, expression="kept")
+
+
+def resolve_surplus_fields(table: DuckDbTable) -> DuckDbTable:
+    """Return a delimited table whose columns fit the names in its header.
+
+    Some programs end each row with a delimiter, so that the last field is always empty; it is dropped. Others begin
+    each row with its name, for which the header has no column name; an empty one is added.
+
+    Raises:
+        ProfilingError: a row has too many fields.
+    """
+    assert table.names_in_file is not None
+    width = len(table.names_in_file) + table.rows_are_wider
+    surplus = _numbered_column(width)
+    if _has_row(table, f"{surplus} IS NOT NULL"):
+        raise ProfilingError(FailureReason.MALFORMED, "a row has too many fields")
+
+    dropped_columns = [surplus]
+    names = table.names_in_file
+    if table.rows_are_wider:
+        last_column = _numbered_column(width - 1)
+        if _has_row(table, f"regexp_matches({last_column}, '\\S')"):
+            names = ["", *names]
+        else:
+            dropped_columns.append(last_column)
+
+    expression = f"(SELECT * EXCLUDE ({', '.join(dropped_columns)}) FROM {table.expression})"  # noqa: S608
+    return replace(table, expression=expression, names_in_file=names)
+
+
+def _has_row(table: DuckDbTable, condition: str) -> bool:
+    """Return whether there is a row for which a condition in SQL is true."""
+    query = f"SELECT 1 FROM {table.expression} WHERE {condition} LIMIT 1"  # noqa: S608
+    return table.connection.execute(query).fetchone() is not None
 
 
 def flatten_objects(table: DuckDbTable) -> DuckDbTable:
@@ -89,9 +147,9 @@ def flatten_objects(table: DuckDbTable) -> DuckDbTable:
     if not has_objects:
         return table
 
-    names = _distinct_names([member.name for member in members])
-    selected = [f"{member.sql} AS {_quoted(name)}" for member, name in zip(members, names, strict=True)]
-    return replace(table, expression=f"(SELECT {', '.join(selected)} FROM {table.expression})")  # noqa: S608
+    selected = [f"{member.sql} AS {_numbered_column(index)}" for index, member in enumerate(members)]
+    expression = f"(SELECT {', '.join(selected)} FROM {table.expression})"  # noqa: S608
+    return replace(table, expression=expression, names_in_file=[member.name for member in members])
 
 
 class _Member(NamedTuple):
@@ -111,6 +169,11 @@ def _members_of(value: _Member, value_type: Any, *, levels: int) -> list[_Member
         member = _Member(member_name(value.name, key), f"struct_extract({value.sql}, {_sql_literal(key)})")
         members += _members_of(member, member_type, levels=levels - 1)
     return members
+
+
+def _numbered_column(index: int) -> str:
+    """Return the name in SQL of the column at a position, from 0; SQL does not distinguish all names of files."""
+    return f"c{index}"
 
 
 def _quoted(name: str) -> str:
@@ -139,10 +202,49 @@ def _connect_for_one_file(path: str) -> Any:
     return connection
 
 
-def _open_json_table(connection: Any, path: str, *, is_one_object_per_line: bool) -> DuckDbTable:
-    """Open a JSON or JSON Lines file as a table with one row for each object and one column for each key."""
+def _transcode(path: str, encoding: TextEncoding) -> str:
+    """Write a text in UTF-8, the only encoding that DuckDB reads in all formats, to a pipe, and return its path.
+
+    A byte order mark is left out. Bytes that mean nothing in the encoding become replacement characters.
+    """
+    read_end, write_end = os.pipe()
+    threading.Thread(target=_write_utf8, args=(path, encoding, write_end), daemon=True).start()
+    return f"/dev/fd/{read_end}"
+
+
+def _write_utf8(path: str, encoding: TextEncoding, descriptor: int) -> None:
+    """Write a text to a descriptor in UTF-8, and close the descriptor."""
+    codec = _UTF8_WITH_MARK if encoding.name == _UTF8 else encoding.name
+    with (
+        suppress(BrokenPipeError),
+        Path(path).open(encoding=codec, errors="replace", newline="") as source,
+        os.fdopen(descriptor, "w", encoding=_UTF8, newline="") as target,
+    ):
+        shutil.copyfileobj(source, target)
+
+
+def _parquet_names(connection: Any, path: str) -> list[str]:
+    """Return the names of the columns of a Parquet file."""
+    _root, *elements = connection.execute("SELECT name, num_children FROM parquet_schema(?)", [path]).fetchall()
+
+    # Each column is followed by its descendants, if its type is nested.
+    names: list[str] = []
+    descendant_count = 0
+    for name, child_count in elements:
+        if descendant_count == 0:
+            names.append(name)
+        else:
+            descendant_count -= 1
+        descendant_count += child_count or 0
+    return names
+
+
+def _open_json_table(connection: Any, path: str, *, is_array: bool) -> DuckDbTable:
+    """Open an array of objects, or a file with an object on each line, as a table with one column for each key."""
     options: dict[str, Any] = {
-        "format": "newline_delimited" if is_one_object_per_line else "auto",
+        "format": "array" if is_array else "newline_delimited",
+        # Refuse numbers and other values in the place of objects.
+        "records": True,
         # Look for keys in all objects (-1), because a key may be missing from the first ones.
         "sample_size": -1,
         # Never (-1) turn objects with many keys into a single column of maps.
@@ -154,137 +256,60 @@ def _open_json_table(connection: Any, path: str, *, is_one_object_per_line: bool
 
 
 def _open_delimited_table(
-    connection: Any, path: str, file_type: str, scan: ByteScan, limits: ProfilingLimits
+    connection: Any, path: str, file_type: str, beginning: str, limits: ProfilingLimits
 ) -> DuckDbTable:
     """Open a CSV or TSV file as a table in which every column is text.
 
-    The first lines of the file show its delimiter, and whether the first row contains the names of the columns.
+    The beginning of the text shows its delimiter, and whether the first row contains the names of the columns. The
+    table has one column more than it should have, in which the surplus fields of longer rows show.
 
     Raises:
-        ProfilingError: the file has too many columns.
+        ProfilingError: the file is empty, or has too many columns.
     """
-    assert scan.encoding is not None, "text formats have an encoding"
-    lines = _first_lines(scan)
-    _check_column_count(lines[0], limits.max_columns)
-
-    delimiter = "\t" if file_type == "tsv" else detect_delimiter(lines)
-    rows = list(csv.reader(lines, delimiter=delimiter))
-    names_columns = has_header(rows)
-    numbered_names = [f"column_{number}" for number in range(1, len(rows[0]) + 1)]
-    names = _distinct_names(rows[0]) if names_columns else numbered_names
-    warnings = _layout_warnings(scan.encoding, names_columns=names_columns)
-
-    if scan.encoding.name not in _DUCKDB_ENCODINGS:
-        layout = _TextLayout(scan.encoding.name, delimiter, names, names_columns)
-        return DuckDbTable(connection, _register_other_encoding(connection, path, layout), warnings, delimiter)
+    _check_column_count(beginning, limits.max_columns)
+    layout = detect_layout(beginning, delimiter="\t" if file_type == "tsv" else None)
+    if layout is None:
+        raise ProfilingError(FailureReason.EMPTY)
 
     options: dict[str, Any] = {
-        "encoding": scan.encoding.name,
-        "delim": delimiter,
+        "auto_detect": False,
+        "columns": {_numbered_column(index): "VARCHAR" for index in range(layout.width + 1)},
+        "delim": layout.delimiter,
         "quote": '"',
         "escape": '"',  # a quote inside a quoted cell is doubled
-        "header": names_columns,
-        "skip": 0,
-        "all_varchar": True,
+        "header": layout.has_header,
+        "skip": layout.empty_lines,
+        "nullstr": _NO_CELL,
         "null_padding": True,  # cells missing at the end of a row are NULL
+        "strict_mode": False,  # accept quotes within cells, and line breaks of several kinds
         "max_line_size": limits.max_line_bytes,
         "buffer_size": 2 * limits.max_line_bytes,  # DuckDB refuses a buffer that is too small for the longest line
         "parallel": False,  # the parallel reader of DuckDB supports no line breaks in cells along with `null_padding`
     }
-    if not names_columns:
-        options["names"] = names
-    return DuckDbTable(connection, _function_call("read_csv", path, **options), warnings, delimiter)
-
-
-class _TextLayout(NamedTuple):
-    """How a delimited text is written, and the names of its columns, which its first row may contain."""
-
-    encoding: str
-    delimiter: str
-    names: list[str]
-    has_header: bool
-
-
-def _register_other_encoding(connection: Any, path: str, layout: _TextLayout) -> str:
-    """Read a delimited text with Arrow, because DuckDB does not know its encoding; return the name of the table.
-
-    Raises:
-        ProfilingError: the rows have different lengths, or bytes mean nothing in the encoding.
-    """
-    # More threads would use up the limit on the address space of this process.
-    pa.set_memory_pool(pa.system_memory_pool())
-    pa.set_cpu_count(1)
-    pa.set_io_thread_count(1)
-
-    read_options = arrow_csv.ReadOptions(
-        column_names=layout.names,
-        skip_rows_after_names=1 if layout.has_header else 0,
-        encoding=layout.encoding,
-        use_threads=False,
+    return DuckDbTable(
+        connection,
+        _function_call("read_csv", path, **options),
+        warnings=() if layout.has_header else ("first_row_looks_like_data",),
+        delimiter=layout.delimiter,
+        names_in_file=layout.names,
+        rows_are_wider=layout.rows_are_wider,
     )
-    parse_options = arrow_csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True)
-    convert_options = arrow_csv.ConvertOptions(column_types=dict.fromkeys(layout.names, pa.large_string()))
-
-    try:
-        with Path(path).open("rb") as file:
-            texts = arrow_csv.read_csv(
-                file, read_options=read_options, parse_options=parse_options, convert_options=convert_options
-            )
-    except (pa.ArrowInvalid, UnicodeDecodeError) as error:
-        raise ProfilingError(FailureReason.MALFORMED, str(error)) from None
-    connection.register("texts", texts)
-    return "texts"
 
 
-def _distinct_names(header: Sequence[str]) -> list[str]:
-    """Return the names in a header, with numbers after those that DuckDB would not tell apart."""
-    names: list[str] = []
-    taken: set[str] = set()
-    for position, name in enumerate(header, start=1):
-        candidate = name.strip() or f"column_{position}"
-        if candidate.lower() in taken:
-            candidate = f"{candidate}_{position}"
-        taken.add(candidate.lower())
-        names.append(candidate)
-    return names
-
-
-def _layout_warnings(encoding: TextEncoding, *, names_columns: bool) -> tuple[str, ...]:
-    """Return the keys of what looks odd in a delimited text: a guessed encoding, and a first row of data."""
-    warnings = []
-    if encoding.is_guess:
-        warnings.append("encoding_guessed")
-    if not names_columns:
-        warnings.append("first_row_looks_like_data")
-    return tuple(warnings)
-
-
-def _first_lines(scan: ByteScan) -> list[str]:
-    """Return the first lines of a delimited text that are not empty; there is at least one."""
-    assert scan.encoding is not None
-    text = scan.beginning.decode(scan.encoding.name, errors="replace").lstrip("\ufeff")
-    lines = text.splitlines()
-    is_whole_file = scan.byte_count == len(scan.beginning)
-    if not is_whole_file and len(lines) > 1:
-        lines.pop()  # the last line may be incomplete
-
-    nonempty_lines = [line for line in lines if line.strip()]
-    return nonempty_lines[:_SAMPLE_LINES] or [""]
-
-
-def _check_column_count(first_line: str, max_columns: int) -> None:
+def _check_column_count(beginning: str, max_columns: int) -> None:
     """Refuse a CSV or TSV file whose first line has too many columns, whichever delimiter the file uses.
 
     Raises:
         ProfilingError: there are too many columns.
     """
+    first_line = beginning.lstrip().partition("\n")[0]
     for delimiter in DELIMITERS:
         column_count = first_line.count(delimiter) + 1
         if column_count > max_columns:
             raise ProfilingError(FailureReason.TOO_MANY_COLUMNS)
 
 
-def _function_call(function: str, path: str, **options: str | int | bool | list[str]) -> str:
+def _function_call(function: str, path: str, **options: Any) -> str:
     """Return the SQL that calls a table function of DuckDB, such as `read_csv('/data/a.csv', header=true)`."""
     arguments = [_sql_literal(path)]
     for name, value in options.items():
@@ -292,8 +317,8 @@ def _function_call(function: str, path: str, **options: str | int | bool | list[
     return f"{function}({', '.join(arguments)})"
 
 
-def _sql_literal(value: str | int | bool | list[str]) -> str:
-    """Return a value as an SQL literal: `true`, `42`, `'text'` or a list of texts.
+def _sql_literal(value: str | int | bool | dict[str, str]) -> str:
+    """Return a value as an SQL literal: `true`, `42`, `'text'` or a struct of texts.
 
     A quote within a text is doubled, as SQL demands.
     """
@@ -301,8 +326,9 @@ def _sql_literal(value: str | int | bool | list[str]) -> str:
         return "true" if value else "false"
     if isinstance(value, int):
         return str(value)
-    if isinstance(value, list):
-        return f"[{', '.join(map(_sql_literal, value))}]"
+    if isinstance(value, dict):
+        members = [f"{_sql_literal(name)}: {_sql_literal(member)}" for name, member in value.items()]
+        return f"{{{', '.join(members)}}}"
 
     doubled_quotes = value.replace("'", "''")
     return f"'{doubled_quotes}'"

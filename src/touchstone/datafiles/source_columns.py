@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Self
 
+from touchstone.core.column_names import unique_names
 from touchstone.datafiles.duckdb_table import DuckDbTable
 from touchstone.datafiles.file_profile import (
     MISSING_MARKS,
@@ -91,21 +92,23 @@ class SourceColumn:
     """A column of the data file.
 
     Attributes:
-        name: its name in the file.
+        name: its name, which is that in the file, if it is usable.
+        name_in_sql: its name in the table of DuckDB, which does not distinguish all names of files.
         duckdb_type: its DuckDB type without parameters, such as DECIMAL for DECIMAL(18,3).
         index: its position in the file.
         interpretations: the ways in which all of its first values may be read, if the file does not declare its type.
     """
 
     name: str
+    name_in_sql: str
     duckdb_type: str
     index: int
     interpretations: Sequence[Interpretation] = TEXT_INTERPRETATIONS
 
     @property
     def identifier(self) -> str:
-        """The name, quoted for SQL."""
-        return '"' + self.name.replace('"', '""') + '"'
+        """The name in SQL, quoted."""
+        return '"' + self.name_in_sql.replace('"', '""') + '"'
 
     @property
     def source(self) -> Self:
@@ -129,9 +132,12 @@ def list_columns(table: DuckDbTable, limits: ProfilingLimits) -> list[SourceColu
     if len(descriptions) > limits.max_columns:
         raise ProfilingError(FailureReason.TOO_MANY_COLUMNS)
 
+    names_in_sql = [name for name, *_unused in descriptions]
+    names = unique_names(names_in_sql if table.names_in_file is None else table.names_in_file)
+
     columns = []
-    for index, (name, full_type, *_unused) in enumerate(descriptions):
-        columns.append(SourceColumn(name, _type_without_parameters(full_type), index))
+    for index, (name, (name_in_sql, full_type, *_unused)) in enumerate(zip(names, descriptions, strict=True)):
+        columns.append(SourceColumn(name, name_in_sql, _type_without_parameters(full_type), index))
     return _with_plausible_interpretations(table, columns)
 
 

@@ -7,6 +7,7 @@ from typing import BinaryIO, Final
 
 import pandas as pd
 
+from touchstone.core.column_names import one_line_name
 from touchstone.core.text_encoding import TextEncoding
 from touchstone.learning.column_types import ColumnSchema
 from touchstone.learning.learning_errors import LearningError
@@ -48,8 +49,10 @@ class Table:
 def read_table(file: DataFile) -> Table:
     """Read a CSV, TSV, Parquet, JSON or JSON Lines file as a typed table.
 
-    Columns that have no name, or the same name as another one, are renamed. Raises `LearningError` if the file has
-    another type, cannot be read, contains no rows, or is too large.
+    Columns that have no name, or the same name as another one, are renamed. White space around a name does not count,
+    and a line break within it becomes a space.
+
+    Raises `LearningError` if the file has another type, cannot be read, contains no rows, or is too large.
     """
     reader = READERS.get(file.file_type.lower().lstrip("."))
     if reader is None:
@@ -64,7 +67,7 @@ def read_table(file: DataFile) -> Table:
 
     schemas = {typed.column.name: typed.column for typed in content.columns}
     original_names = dict(zip(schemas, content.names_in_file, strict=True))
-    renamed = {name: original for name, original in original_names.items() if name != original}
+    renamed = {name: original for name, original in original_names.items() if name != one_line_name(original)}
     return Table(frame, schemas, digest, renamed, content.encoding, content.has_header)
 
 

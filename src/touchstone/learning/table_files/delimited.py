@@ -2,9 +2,6 @@
 
 import csv
 import warnings
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import Any, BinaryIO, Final
@@ -13,39 +10,18 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
-from touchstone.core.delimited_text import detect_delimiter, has_header
+from touchstone.core.column_names import unique_names
+from touchstone.core.delimited_text import TableLayout, detect_layout
 from touchstone.core.text_encoding import TextEncoding
 from touchstone.learning.column_types import from_arrow_texts
 from touchstone.learning.fitting_pool import usable_core_count
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.table_files.limits import MAX_LINE_BYTES, check_size
-from touchstone.learning.table_files.table_content import TableContent, type_columns, unique_names
+from touchstone.learning.table_files.table_content import TableContent, type_columns
 from touchstone.learning.table_files.text_file import CHUNK, detect_encoding
 
-SAMPLE_LINES: Final = 200
-SAMPLE_NONEMPTY_LINES: Final = 50
 BLOCK_BYTES: Final = 2 * MAX_LINE_BYTES  # Of a file that is read in blocks, none of which may be shorter than a row.
 QUOTE: Final = b'"'  # Also a part of a quotation mark in UTF-16.
-
-
-@dataclass(frozen=True, slots=True)
-class TextLayout:
-    """How a delimited text is written.
-
-    `names` are the names in the header, or made up if there is none. The rows are wider than the header if they have
-    one more field than there are names: a row name in front, or an empty field after a delimiter at the end.
-    """
-
-    encoding: TextEncoding
-    delimiter: str
-    has_header: bool
-    names: list[str]
-    rows_are_wider: bool
-
-    @property
-    def width(self) -> int:
-        """The number of fields in a row."""
-        return len(self.names) + 1 if self.rows_are_wider else len(self.names)
 
 
 def read_csv(stream: BinaryIO, delimiter: str | None = None) -> TableContent:
@@ -53,10 +29,11 @@ def read_csv(stream: BinaryIO, delimiter: str | None = None) -> TableContent:
 
     The encoding is detected from the file, and so are the delimiter, unless it is given, and whether there is a header.
     """
-    layout = _detect_layout(stream, delimiter)
+    encoding = detect_encoding(stream, max_line_bytes=MAX_LINE_BYTES)
+    layout = _detect_layout(stream, encoding, delimiter)
     check_size(columns=layout.width, rows=1)
 
-    cells = _read_cells(stream, layout)
+    cells = _read_cells(stream, layout, encoding)
     names = layout.names
     if layout.rows_are_wider:
         names, cells = _resolve_extra_field(names, cells)
@@ -64,7 +41,7 @@ def read_csv(stream: BinaryIO, delimiter: str | None = None) -> TableContent:
 
     infer_type = partial(from_arrow_texts, delimiter=layout.delimiter)
     typed_columns = type_columns(infer_type, unique_names(names), cells)
-    return TableContent(names, typed_columns, layout.encoding, layout.has_header)
+    return TableContent(names, typed_columns, encoding, layout.has_header)
 
 
 def read_tsv(stream: BinaryIO) -> TableContent:
@@ -72,40 +49,14 @@ def read_tsv(stream: BinaryIO) -> TableContent:
     return read_csv(stream, delimiter="\t")
 
 
-def _detect_layout(stream: BinaryIO, delimiter: str | None) -> TextLayout:
-    """Find out how a delimited text is written, from all of its bytes and its first lines."""
-    encoding = detect_encoding(stream, max_line_bytes=MAX_LINE_BYTES)
-    lines = _sample_lines(stream, encoding)
-    delimiter = delimiter or detect_delimiter(lines)
-
-    csv.field_size_limit(MAX_LINE_BYTES)
-    rows = list(csv.reader(lines, delimiter=delimiter))
-    if not has_header(rows):
-        names = [f"column_{number}" for number in range(1, _usual_width(rows) + 1)]
-        return TextLayout(encoding, delimiter, False, names, rows_are_wider=False)
-
-    header, *other_rows = rows
-    rows_are_wider = bool(other_rows) and _usual_width(other_rows) == len(header) + 1
-    return TextLayout(encoding, delimiter, True, header, rows_are_wider)
-
-
-def _sample_lines(stream: BinaryIO, encoding: TextEncoding) -> list[str]:
-    """Return the first lines of a file that are not empty; there is at least one."""
+def _detect_layout(stream: BinaryIO, encoding: TextEncoding, delimiter: str | None) -> TableLayout:
+    """Find out from its first lines how a delimited text is written."""
     stream.seek(0)
     beginning = stream.read(MAX_LINE_BYTES + CHUNK).decode(encoding.name, errors="replace").lstrip("\ufeff")
-
-    lines = beginning.splitlines()[:SAMPLE_LINES]
-    nonempty_lines = [line for line in lines if line.strip()]
-    if not nonempty_lines:
+    layout = detect_layout(beginning, delimiter)
+    if layout is None:
         raise LearningError("file_empty")
-    return nonempty_lines[:SAMPLE_NONEMPTY_LINES]
-
-
-def _usual_width(rows: Sequence[Sequence[str]]) -> int:
-    """Return the most common number of fields in a row."""
-    field_counts = Counter(len(row) for row in rows)
-    [(usual_width, _rows)] = field_counts.most_common(1)
-    return usual_width
+    return layout
 
 
 def _resolve_extra_field(names: list[str], cells: list[pa.ChunkedArray]) -> tuple[list[str], list[pa.ChunkedArray]]:
@@ -120,20 +71,20 @@ def _resolve_extra_field(names: list[str], cells: list[pa.ChunkedArray]) -> tupl
     return ["", *names], cells
 
 
-def _read_cells(stream: BinaryIO, layout: TextLayout) -> list[pa.ChunkedArray]:
+def _read_cells(stream: BinaryIO, layout: TableLayout, encoding: TextEncoding) -> list[pa.ChunkedArray]:
     """Return the cells below the header as columns of texts.
 
     Raises `LearningError` if a row has too many fields, or if the file cannot be parsed for another reason.
     """
     stream.seek(0)
     try:
-        return _read_regular_cells(stream, layout)
+        return _read_regular_cells(stream, layout, encoding)
     except (pa.ArrowInvalid, UnicodeDecodeError):
         # Rows of different widths, or bytes that make no character: pandas reads what can be read.
-        return _read_irregular_cells(stream, layout)
+        return _read_irregular_cells(stream, layout, encoding)
 
 
-def _read_regular_cells(stream: BinaryIO, layout: TextLayout) -> list[pa.ChunkedArray]:
+def _read_regular_cells(stream: BinaryIO, layout: TableLayout, encoding: TextEncoding) -> list[pa.ChunkedArray]:
     """Return the cells of a file whose rows all have the same number of fields.
 
     Raises an error of pyarrow for any other file.
@@ -144,8 +95,9 @@ def _read_regular_cells(stream: BinaryIO, layout: TextLayout) -> list[pa.Chunked
         pa.PythonFile(stream, mode="r"),
         read_options=arrow_csv.ReadOptions(
             column_names=positions,
+            skip_rows=layout.empty_lines,
             skip_rows_after_names=1 if layout.has_header else 0,
-            encoding=layout.encoding.name,
+            encoding=encoding.name,
             block_size=BLOCK_BYTES,
             use_threads=usable_core_count() > 1,
         ),
@@ -166,13 +118,13 @@ def _contains_quotes(stream: BinaryIO) -> bool:
     return contains_quotes
 
 
-def _read_irregular_cells(stream: BinaryIO, layout: TextLayout) -> list[pa.ChunkedArray]:
+def _read_irregular_cells(stream: BinaryIO, layout: TableLayout, encoding: TextEncoding) -> list[pa.ChunkedArray]:
     """Read the columns of a file whose rows may end early; the missing cells are empty.
 
     Raises:
         LearningError: a row has too many fields, or the file cannot be parsed for another reason.
     """
-    encoding = "utf-8-sig" if layout.encoding.name == "utf-8" else layout.encoding.name  # without a byte order mark
+    codec = "utf-8-sig" if encoding.name == "utf-8" else encoding.name  # without a byte order mark
     stream.seek(0)
 
     try:
@@ -186,7 +138,7 @@ def _read_irregular_cells(stream: BinaryIO, layout: TextLayout) -> list[pa.Chunk
                 names=range(layout.width),
                 dtype=str,
                 na_filter=False,
-                encoding=encoding,
+                encoding=codec,
                 encoding_errors="replace",
                 low_memory=False,
                 index_col=False,

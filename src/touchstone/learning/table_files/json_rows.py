@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 import pandas as pd
 
+from touchstone.core.column_names import unique_names
 from touchstone.core.nested_json import Row, enclosing_names, flatten
 from touchstone.core.text_encoding import TextEncoding
 from touchstone.learning.column_types import (
@@ -24,7 +25,7 @@ from touchstone.learning.column_types import (
 )
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.table_files.limits import check_size
-from touchstone.learning.table_files.table_content import TableContent, unique_names
+from touchstone.learning.table_files.table_content import TableContent
 from touchstone.learning.table_files.text_file import detect_encoding
 
 ROWS_AT_ONCE: Final = 10_000

@@ -8,6 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from touchstone.core.column_names import unique_names
 from touchstone.learning.column_types import (
     TypedColumn,
     from_arrow_texts,
@@ -19,7 +20,7 @@ from touchstone.learning.column_types import (
 from touchstone.learning.fitting_pool import usable_core_count
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.table_files.limits import MAX_UNCOMPRESSED_BYTES, check_size
-from touchstone.learning.table_files.table_content import TableContent, type_columns, unique_names
+from touchstone.learning.table_files.table_content import TableContent, type_columns
 
 TICKS_A_SECOND: Final = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 FIRST_SECOND, LAST_SECOND = np.array(["0001-01-01", "10000-01-01"], dtype="datetime64[s]").astype(np.int64)

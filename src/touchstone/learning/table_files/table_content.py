@@ -32,20 +32,3 @@ def type_columns(
     named_columns = zip(names, columns, strict=True)
     typed_columns = map_ahead(lambda column: infer_type(*column), named_columns, thread_count=usable_core_count())
     return list(typed_columns)
-
-
-def unique_names(names: list[str]) -> list[str]:
-    """Return usable column names: trimmed, empty ones numbered, repeated ones distinguished by a suffix."""
-    unique: list[str] = []
-    taken: set[str] = set()
-    for position, name in enumerate(names, start=1):
-        base = name.strip() or f"column_{position}"
-        candidate = base
-        suffix = 2
-        while candidate in taken:
-            candidate = f"{base}_{suffix}"
-            suffix += 1
-
-        taken.add(candidate)
-        unique.append(candidate)
-    return unique
