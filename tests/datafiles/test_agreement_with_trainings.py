@@ -4,12 +4,14 @@ import asyncio
 import json
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from touchstone.datafiles.file_profile import FailureReason, FileProfile, ProfilingError
 from touchstone.datafiles.profiler import profile_file
+from touchstone.learning.column_types import parse_cell, schema_from_dict, schema_to_dict
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.table_reader import Table, read_table
 from touchstone.learning.task_interface import DataFile
@@ -101,3 +103,52 @@ def test_what_is_no_table_is_refused_by_both(tmp_path: Path, name_and_content: t
             read_table(DataFile(file, path.suffix[1:]))
     assert profiling_error.value.reason is FailureReason.MALFORMED
     assert learning_error.value.code in ("file_malformed", "file_unreadable")
+
+
+COLUMNS = {
+    "signs": (["+", "-", " -", "--", "+", "NA"], 1, 3),
+    "dashes": (["x", "-", "y", "--", "x", "NA"], 3, 2),
+    "numbers": (["1", "-", "Unknown", "none", "2", "missing"], 4, 2),
+    "amounts": (["1,5", "-", "Unknown", "none", "2,5", "missing"], 4, 2),
+    "words": (["a", "Unknown", "none", "b", "a", "."], 1, 4),
+    "marks": (["#N/A", "<NA>", "Null", "nAn", "5", "\N{NO-BREAK SPACE}?"], 5, 1),
+    "notations": (["1", "1.0", "+1", "1e0", "2", ""], 1, 2),
+    "spaces": (["a", " a", "a\N{NO-BREAK SPACE}", "a\t", "b", ""], 1, 2),
+    "booleans": (["true", "TRUE", "False", "false", "true", ""], 1, 2),
+    "days": (["2024-01-31", "2024-01-31 00:00:00", "2024-02-01", "2024-02-01", "2024-02-01", ""], 1, 2),
+    "infinite": (["inf", "-inf", "1", "2", "1.0", ""], None, 2),
+    "long": (["x" * 200 + "1", "x" * 200 + "2", "x" * 200 + "3", "a", "b", "c"], 0, 6),
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_missing_and_different_values_are_the_same(tmp_path: Path, name: str) -> None:
+    """Both count the same cells as missing, and the same values as different."""
+    cells, missing, distinct = COLUMNS[name]
+    profile, table = read_both(
+        tmp_path / "t.csv", pd.DataFrame({"c": cells, "number": range(len(cells))}).to_csv(index=False)
+    )
+    column = profile.column_profiles[0]
+    assert column.distinct == table.columns["c"].distinct == distinct
+    if missing is not None:
+        assert column.missing == table.columns["c"].missing == missing
+        assert sum(profile.missing_marks.values()) == missing
+    assert not {value.strip().lower() for value, _count in column.top} & {"", "?", "na"}
+
+
+def test_numbers_are_counted_exactly(tmp_path: Path) -> None:
+    """Hundreds of different numbers with decimals are counted, not estimated."""
+    numbers = [str(number / 8) for number in range(900)]
+    profile, table = read_both(tmp_path / "t.csv", pd.DataFrame({"n": numbers, "w": "x"}).to_csv(index=False))
+    assert profile.column_profiles[0].distinct == table.columns["n"].distinct == 900
+
+
+def test_labels_of_plus_and_minus_are_kept(tmp_path: Path) -> None:
+    """A file without a header, whose first column has the signs of two classes, loses neither rows nor classes."""
+    lines = "".join(f"{'+-'[row % 2]},S{row},{'acgt'[row % 4]}\n" for row in range(40))
+    profile, table = read_both(tmp_path / "t.csv", lines.replace("+", "-", 1))
+    assert profile.rows == len(table.frame) == 40
+    assert dict(profile.column_profiles[0].top) == {"-": 21, "+": 19}
+    column = schema_from_dict(schema_to_dict(table.columns["column_1"]))
+    assert (column.missing, column.distinct) == (0, 2)
+    assert [parse_cell(column, sign) for sign in ("-", " + ", "?")] == ["-", "+", ""]

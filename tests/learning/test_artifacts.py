@@ -184,21 +184,25 @@ def test_example_reads_numbers_like_the_service(unit: str, thousands: str, decim
         assert number == pytest.approx(expected, nan_ok=True), cell
 
 
+@pytest.mark.parametrize("has_plus", [False, True])
 @pytest.mark.parametrize("kind", [ColumnKind.BOOLEAN, ColumnKind.CATEGORY, ColumnKind.DATE])
-def test_example_reads_other_cells_like_the_service(kind: ColumnKind) -> None:
+def test_example_reads_other_cells_like_the_service(kind: ColumnKind, has_plus: bool) -> None:
     """Booleans, categories and dates are the same for both, whichever way they are written."""
-    schema = ColumnSchema("c", kind, distinct=2, missing=0, date_format="%d/%m/%Y")
+    schema = ColumnSchema("c", kind, distinct=2, missing=0, date_format="%d/%m/%Y", has_plus=has_plus)
+    record = schema_to_dict(schema)
     cells: dict[ColumnKind, list[Any]] = {
         ColumnKind.BOOLEAN: ["TRUE", " false", 1, 0, "1", True, None, "n/a"],
-        ColumnKind.CATEGORY: [" red ", 7, 7.0, 7.5, True, None, "?", "-", "NULL"],
+        ColumnKind.CATEGORY: [" red ", 7, 7.0, 7.5, True, None, "?", "-", " -- ", "+", "NULL"],
         ColumnKind.DATE: ["31/12/2024", "2024-12-31", "2024-12-31T10:00:00+02:00", None, "", "31-12-2024"],
     }
-    reader = {ColumnKind.BOOLEAN: example.read_boolean, ColumnKind.CATEGORY: example.read_word}.get(
-        kind, lambda cell: example.read_date(schema_to_dict(schema), cell)
-    )
+    readers: dict[ColumnKind, Callable[[dict[str, Any], Any], Any]] = {
+        ColumnKind.BOOLEAN: example.read_boolean,
+        ColumnKind.CATEGORY: example.read_word,
+        ColumnKind.DATE: example.read_date,
+    }
     for cell in cells[kind]:
         expected = read_or_reject(lambda cell: parse_cell(schema, cell), cell)
-        value = read_or_reject(reader, cell)
+        value = read_or_reject(lambda cell: readers[kind](record, cell), cell)
         assert value == expected or (pd.isna(value) and pd.isna(expected)), cell
 
 

@@ -10,6 +10,7 @@ from enum import Enum, auto
 from typing import Final
 
 from touchstone.core.column_names import numbered_name
+from touchstone.core.missing_values import PLUS, missing_marks
 
 DELIMITERS: Final = (",", ";", "\t", "|")
 _YEARS: Final = range(1800, 2101)
@@ -17,7 +18,6 @@ _YEARS: Final = range(1800, 2101)
 _MAX_DIGITS: Final = 18
 # Numbers, amounts, shares, dates and times: whatever begins with a digit and consists of little else.
 _VALUE: Final = re.compile(r"[-+\N{MINUS SIGN}(]?\s?[$€£¥]?\s?[.,]?\d[\d.,:/+ T%eE)-]*")
-_MISSING: Final = frozenset({"", "?", "na", "n/a", "nan", "null", "none", "-", "."})
 _MOSTLY: Final = 0.9
 _SAMPLE_LINES: Final = 50
 _MAX_FIELD_CHARACTERS: Final = 2**31 - 1  # The callers limit the length of lines.
@@ -137,8 +137,10 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
 
 def _evidence(first_cell: str, cells: Sequence[str]) -> _Evidence:
     """Compare the first cell of a column with the cells below it."""
-    known_cells = [cell.strip() for cell in cells if cell.strip().lower() not in _MISSING]
-    if first_cell.lower() in _MISSING or not known_cells:
+    trimmed_cells = [cell.strip() for cell in cells]
+    marks = missing_marks(has_plus=first_cell == PLUS or PLUS in trimmed_cells) | {"none"}
+    known_cells = [cell for cell in trimmed_cells if cell.lower() not in marks]
+    if first_cell.lower() in marks or not known_cells:
         return _Evidence.NOTHING
 
     value_count = sum(_is_value(cell) for cell in known_cells)

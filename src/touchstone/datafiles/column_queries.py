@@ -5,15 +5,16 @@ need a minute. Stacked columns need the same few expressions however many there 
 """
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, Final, Protocol, TypeVar
 
+from touchstone.core.missing_values import MISSING_NUMBER_MARKS, PLUS
 from touchstone.datafiles.duckdb_table import DuckDbTable
-from touchstone.datafiles.file_profile import MISSING_MARKS
 from touchstone.datafiles.source_columns import FLOAT_TYPES, SourceColumn
 
 _COLUMNS_AT_ONCE: Final = 256  # A block of 2,048 rows of so many columns is in memory at a time.
-_MISSING_MARK_LITERALS: Final = ", ".join(f"'{mark}'" for mark in MISSING_MARKS)
+# The characters that trainings remove from both ends of a text.
+_WHITE_SPACE: Final = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
 
 
 class _HasSource(Protocol):
@@ -29,13 +30,14 @@ Column = TypeVar("Column", bound=_HasSource)
 def stacks(columns: Iterable[Column], sql_of_column: Mapping[int, str]) -> Iterator[Sequence[Column]]:
     """Divide columns into stacks, which are groups that one query can measure together, and yield each of them.
 
-    The columns of a stack have the same declared type, the same SQL is applied to their values, and their number is
-    limited. `sql_of_column` contains this SQL by the index of each column in the file.
+    The columns of a stack have the same declared type and missing marks, the same SQL is applied to their values, and
+    their number is limited. `sql_of_column` contains this SQL by the index of each column in the file.
     """
     columns_by_key: defaultdict[Hashable, list[Column]] = defaultdict(list)
     for column in columns:
         source = column.source
-        columns_by_key[source.duckdb_type, sql_of_column[source.index]].append(column)
+        key = source.duckdb_type, source.missing_marks, sql_of_column[source.index]
+        columns_by_key[key].append(column)
 
     for alike_columns in columns_by_key.values():
         for start in range(0, len(alike_columns), _COLUMNS_AT_ONCE):
@@ -45,9 +47,13 @@ def stacks(columns: Iterable[Column], sql_of_column: Mapping[int, str]) -> Itera
 def aggregate_stack(table: DuckDbTable, stack: Sequence[_HasSource], aggregates: str) -> dict[int, dict[str, Any]]:
     """Measure all columns of a stack with one query, and return the results of each column by its index in the file.
 
-    `aggregates` is the SQL of a struct, such as `{'lowest': min(value)}`. It may use `value`, which is NULL where the
-    value is missing, `missing_mark`, which is a word such as `N/A` in its place, and `place`, which is the number of
-    the column in the stack, from 1. If the table has no rows, the result is empty.
+    `aggregates` is the SQL of a struct, such as `{'lowest': min(value)}`. There are no results without rows. The SQL
+    may use these members of each cell:
+
+    - `place`: the number of its column in the stack, from 1.
+    - `value`: NULL if it is missing.
+    - `missing_mark`: a word such as `N/A` in the place of a missing value.
+    - `ambiguous_word`: a value such as `unknown`, which decides with others what counts as missing in its column.
     """
     # Put the cells of all columns below each other, each beside the place of its column.
     sources = [column.source for column in stack]
@@ -58,7 +64,9 @@ def aggregate_stack(table: DuckDbTable, stack: Sequence[_HasSource], aggregates:
     # All columns of a stack are read alike, so the first one decides for all.
     value = _value_sql(sources[0])
     missing_mark = _missing_mark_sql(sources[0])
-    stacked_values = f"SELECT place, {value} AS value, {missing_mark} AS missing_mark FROM ({stacked_cells})"  # noqa: S608
+    ambiguous_word = _ambiguous_word_sql(sources[0])
+    members = f"place, {value} AS value, {missing_mark} AS missing_mark, {ambiguous_word} AS ambiguous_word"
+    stacked_values = f"SELECT {members} FROM ({stacked_cells})"  # noqa: S608
 
     query = f"SELECT place, {aggregates} FROM ({stacked_values}) GROUP BY place"  # noqa: S608
     results = table.connection.execute(query).fetchall()
@@ -70,16 +78,17 @@ def _cell_sql(column: SourceColumn) -> str:
     if not column.is_read_as_text:
         return column.identifier
 
-    # Trimming is slow. White space comes before all other characters, so that a comparison shows where it is needed.
+    # Trimming is slow, and most cells begin and end with a visible ASCII character.
     text = f"CAST({column.identifier} AS VARCHAR)"
-    has_white_space = f"{text} < '!' OR right({text}, 1) < '!'"
-    return f"CASE WHEN {has_white_space} THEN trim({text}, e' \\t\\r\\n') ELSE {text} END"
+    begins_visibly = f"{text} >= '!' AND {text} < chr(127)"
+    ends_visibly = f"right({text}, 1) BETWEEN '!' AND '~'"
+    return f"CASE WHEN {begins_visibly} AND {ends_visibly} THEN {text} ELSE trim({text}, '{_WHITE_SPACE}') END"
 
 
 def _value_sql(column: SourceColumn) -> str:
     """Return the SQL of the value in a `cell`, which is NULL for a word such as `N/A` that says that it is missing."""
     if column.is_read_as_text:
-        return f"CASE WHEN NOT (cell IN ({_MISSING_MARK_LITERALS})) THEN cell END"
+        return f"CASE WHEN NOT ({_is_one_of(column.missing_marks)}) THEN cell END"
     if column.duckdb_type in FLOAT_TYPES:
         return "CASE WHEN NOT isnan(CAST(cell AS DOUBLE)) THEN cell END"
     return "cell"
@@ -88,7 +97,23 @@ def _value_sql(column: SourceColumn) -> str:
 def _missing_mark_sql(column: SourceColumn) -> str:
     """Return the SQL of a word in a `cell` that stands for a missing value, such as `N/A`, or NULL if it is none."""
     if column.is_read_as_text:
-        return f"CASE WHEN cell IN ({_MISSING_MARK_LITERALS}) THEN cell END"
+        return f"CASE WHEN {_is_one_of(column.missing_marks)} THEN cell END"
     if column.duckdb_type in FLOAT_TYPES:
         return "CASE WHEN isnan(CAST(cell AS DOUBLE)) THEN 'NaN' END"
     return "CAST(NULL AS VARCHAR)"
+
+
+def _ambiguous_word_sql(column: SourceColumn) -> str:
+    """Return the SQL of a word in a `cell` that decides what counts as missing in its column, or NULL.
+
+    That is a plus sign, beside which a minus sign is a value, and a word such as `unknown`, which is no number.
+    """
+    if column.is_read_as_text:
+        return f"CASE WHEN {_is_one_of(MISSING_NUMBER_MARKS | {PLUS})} THEN cell END"
+    return "CAST(NULL AS VARCHAR)"
+
+
+def _is_one_of(words: Set[str]) -> str:
+    """Return the SQL of whether a `cell` is one of a few words in lower case, whichever case it has."""
+    literals = ", ".join(f"'{word}'" for word in sorted(words))
+    return f"length(cell) <= {max(map(len, words))} AND lower(cell) IN ({literals})"

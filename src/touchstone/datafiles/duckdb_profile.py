@@ -4,7 +4,8 @@ DuckDB sees the inherited descriptor only (`/dev/fd/N`): every other path is loc
 read, and no name or value from the file reaches a query unquoted (hence the `noqa: S608`).
 
 A missing mark is a word such as `N/A` or `?` that stands for a missing value. The type of a text column is decided by
-all its other values, so that a number column with ` ?` in it stays a number column.
+all its other values, so that a number column with ` ?` in it stays a number column. Some words are missing marks in
+certain columns only, which shows when their values have been counted.
 
 The columns are profiled in three passes of streaming aggregates, so that memory stays flat. No aggregate has a FILTER
 clause: DuckDB would keep a copy of all values for each of them.
@@ -13,9 +14,10 @@ clause: DuckDB would keep a copy of all values for each of them.
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from touchstone.core.missing_values import DASHES, MISSING_NUMBER_MARKS, PLUS, missing_marks
 from touchstone.datafiles.byte_scan import scan_bytes
 from touchstone.datafiles.column_queries import aggregate_stack, stacks
 from touchstone.datafiles.duckdb_table import (
@@ -35,6 +37,7 @@ from touchstone.datafiles.file_profile import (
 )
 from touchstone.datafiles.source_columns import (
     INTERPRETATION_BY_DUCKDB_TYPE,
+    Interpretation,
     SourceColumn,
     choose_text_interpretation,
     list_columns,
@@ -43,12 +46,14 @@ from touchstone.datafiles.source_columns import (
 BIN_COUNT: Final = 20
 TOP_COUNT: Final = 10
 MAX_LISTED_VALUES: Final = 200  # a column with more different values has no `top`
+_MAX_COUNTED_VALUES: Final = 1_000  # of more different values, the number is estimated
 _MAX_IN_MEMORY_BYTES: Final = 256 * 2**20
 _SHOWN_CHARACTERS: Final = 80  # of a value in `top`
 _NO_COUNTS: Final[Mapping[str, Any]] = {
     "present_count": 0,
     "distinct_count": 0,
     "mark_counts": {},
+    "ambiguous_counts": {},
     "readable_counts": (),
 }
 _MAX_MODERATE_NUMBER: Final = "1e150"  # the square of a larger number may not fit into a double
@@ -62,23 +67,27 @@ class InterpretedColumn:
     """A column whose type has been decided, with what was counted on the way.
 
     Attributes:
-        converted_value: the SQL that turns a `value` into one of this type.
+        source: the column, with the missing marks that suit its type.
         present_count: the number of values that are not missing.
-        distinct_count: an estimate of the number of different values.
+        distinct_count: an estimate of the number of different texts or other values.
         mark_counts: the number of cells that contain each missing mark, such as `N/A`; nulls are not included.
     """
 
     source: SourceColumn
-    type: ColumnType
-    converted_value: str
+    interpretation: Interpretation
     present_count: int
     distinct_count: int
     mark_counts: Mapping[str, int]
 
     @property
-    def is_numeric(self) -> bool:
-        """Whether the values are numbers."""
-        return self.type in (ColumnType.INTEGER, ColumnType.NUMBER)
+    def type(self) -> ColumnType:
+        """The type of the values."""
+        return self.interpretation.type
+
+    @property
+    def converted_value(self) -> str:
+        """The SQL that turns a `value` into one of this type."""
+        return self.interpretation.conversion_of("value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +176,9 @@ def _measure_columns(table: DuckDbTable, columns: Sequence[SourceColumn], row_co
 
 def _find_extremes(table: DuckDbTable, columns: Sequence[InterpretedColumn]) -> Results:
     """Return the extremes of the columns of numbers and dates, by their index in the file."""
-    ordered_columns = [column for column in columns if column.is_numeric or column.type is ColumnType.DATE]
+    ordered_columns = [
+        column for column in columns if column.interpretation.is_numeric or column.type is ColumnType.DATE
+    ]
     extremes_sql = {column.source.index: _extremes_sql(column) for column in ordered_columns}
 
     extremes: Results = {}
@@ -179,7 +190,9 @@ def _find_extremes(table: DuckDbTable, columns: Sequence[InterpretedColumn]) -> 
 def _count_bins(table: DuckDbTable, columns: Sequence[InterpretedColumn], extremes: Results) -> Results:
     """Return the numbers of values in the bins of the histograms, of columns with different numbers, by their index."""
     columns_with_range = [
-        column for column in columns if column.is_numeric and _has_finite_range(extremes.get(column.source.index, {}))
+        column
+        for column in columns
+        if column.interpretation.is_numeric and _has_finite_range(extremes.get(column.source.index, {}))
     ]
     conversions = {column.source.index: column.converted_value for column in columns_with_range}
 
@@ -192,25 +205,34 @@ def _count_bins(table: DuckDbTable, columns: Sequence[InterpretedColumn], extrem
 
 
 def _count_values(table: DuckDbTable, columns: Sequence[InterpretedColumn]) -> Results:
-    """Count how often each value occurs in the columns that have few different values.
+    """Count the values of the columns that have few different values: how many there are, and how often each occurs.
 
-    The results are returned by the index of each column in the file. Columns of numbers with decimals are left out,
+    The results are returned by the index of each column in the file. How often numbers with decimals occur is left out,
     because such numbers rarely repeat.
     """
-    columns_with_few_values = []
-    for column in columns:
-        has_few_values = 0 < column.distinct_count <= MAX_LISTED_VALUES
-        if has_few_values and column.type is not ColumnType.NUMBER:
-            columns_with_few_values.append(column)
-
     shown_value = f"left(CAST(value AS VARCHAR), {_SHOWN_CHARACTERS})"
-    counts_sql = _struct_sql(value_counts=f"histogram({shown_value})")
-    sql_of_column = {column.source.index: counts_sql for column in columns_with_few_values}
+    counted_columns = []
+    counts_sql: dict[int, str] = {}
+    for column in columns:
+        if not 0 < column.distinct_count <= _MAX_COUNTED_VALUES:
+            continue
+
+        members = {"distinct_count": f"count(DISTINCT {_finite_value(column)})"}
+        if column.distinct_count <= MAX_LISTED_VALUES and column.type is not ColumnType.NUMBER:
+            members["value_counts"] = f"histogram({shown_value})"
+        counted_columns.append(column)
+        counts_sql[column.source.index] = _struct_sql(**members)
 
     value_counts: Results = {}
-    for stack in stacks(columns_with_few_values, sql_of_column):
-        value_counts |= aggregate_stack(table, stack, counts_sql)
+    for stack in stacks(counted_columns, counts_sql):
+        value_counts |= aggregate_stack(table, stack, counts_sql[stack[0].source.index])
     return value_counts
+
+
+def _finite_value(column: InterpretedColumn) -> str:
+    """Return the SQL of a value of the type of its column, or NULL if it is an infinite number."""
+    value = column.converted_value
+    return f"CASE WHEN isfinite({value}) THEN {value} END" if column.interpretation.is_numeric else value
 
 
 def _struct_sql(**members: str) -> str:
@@ -238,24 +260,37 @@ def _counts_sql(column: SourceColumn) -> str:
         distinct_count="approx_count_distinct(value)",
         readable_counts=f"[{', '.join(readable_counts)}]::BIGINT[]",
         mark_counts="histogram(missing_mark)",
+        ambiguous_counts="histogram(ambiguous_word)",
     )
 
 
 def _decide_type(column: SourceColumn, counts: Mapping[str, Any]) -> InterpretedColumn:
     """Return a column with its type, which is declared by the file or else fits all values of the column."""
     present_count = counts["present_count"]
-    if column.is_read_as_text:
-        interpretation = choose_text_interpretation(column, counts["readable_counts"], present_count)
-    else:
+    distinct_count = min(counts["distinct_count"], present_count)  # the estimate can be too high
+    mark_counts = Counter(counts["mark_counts"] or {})
+    if not column.is_read_as_text:
         interpretation = INTERPRETATION_BY_DUCKDB_TYPE[column.duckdb_type]
+        return InterpretedColumn(column, interpretation, present_count, distinct_count, mark_counts)
 
+    ambiguous_counts = Counter(counts["ambiguous_counts"] or {})
+    has_plus = ambiguous_counts.pop(PLUS, 0) > 0
+    interpretation = choose_text_interpretation(
+        column, counts["readable_counts"], present_count, missing_number_count=ambiguous_counts.total()
+    )
+    marks = missing_marks(has_plus=has_plus)
+    if interpretation.is_numeric:
+        marks |= MISSING_NUMBER_MARKS
+
+    # Only now it is known what counts as missing.
+    possible_mark_counts = mark_counts + ambiguous_counts
+    corrected_counts = Counter({mark: count for mark, count in possible_mark_counts.items() if mark.lower() in marks})
     return InterpretedColumn(
-        source=column,
-        type=interpretation.type,
-        converted_value=interpretation.conversion_of("value"),
-        present_count=present_count,
-        distinct_count=min(counts["distinct_count"], present_count),  # the estimate can be too high
-        mark_counts=counts["mark_counts"] or {},
+        source=replace(column, missing_marks=marks),
+        interpretation=interpretation,
+        present_count=present_count + mark_counts.total() - corrected_counts.total(),
+        distinct_count=distinct_count + len(DASHES) if has_plus else distinct_count,
+        mark_counts=corrected_counts,
     )
 
 
@@ -266,9 +301,13 @@ def _extremes_sql(column: InterpretedColumn) -> str:
     """
     value = column.converted_value
     if column.type is ColumnType.DATE:
-        return _struct_sql(minimum=f"CAST(min({value}) AS VARCHAR)", maximum=f"CAST(max({value}) AS VARCHAR)")
+        return _struct_sql(
+            minimum=f"CAST(min({value}) AS VARCHAR)",
+            maximum=f"CAST(max({value}) AS VARCHAR)",
+            distinct_count=f"approx_count_distinct({value})",
+        )
 
-    finite_value = f"CASE WHEN isfinite({value}) THEN {value} END"
+    finite_value = _finite_value(column)
     # The square of a larger number, which the deviation needs, does not fit into a double.
     moderate_value = f"CASE WHEN abs({value}) < {_MAX_MODERATE_NUMBER} THEN {value} END"
     return _struct_sql(
@@ -277,6 +316,7 @@ def _extremes_sql(column: InterpretedColumn) -> str:
         mean=f"avg({moderate_value})",
         deviation=f"stddev_samp({moderate_value})",
         infinite=f"count_if(isinf({value}))",
+        distinct_count=f"approx_count_distinct({finite_value})",
     )
 
 
@@ -321,11 +361,15 @@ def _build_profile(
     alphabetical = sorted(value_counts.items())
     most_frequent_first = sorted(alphabetical, key=lambda value_and_count: value_and_count[1], reverse=True)
 
+    # The estimate for texts may count 1 and 1.0 twice; a count is more exact than the estimate for numbers and dates.
+    counts_by_precision = (distribution.get("distinct_count"), extremes.get("distinct_count"), column.distinct_count)
+    distinct_count = next(count for count in counts_by_precision if count is not None)
+
     return ColumnProfile(
         name=column.source.name,
         type=column.type,
         missing=row_count - column.present_count,
-        distinct=len(value_counts) or column.distinct_count,  # a count of all values is more exact than the estimate
+        distinct=min(distinct_count, column.present_count),
         minimum=extremes.get("minimum"),
         maximum=extremes.get("maximum"),
         mean=extremes.get("mean"),

@@ -9,10 +9,6 @@ from touchstone.core.confined_process import ProcessLimits
 
 FILE_TYPES: Final = ("csv", "tsv", "parquet", "json", "jsonl")
 
-# An empty cell or null always counts as missing; these words do too, whatever white space surrounds them.
-# Not among them: None, -, -9, 999, which are values in some tables.
-MISSING_MARKS: Final = ("", "NA", "N/A", "n/a", "na", "null", "NULL", "NaN", "nan", "?")
-
 
 class FailureReason(StrEnum):
     """The reasons why a file cannot be profiled; clients see these values, so they never change."""
@@ -64,7 +60,8 @@ class ColumnProfile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
     Attributes:
         missing: the number of missing cells.
-        distinct: the number of different values, which is an estimate above a few hundred.
+        distinct: the number of different values, which is an estimate above a thousand. Texts are compared without
+            white space around them, and numbers and dates by what they mean, so that 1 and 1.0 are equal.
         minimum, maximum: the extremes of numbers (infinite ones aside) and dates.
         mean, deviation: the mean and the standard deviation of numbers.
         infinite: the number of infinite values.

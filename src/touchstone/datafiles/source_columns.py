@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Final, Self
 
 from touchstone.core.column_names import unique_names
+from touchstone.core.missing_values import MISSING_MARKS, MISSING_NUMBER_MARKS
 from touchstone.datafiles.duckdb_table import DuckDbTable
 from touchstone.datafiles.file_profile import (
-    MISSING_MARKS,
     ColumnType,
     FailureReason,
     ProfilingError,
@@ -43,6 +43,11 @@ class Interpretation:
     type: ColumnType
     template: str
     shape: re.Pattern[str] = re.compile(".*", re.DOTALL)
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the values are numbers."""
+        return self.type in (ColumnType.INTEGER, ColumnType.NUMBER)
 
     def conversion_of(self, value: str) -> str:
         """Return the SQL that converts `value`, which is SQL itself, such as the name of a column."""
@@ -97,6 +102,7 @@ class SourceColumn:
         duckdb_type: its DuckDB type without parameters, such as DECIMAL for DECIMAL(18,3).
         index: its position in the file.
         interpretations: the ways in which all of its first values may be read, if the file does not declare its type.
+        missing_marks: the texts that stand for missing values, in lower case.
     """
 
     name: str
@@ -104,6 +110,7 @@ class SourceColumn:
     duckdb_type: str
     index: int
     interpretations: Sequence[Interpretation] = TEXT_INTERPRETATIONS
+    missing_marks: frozenset[str] = MISSING_MARKS
 
     @property
     def identifier(self) -> str:
@@ -157,8 +164,8 @@ def _with_plausible_interpretations(table: DuckDbTable, columns: Sequence[Source
     narrowed_columns = []
     cells_by_column = zip(*first_rows, strict=True)
     for column, first_cells in zip(columns, cells_by_column, strict=True):
-        first_texts = {cell.strip(" \t\r\n") for cell in first_cells if cell is not None}
-        first_values = first_texts - set(MISSING_MARKS)
+        first_texts = {cell.strip() for cell in first_cells if cell is not None}
+        first_values = {text for text in first_texts if text.lower() not in MISSING_MARKS}
         plausible = _plausible_interpretations(first_values, table.delimiter)
         narrowed_columns.append(replace(column, interpretations=plausible))
     return narrowed_columns
@@ -169,15 +176,18 @@ def _plausible_interpretations(first_values: Collection[str], delimiter: str) ->
 
     Values that look neither like plain numbers nor like dates may still be numbers with units or other marks.
     """
+    first_numbers = {value for value in first_values if value.lower() not in MISSING_NUMBER_MARKS}
+
     plausible = []
     for interpretation in TEXT_INTERPRETATIONS:
-        fits_all_values = all(map(interpretation.shape.fullmatch, first_values))
+        values = first_numbers if interpretation.is_numeric else first_values
+        fits_all_values = all(map(interpretation.shape.fullmatch, values))
         if fits_all_values:
             plausible.append(interpretation)
     if plausible:
         return plausible
 
-    notation = infer_notation_of_all(sorted(first_values), delimiter)
+    notation = infer_notation_of_all(sorted(first_numbers), delimiter)
     if notation is None:
         return []
     return [Interpretation(ColumnType.NUMBER, conversion_template(notation))]
@@ -191,17 +201,19 @@ def _type_without_parameters(full_type: str) -> str:
 
 
 def choose_text_interpretation(
-    column: SourceColumn, readable_counts: Sequence[int], present_count: int
+    column: SourceColumn, readable_counts: Sequence[int], present_count: int, missing_number_count: int
 ) -> Interpretation:
     """Return the first way to read a text column, such as integers or dates, that works for every value.
 
     `readable_counts` says for each of the column's interpretations how many of the `present_count` values it can read.
-    If none can read them all, or if there are no values, the column remains a text column.
+    Of these values, `missing_number_count` would be missing among numbers. If no interpretation can read all values, or
+    if there are none, the column remains a text column.
     """
     if present_count == 0:
         return PLAIN_TEXT
 
     for interpretation, readable_count in zip(column.interpretations, readable_counts, strict=True):
-        if readable_count == present_count:
+        value_count = present_count - missing_number_count if interpretation.is_numeric else present_count
+        if 0 < readable_count == value_count:
             return interpretation
     return PLAIN_TEXT

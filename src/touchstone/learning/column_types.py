@@ -5,6 +5,7 @@ The type of a column is inferred from its different values, not from its rows, s
 
 import math
 import re
+from collections.abc import Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -16,6 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from touchstone.core.missing_values import MISSING_MARKS, MISSING_NUMBER_MARKS, PLUS, missing_marks
 from touchstone.core.number_notation import (
     CODE_WITH_LEADING_ZERO,
     PLAIN_NOTATION,
@@ -27,9 +29,7 @@ from touchstone.core.text import fold
 from touchstone.learning.identifiers import is_row_identifier
 
 MISSING: Final = ""  # How text columns represent a missing value; no other cell can become an empty text.
-MISSING_MARKS: Final = frozenset({"", "?", "na", "n/a", "#n/a", "<na>", "nan", "null", "-", "--", "."})
 LONGEST_MISSING_MARK: Final = max(map(len, MISSING_MARKS))
-MISSING_NUMBER_MARKS: Final = frozenset({"none", "missing", "unknown"})  # These are missing among numbers only.
 AGREEMENT: Final = 0.95  # The share of the different values that must agree on a type; the rest becomes missing.
 MAX_MAGNITUDE: Final = 1e30  # Larger magnitudes overflow single precision once squared, and count as infinite.
 MAX_EXACT_INTEGER: Final = 2.0**53  # Up to here floats can tell neighbouring integers apart.
@@ -88,6 +88,7 @@ class ColumnSchema:
     mixed: int = 0  # The number of cells that did not agree with the type of their column.
     infinite: int = 0
     unit: str = ""  # The unit or currency that the file writes beside the numbers, such as %, $ or kg.
+    has_plus: bool = False  # Whether a word of the column is a plus sign, so that a minus sign is no missing mark.
 
     @property
     def notation(self) -> NumberNotation:
@@ -105,11 +106,15 @@ class TypedColumn:
 
 @dataclass(frozen=True, slots=True)
 class _TextCells:
-    """The cells of a text column: its different values, and for every row the position of its value."""
+    """The cells of a text column: its different values, and for every row the position of its value.
+
+    `has_plus` says whether one of the values is a plus sign.
+    """
 
     name: str
     values: npt.NDArray[np.object_]
     codes: npt.NDArray[np.intp]
+    has_plus: bool
 
     @property
     def present(self) -> list[str]:
@@ -219,7 +224,7 @@ def parse_cell(column: ColumnSchema, cell: object) -> Any:
     if column.kind is ColumnKind.NUMBER and isinstance(cell, int | float):
         return _limit_magnitude(float(cell))
 
-    text = _clean(json_as_text(cell))
+    text = _clean(json_as_text(cell), missing_marks(has_plus=column.has_plus))
     if column.kind is ColumnKind.NUMBER:
         return _parse_number(column, text)
     if column.kind is ColumnKind.DATE:
@@ -245,12 +250,10 @@ def schema_from_dict(record: dict[str, Any]) -> ColumnSchema:
     return ColumnSchema(**(record | {"kind": ColumnKind(record["kind"])}))
 
 
-def _clean(value: object) -> str:
-    """Trim a cell; every way of writing a missing value becomes `MISSING`."""
-    if not isinstance(value, str):
-        return MISSING
+def _clean(value: str, marks: Set[str]) -> str:
+    """Trim a cell; every mark of a missing value becomes `MISSING`."""
     text = value.strip()
-    is_missing = len(text) <= LONGEST_MISSING_MARK and text.lower() in MISSING_MARKS
+    is_missing = len(text) <= LONGEST_MISSING_MARK and text.lower() in marks
     return MISSING if is_missing else text
 
 
@@ -339,12 +342,15 @@ def _distinct_cells(name: str, cells: pa.Array | pa.ChunkedArray) -> _TextCells:
     """Return the different values of a column, trimmed, and which of them every row has."""
     encoded_cells = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
     encoded_cells = encoded_cells.fill_null(MISSING).dictionary_encode()
-    cleaned_values = [_clean(value) for value in encoded_cells.dictionary.to_pylist()]
+    values_in_file = encoded_cells.dictionary.to_pylist()
+    has_plus = any(value.strip() == PLUS for value in values_in_file)
+    marks = missing_marks(has_plus=has_plus)
+    cleaned_values = [_clean(value, marks) for value in values_in_file]
 
     # Values that differ in white space only, or in how they mark a missing value, have become equal.
     new_codes, values = pd.factorize(np.array(cleaned_values, dtype=object))
     codes_in_file = encoded_cells.indices.to_numpy(zero_copy_only=False)
-    return _TextCells(name, values, new_codes[codes_in_file])
+    return _TextCells(name, values, new_codes[codes_in_file], has_plus)
 
 
 def _infer_numbers(cells: _TextCells, delimiter: str) -> TypedColumn | None:
@@ -421,7 +427,8 @@ def _infer_words(cells: _TextCells) -> TypedColumn:
     rows_per_value = np.bincount(cells.codes, minlength=len(cells.values))
     missing = int(rows_per_value[cells.values == MISSING].sum())
     distinct = len(cells.present)
-    schema = ColumnSchema(cells.name, _kind_of_words(cells, known_rows=len(cells.codes) - missing), distinct, missing)
+    kind = _kind_of_words(cells, known_rows=len(cells.codes) - missing)
+    schema = ColumnSchema(cells.name, kind, distinct, missing, has_plus=cells.has_plus)
     return TypedColumn(schema, pd.Series(cells.values[cells.codes], dtype=object))
 
 

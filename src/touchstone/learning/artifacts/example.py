@@ -48,6 +48,7 @@ TRUSTED_TYPES: Final = (
 
 # How cells are written, as when the data file was read.
 MISSING_MARKS: Final = ("", "?", "na", "n/a", "#n/a", "<na>", "nan", "null", "-", "--", ".")
+DASHES: Final = ("-", "--")  # These are values in columns with plus signs.
 MISSING_NUMBER_MARKS: Final = ("none", "missing", "unknown")
 BOOLEANS: Final = ("true", "false")
 LARGEST_NUMBER: Final = 1e30
@@ -145,8 +146,8 @@ def read_column(column: Json, rows: Sequence[Json]) -> "pd.Series[Any]":
     if column["kind"] == "date":
         return pd.Series([read_date(column, cell) for cell in cells], dtype="datetime64[us]")
     if column["kind"] == "boolean":
-        return pd.Series([read_boolean(cell) for cell in cells], dtype="object")
-    return pd.Series([read_word(cell) for cell in cells], dtype="object")
+        return pd.Series([read_boolean(column, cell) for cell in cells], dtype="object")
+    return pd.Series([read_word(column, cell) for cell in cells], dtype="object")
 
 
 def read_number(column: Json, cell: Any) -> float:
@@ -154,7 +155,7 @@ def read_number(column: Json, cell: Any) -> float:
     if isinstance(cell, bool | int | float):
         number = float(cell)
     else:
-        text = read_word(cell).replace("\N{MINUS SIGN}", "-")
+        text = read_word(column, cell).replace("\N{MINUS SIGN}", "-")
         is_missing = text == "" or text.casefold() in MISSING_NUMBER_MARKS
         number = math.nan if is_missing else parse_number(column, text)
     return math.copysign(LARGEST_NUMBER, number) if abs(number) > LARGEST_NUMBER else number
@@ -183,7 +184,7 @@ def parse_number(column: Json, text: str) -> float:
 
 def read_date(column: Json, cell: Any) -> Any:
     """Return a date in the format of the data file or in ISO 8601, in UTC; NaT if it is missing."""
-    text = read_word(cell)
+    text = read_word(column, cell)
     if text == "":
         return pd.NaT
 
@@ -206,13 +207,13 @@ def missing_word(column: Json, text: str, missing: Any) -> Any:
     return missing
 
 
-def read_boolean(cell: Any) -> str:
+def read_boolean(column: Json, cell: Any) -> str:
     """Return "true" or "false", which may also be written as 1 or 0; an empty text if the value is missing."""
-    text = read_word(cell).casefold()
+    text = read_word(column, cell).casefold()
     return {"1": "true", "1.0": "true", "0": "false", "0.0": "false"}.get(text, text)
 
 
-def read_word(cell: Any) -> str:
+def read_word(column: Json, cell: Any) -> str:
     """Return a category or a text as the data file would hold it; a missing one is empty."""
     if cell is None:
         return ""
@@ -222,7 +223,8 @@ def read_word(cell: Any) -> str:
         return str(int(cell))
 
     text = str(cell).strip()
-    return "" if text.lower() in MISSING_MARKS else text
+    is_value = column.get("has_plus", False) and text in DASHES
+    return "" if text.lower() in MISSING_MARKS and not is_value else text
 
 
 def differs(predicted: Json, expected: Json) -> bool:
