@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from touchstone.datafiles.file_profile import FailureReason, FileProfile, ProfilingError
+from touchstone.datafiles.file_profile import ColumnType, FailureReason, FileProfile, ProfilingError
 from touchstone.datafiles.profiler import profile_file
-from touchstone.learning.column_types import parse_cell, schema_from_dict, schema_to_dict
+from touchstone.learning.column_types import ColumnKind, parse_cell, schema_from_dict, schema_to_dict
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.table_reader import Table, read_table
 from touchstone.learning.task_interface import DataFile
@@ -37,6 +37,8 @@ def read_both(path: Path, content: bytes | str) -> tuple[FileProfile, Table]:
         ("39,7.5,x\n50,8.5,x\n38,1.5,y\n", ["column_1", "column_2", "column_3"], 3),
         ("a,b\r\n1,x\n2,y\r\n", ["a", "b"], 2),
         ('a,b\n1,5" pipe\n2,y\n', ["a", "b"], 2),
+        ('"a";"b"\n"1,5";"x"\n\n"2,5";"y"\n"3,5"\n', ["a", "b"], 3),
+        ("\ra|b\rx|\ry\rz||\rz|1|\rz|1|\rz|1|\r", ["a", "b"], 6),
         ("prénom;âge\nZoé;3\nLéo\n".encode("cp1252"), ["prénom", "âge"], 2),
         ("prénom;âge\nZoé;3\nLéo\n".encode("utf-16-be"), ["prénom", "âge"], 2),
     ],
@@ -141,6 +143,46 @@ def test_numbers_are_counted_exactly(tmp_path: Path) -> None:
     numbers = [str(number / 8) for number in range(900)]
     profile, table = read_both(tmp_path / "t.csv", pd.DataFrame({"n": numbers, "w": "x"}).to_csv(index=False))
     assert profile.column_profiles[0].distinct == table.columns["n"].distinct == 900
+
+
+DATES = [
+    ["2024-01-31", "2024-02-29"],
+    ["2024-01-31T10:00:00+02:00", "2024-02-29T23:30:00Z"],
+    ["2024-01", "2024-02"],
+    ["31/12/2024", "01/02/2024"],
+    ["01/02/2024", "03/04/2024"],
+    ["12/31/2024", "01/02/2024"],
+    ["31/12/24", "01/02/24"],
+    ["12/31/24", "01/02/24"],
+    ["31.12.2024", "01.02.2024"],
+    ["31-12-2024", "01-02-2024"],
+    ["31/12/2024 10:30", "01/02/2024 9:05"],
+    ["25 Dec 2024", "1 Jan 2024"],
+    ["25-DEC-2024", "01-jan-2024"],
+    ["25 December 2024", "1 May 2024"],
+    ["Dec 25, 2024", "May 1, 2024"],
+    ["December 25, 2024", "May 1, 2024"],
+]
+
+
+@pytest.mark.parametrize("texts", DATES, ids=lambda texts: texts[0])
+def test_dates_are_the_same(tmp_path: Path, texts: list[str]) -> None:
+    """Dates in every format that trainings know are dates in profiles, and mean the same day and time."""
+    profile, table = read_both(tmp_path / "t.csv", pd.DataFrame({"d": texts, "w": "x"}).to_csv(index=False))
+    column, moments = profile.column_profiles[0], table.frame["d"]
+    assert (column.type, table.columns["d"].kind) == (ColumnType.DATE, ColumnKind.DATE)
+    assert [pd.Timestamp(str(column.minimum)), pd.Timestamp(str(column.maximum))] == [moments.min(), moments.max()]
+
+
+MIXED_JSON = {"a": ["?", 1, 2.5, None], "b": ["x", 1, True, "-"], "c": ["7", 8, "9.5", "(3)"]}
+
+
+def test_json_values_of_several_types(tmp_path: Path) -> None:
+    """Texts among numbers in JSON are read like the cells of a CSV file."""
+    profile, table = read_both(tmp_path / "t.json", pd.DataFrame(MIXED_JSON, dtype=object).to_json(orient="records"))
+    for column, schema in zip(profile.column_profiles, table.columns.values(), strict=True):
+        assert (column.missing, column.distinct) == (schema.missing, schema.distinct), column.name
+    assert [column.type.value for column in profile.column_profiles] == ["number", "text", "number"]
 
 
 def test_labels_of_plus_and_minus_are_kept(tmp_path: Path) -> None:

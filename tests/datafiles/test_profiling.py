@@ -190,6 +190,7 @@ WRITTEN_NUMBERS = {
     "signs": ["\N{MINUS SIGN}5", "1e3", "+2", "0"],
     "accounts": ["(1,234.00)", "12.50", "(7.5)", "-3"],
     "accounts_in_dollars": ["($1,234.00)", "$ (5)", "$7.50", "(5$)"],
+    "dots_and_commas": ["(1.5)", "2,5", "1.5", "+3"],
     "arabic": ["\u0661\u0662", "-\u0663\u0664.\u0665", "7", "(\u0668)"],
     "full_width": ["\uff11\uff12", "\uff13", "\uff14.\uff15", "n/a"],
     "braces": ["1 a{b}", "2 a{b}", "3 A{B}", "4 a{b}"],

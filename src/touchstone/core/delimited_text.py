@@ -76,6 +76,16 @@ def _parse(lines: Sequence[str], delimiter: str) -> list[list[str]]:
     return list(csv.reader(lines, delimiter=delimiter))
 
 
+def _quotes_fit(lines: Sequence[str], delimiter: str) -> bool:
+    """Return whether a delimiter or the end of a row follows all quoted fields."""
+    try:
+        for _row in csv.reader(lines, delimiter=delimiter, strict=True):
+            pass
+    except csv.Error:
+        return False
+    return True
+
+
 def _usual_width(rows: Sequence[Sequence[str]]) -> int:
     """Return the most common number of fields in a row."""
     field_counts = Counter(len(row) for row in rows)
@@ -86,20 +96,22 @@ def _usual_width(rows: Sequence[Sequence[str]]) -> int:
 def detect_delimiter(lines: Sequence[str]) -> str:
     """Return the delimiter that splits most of these lines into the same number of fields.
 
-    Among equally good delimiters, the one that makes more fields is preferred.
+    Delimiters that stand right beside all quotes are preferred, and among equally good ones, the one that makes more
+    fields.
     """
 
-    def agreement(delimiter: str) -> tuple[float, int]:
-        """Return the share of the lines that have the most common number of fields, and that number."""
+    def agreement(delimiter: str) -> tuple[bool, float, int]:
+        """Return whether quotes fit, how large a share of the lines has the usual number of fields, and that number."""
+        quotes_fit = _quotes_fit(lines, delimiter)
         field_counts = Counter(len(row) for row in _parse(lines, delimiter))
         field_count, line_count = field_counts.most_common(1)[0]
 
         # A character that splits no line is not the delimiter, although all lines agree.
         if field_count < 2:
-            return 0.0, field_count
+            return quotes_fit, 0.0, field_count
 
         share_of_lines = line_count / field_counts.total()
-        return share_of_lines, field_count
+        return quotes_fit, share_of_lines, field_count
 
     return max(DELIMITERS, key=agreement)
 

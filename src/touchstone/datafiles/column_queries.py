@@ -79,7 +79,7 @@ def _cell_sql(column: SourceColumn) -> str:
         return column.identifier
 
     # Trimming is slow, and most cells begin and end with a visible ASCII character.
-    text = f"CAST({column.identifier} AS VARCHAR)"
+    text = column.text
     begins_visibly = f"{text} >= '!' AND {text} < chr(127)"
     ends_visibly = f"right({text}, 1) BETWEEN '!' AND '~'"
     return f"CASE WHEN {begins_visibly} AND {ends_visibly} THEN {text} ELSE trim({text}, '{_WHITE_SPACE}') END"

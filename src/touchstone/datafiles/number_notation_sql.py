@@ -75,7 +75,10 @@ def _number_pattern(notation: NumberNotation) -> str:
     if notation.thousands:
         whole = rf"(?:{_GROUPED_DIGITS[notation.thousands]}|\d+)"
 
-    decimal_mark = "," if notation.decimal_comma else r"\."
+    # Where commas are decimal marks, dots may be, too, unless they separate thousands.
+    decimal_mark = r"\."
+    if notation.decimal_comma:
+        decimal_mark = "," if notation.thousands == "." else "[.,]"
     digits = rf"(?:{whole}(?:{decimal_mark}\d*)?|{decimal_mark}\d+)(?:[eE]{_SIGN}\d+)?"
     if not notation.unit:
         return f"{_SIGN}{_SPACE}?{digits}"

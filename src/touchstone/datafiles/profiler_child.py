@@ -5,7 +5,7 @@ import sys
 import duckdb
 import msgspec
 
-from touchstone.core.confined_process import limit_this_process
+from touchstone.core.confined_process import end_successfully, limit_this_process
 from touchstone.datafiles.duckdb_profile import profile_descriptor
 from touchstone.datafiles.file_profile import FailureReason, ProfilingError
 from touchstone.datafiles.profiler import ProfilingFailure, ProfilingRequest, ProfilingSuccess
@@ -19,6 +19,7 @@ def main() -> None:
     limit_this_process(request.limits)
     reply = _carry_out(request)
     sys.stdout.buffer.write(msgspec.json.encode(reply))
+    end_successfully()
 
 
 def _carry_out(request: ProfilingRequest) -> ProfilingSuccess | ProfilingFailure:

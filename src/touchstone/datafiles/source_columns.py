@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Self
 
 from touchstone.core.column_names import unique_names
+from touchstone.core.date_formats import DATE_FORMATS, ISO_8601
 from touchstone.core.missing_values import MISSING_MARKS, MISSING_NUMBER_MARKS
 from touchstone.datafiles.duckdb_table import DuckDbTable
 from touchstone.datafiles.file_profile import (
@@ -27,6 +28,18 @@ _WHOLE_NUMBER: Final = r"0|[1-9][0-9]*|[+-][0-9]+"
 _PLAIN_NUMBER: Final = (
     rf"(?i){_WHOLE_NUMBER}|[+-]?([0-9]+\.[0-9]*|\.[0-9]+)|[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)e[+-]?[0-9]+"
     r"|[+-]?inf(inity)?"
+)
+_MONTH_FORMAT: Final = "%Y-%m"  # Trainings read it as a kind of ISO 8601.
+_FORMAT_CODE: Final = re.compile("%[a-zA-Z]")
+_PATTERN_OF_CODE: Final = {
+    "%Y": "[0-9][0-9][0-9][0-9]",
+    "%y": "[0-9][0-9]",
+    **dict.fromkeys(("%m", "%d", "%H", "%M"), "[0-9][0-9]?"),
+    **dict.fromkeys(("%b", "%B"), "[A-Za-z]+"),
+}
+_ISO_8601_DATE: Final = (
+    r"[0-9][0-9][0-9][0-9][-/][0-9][0-9]?[-/][0-9][0-9]?"
+    r"([ T][0-9][0-9]?:[0-9][0-9](:[0-9][0-9](\.[0-9]+)?)? ?(Z|[+-][0-9][0-9](:?[0-9][0-9])?)?)?"
 )
 
 
@@ -54,6 +67,20 @@ class Interpretation:
         return self.template.format(value=value)
 
 
+def _date_interpretation(date_format: str) -> Interpretation:
+    """Return the interpretation of texts as dates in a format; times with an offset are converted to UTC."""
+    if date_format == ISO_8601:
+        pattern = _ISO_8601_DATE
+        # The time zone of this process is UTC.
+        conversion = "CAST(TRY_CAST({value} AS TIMESTAMPTZ) AS TIMESTAMP)"
+    else:
+        pattern = _FORMAT_CODE.sub(lambda code: _PATTERN_OF_CODE[code[0]], date_format.replace(".", r"\."))
+        conversion = f"try_strptime({{value}}, '{date_format}')"
+
+    template = f"CASE WHEN regexp_full_match({{value}}, '{pattern}') THEN {conversion} END"
+    return Interpretation(ColumnType.DATE, template, re.compile(pattern))
+
+
 # The interpretations of a text column, of which the first that fits every value is chosen.
 TEXT_INTERPRETATIONS: Final = (
     Interpretation(
@@ -72,14 +99,7 @@ TEXT_INTERPRETATIONS: Final = (
         f"CASE WHEN regexp_full_match({{value}}, '{_PLAIN_NUMBER}') THEN TRY_CAST({{value}} AS DOUBLE) END",
         re.compile(_PLAIN_NUMBER),
     ),
-    Interpretation(
-        ColumnType.DATE,
-        r"CASE WHEN regexp_full_match({value}, '\d{{4}}[-/]\d{{1,2}}[-/]\d{{1,2}}([ T].*)?')"
-        " THEN TRY_CAST({value} AS TIMESTAMP) END",
-        re.compile(r"\d{4}[-/].*", re.DOTALL),
-    ),
-    Interpretation(ColumnType.DATE, "try_strptime({value}, '%m/%d/%Y')", re.compile(r"\d.*/.*", re.DOTALL)),
-    Interpretation(ColumnType.DATE, "try_strptime({value}, '%d/%m/%Y')", re.compile(r"\d.*/.*", re.DOTALL)),
+    *map(_date_interpretation, (*DATE_FORMATS, _MONTH_FORMAT)),
 )
 PLAIN_TEXT: Final = Interpretation(ColumnType.TEXT, "{value}")
 
@@ -118,6 +138,13 @@ class SourceColumn:
         return '"' + self.name_in_sql.replace('"', '""') + '"'
 
     @property
+    def text(self) -> str:
+        """The SQL of a cell as text."""
+        if self.duckdb_type == "JSON":  # Texts in JSON are in quotes.
+            return f"json_extract_string({self.identifier}, '$')"
+        return f"CAST({self.identifier} AS VARCHAR)"
+
+    @property
     def source(self) -> Self:
         """The column itself, like the source of a column about which more is known."""
         return self
@@ -154,7 +181,7 @@ def _with_plausible_interpretations(table: DuckDbTable, columns: Sequence[Source
     An interpretation, such as "integer" or "date", has to fit every value of a column. The first values rule out most
     of them, so that far fewer have to be tried on the whole table.
     """
-    texts = [f"CAST({column.identifier} AS VARCHAR)" for column in columns]
+    texts = [column.text for column in columns]
     query = f"SELECT {', '.join(texts)} FROM {table.expression} LIMIT {_FIRST_ROWS}"  # noqa: S608
     first_rows = table.connection.execute(query).fetchall()
 

@@ -17,6 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from touchstone.core.date_formats import DATE_FORMATS, ISO_8601
 from touchstone.core.missing_values import MISSING_MARKS, MISSING_NUMBER_MARKS, PLUS, missing_marks
 from touchstone.core.number_notation import (
     CODE_WITH_LEADING_ZERO,
@@ -37,23 +38,6 @@ MANY_VALUES: Final = 30
 MIN_WORDS_OF_TEXT: Final = 4
 DATE_SAMPLE: Final = 20
 PLAIN_SAMPLE: Final = 200
-DATE_FORMATS: Final = (
-    "ISO8601",
-    "%d/%m/%Y",
-    "%m/%d/%Y",
-    "%d-%m-%Y",
-    "%d.%m.%Y",
-    "%Y/%m/%d",
-    "%m/%d/%y",
-    "%d/%m/%y",
-    "%d/%m/%Y %H:%M",
-    "%m/%d/%Y %H:%M",
-    "%d %b %Y",
-    "%d-%b-%Y",
-    "%d %B %Y",
-    "%b %d, %Y",
-    "%B %d, %Y",
-)
 _BOOLEAN_WORDS: Final = frozenset({"true", "false"})
 _BOOLEAN_BY_NUMBER: Final = {"1": "true", "1.0": "true", "0": "false", "0.0": "false"}
 _DATE_START: Final = re.compile(r"^(\w+[-/. ,T]+\d|\d{1,2}[- ][^\W\d]{3})")
@@ -182,7 +166,7 @@ def from_numbers(
     return TypedColumn(schema, pd.Series(values))
 
 
-def from_dates(name: str, cells: "pd.Series[Any]", *, date_format: str = "ISO8601", mixed: int = 0) -> TypedColumn:
+def from_dates(name: str, cells: "pd.Series[Any]", *, date_format: str = ISO_8601, mixed: int = 0) -> TypedColumn:
     """Return a column of dates and times, converted to UTC.
 
     `date_format` is how the dates were written, and `mixed` how many cells were not dates; both are stored in the
@@ -290,7 +274,7 @@ def _parse_date(column: ColumnSchema, text: str) -> Any:
     if text == MISSING:
         return pd.NaT
 
-    for date_format in (column.date_format, "ISO8601"):
+    for date_format in (column.date_format, ISO_8601):
         moment = pd.to_datetime(text, format=date_format, errors="coerce", utc=True)
         if moment is not pd.NaT:
             return moment.tz_localize(None)
@@ -315,7 +299,7 @@ def _read_plain_numbers(cells: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.flo
         return None
 
     numbers = _cast_to_numbers(cells)
-    if numbers is None or numbers.null_count == len(numbers):
+    if numbers is None or pc.all(pc.is_null(numbers, nan_is_null=True)).as_py():
         return None
 
     # Only whole numbers can be codes that begin with 0, such as postal codes.

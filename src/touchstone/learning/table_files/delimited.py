@@ -134,7 +134,7 @@ def _read_irregular_cells(stream: BinaryIO, layout: TableLayout, encoding: TextE
             cells = pd.read_csv(
                 stream,
                 sep=layout.delimiter,
-                header=0 if layout.has_header else None,
+                header=None,  # A header would have to be as long as the first row below it.
                 names=range(layout.width),
                 dtype=str,
                 na_filter=False,
@@ -150,7 +150,8 @@ def _read_irregular_cells(stream: BinaryIO, layout: TableLayout, encoding: TextE
         if line is None:
             raise LearningError("file_unreadable") from error
         raise LearningError("file_malformed", line=line) from error
-    return [_to_arrow(cells[position]) for position in cells]
+    rows = cells.iloc[1:] if layout.has_header else cells
+    return [_to_arrow(rows[position]) for position in rows]
 
 
 def _to_arrow(cells: "pd.Series[Any]") -> pa.ChunkedArray:
