@@ -138,6 +138,15 @@ def test_missing_and_different_values_are_the_same(tmp_path: Path, name: str) ->
     assert not {value.strip().lower() for value, _count in column.top} & {"", "?", "na"}
 
 
+@pytest.mark.parametrize("later", ["1,234.50", "($5)", "\N{MINUS SIGN}7", "\u0667"])
+def test_notations_that_show_in_later_rows_only(tmp_path: Path, later: str) -> None:
+    """Numbers in ascending order have no marks between thousands in their first rows."""
+    cells = ["$5" if "$" in later else "950"] * 300 + [later] * 30
+    profile, table = read_both(tmp_path / "t.csv", pd.DataFrame({"n": cells, "w": "x"}).to_csv(index=False))
+    assert table.columns["n"].kind is ColumnKind.NUMBER
+    assert (profile.column_profiles[0].type, profile.column_profiles[0].distinct) == (ColumnType.NUMBER, 2)
+
+
 def test_numbers_are_counted_exactly(tmp_path: Path) -> None:
     """Hundreds of different numbers with decimals are counted, not estimated."""
     numbers = [str(number / 8) for number in range(900)]

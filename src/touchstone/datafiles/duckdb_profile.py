@@ -247,7 +247,7 @@ def _struct_sql(**members: str) -> str:
 def _counts_sql(column: SourceColumn) -> str:
     """Return the SQL that counts the values of a column, from which its type is decided.
 
-    For a text column, `readable_counts` says how many values can be read in each way that its first values allow.
+    For a text column, `readable_counts` says how many values can be read in each way that some of its values allow.
     """
     readable_counts: list[str] = []
     if column.is_read_as_text:

@@ -18,6 +18,7 @@ from touchstone.datafiles.file_profile import (
 from touchstone.datafiles.number_notation_sql import conversion_template, infer_notation_of_all
 
 _FIRST_ROWS: Final = 200  # of which the values show in which ways a text column can be read
+_SAMPLE_ROWS: Final = 200  # of the whole file, because marks between thousands may occur in later rows only
 _INTEGER_TYPES: Final = (
     "TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT UHUGEINT".split()  # noqa: SIM905
 )
@@ -121,7 +122,7 @@ class SourceColumn:
         name_in_sql: its name in the table of DuckDB, which does not distinguish all names of files.
         duckdb_type: its DuckDB type without parameters, such as DECIMAL for DECIMAL(18,3).
         index: its position in the file.
-        interpretations: the ways in which all of its first values may be read, if the file does not declare its type.
+        interpretations: the ways in which some of its values may all be read, if the file does not declare its type.
         missing_marks: the texts that stand for missing values, in lower case.
     """
 
@@ -176,45 +177,47 @@ def list_columns(table: DuckDbTable, limits: ProfilingLimits) -> list[SourceColu
 
 
 def _with_plausible_interpretations(table: DuckDbTable, columns: Sequence[SourceColumn]) -> list[SourceColumn]:
-    """Read the first rows of a table, and return its columns with only those interpretations that fit these rows.
+    """Read some rows of a table, and return its columns with only those interpretations that fit these rows.
 
-    An interpretation, such as "integer" or "date", has to fit every value of a column. The first values rule out most
-    of them, so that far fewer have to be tried on the whole table.
+    An interpretation, such as "integer" or "date", has to fit every value of a column. Some values rule out most of
+    them, so that far fewer have to be tried on the whole table.
     """
-    texts = [column.text for column in columns]
-    query = f"SELECT {', '.join(texts)} FROM {table.expression} LIMIT {_FIRST_ROWS}"  # noqa: S608
-    first_rows = table.connection.execute(query).fetchall()
-
-    if not first_rows:
+    texts = ", ".join(column.text for column in columns)
+    select = f"SELECT {texts} FROM {table.expression}"  # noqa: S608
+    rows = table.connection.execute(f"{select} LIMIT {_FIRST_ROWS}").fetchall()
+    if not rows:
         return list(columns)
+    if len(rows) == _FIRST_ROWS:
+        sample = f"{select} USING SAMPLE reservoir({_SAMPLE_ROWS} ROWS) REPEATABLE (1)"
+        rows += table.connection.execute(sample).fetchall()
 
     narrowed_columns = []
-    cells_by_column = zip(*first_rows, strict=True)
-    for column, first_cells in zip(columns, cells_by_column, strict=True):
-        first_texts = {cell.strip() for cell in first_cells if cell is not None}
-        first_values = {text for text in first_texts if text.lower() not in MISSING_MARKS}
-        plausible = _plausible_interpretations(first_values, table.delimiter)
+    cells_by_column = zip(*rows, strict=True)
+    for column, cells in zip(columns, cells_by_column, strict=True):
+        some_texts = {cell.strip() for cell in cells if cell is not None}
+        some_values = {text for text in some_texts if text.lower() not in MISSING_MARKS}
+        plausible = _plausible_interpretations(some_values, table.delimiter)
         narrowed_columns.append(replace(column, interpretations=plausible))
     return narrowed_columns
 
 
-def _plausible_interpretations(first_values: Collection[str], delimiter: str) -> list[Interpretation]:
-    """Return the interpretations that the first values of a column allow.
+def _plausible_interpretations(some_values: Collection[str], delimiter: str) -> list[Interpretation]:
+    """Return the interpretations that some values of a column allow.
 
     Values that look neither like plain numbers nor like dates may still be numbers with units or other marks.
     """
-    first_numbers = {value for value in first_values if value.lower() not in MISSING_NUMBER_MARKS}
+    some_numbers = {value for value in some_values if value.lower() not in MISSING_NUMBER_MARKS}
 
     plausible = []
     for interpretation in TEXT_INTERPRETATIONS:
-        values = first_numbers if interpretation.is_numeric else first_values
+        values = some_numbers if interpretation.is_numeric else some_values
         fits_all_values = all(map(interpretation.shape.fullmatch, values))
         if fits_all_values:
             plausible.append(interpretation)
     if plausible:
         return plausible
 
-    notation = infer_notation_of_all(sorted(first_numbers), delimiter)
+    notation = infer_notation_of_all(sorted(some_numbers), delimiter)
     if notation is None:
         return []
     return [Interpretation(ColumnType.NUMBER, conversion_template(notation))]
