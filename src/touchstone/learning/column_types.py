@@ -208,7 +208,7 @@ def parse_cell(column: ColumnSchema, cell: object) -> Any:
     if column.kind is ColumnKind.NUMBER and isinstance(cell, int | float):
         return _limit_magnitude(float(cell))
 
-    text = _clean(json_as_text(cell), missing_marks(has_plus=column.has_plus))
+    text = _clean_json(column, cell)
     if column.kind is ColumnKind.NUMBER:
         return _parse_number(column, text)
     if column.kind is ColumnKind.DATE:
@@ -220,7 +220,7 @@ def parse_cell(column: ColumnSchema, cell: object) -> Any:
 
 def marks_missing(column: ColumnSchema, cell: object) -> bool:
     """Return whether a JSON value stands for a missing value in its column, such as null, "n/a" or an empty text."""
-    text = _clean(json_as_text(cell))
+    text = _clean_json(column, cell)
     return text == MISSING or (column.kind is ColumnKind.NUMBER and fold(text) in MISSING_NUMBER_MARKS)
 
 
@@ -239,6 +239,11 @@ def _clean(value: str, marks: Set[str]) -> str:
     text = value.strip()
     is_missing = len(text) <= LONGEST_MISSING_MARK and text.lower() in marks
     return MISSING if is_missing else text
+
+
+def _clean_json(column: ColumnSchema, cell: object) -> str:
+    """Return a JSON value as the trimmed text of a cell of its column; a mark of a missing value becomes `MISSING`."""
+    return _clean(json_as_text(cell), missing_marks(has_plus=column.has_plus))
 
 
 def json_as_text(cell: object) -> str:
