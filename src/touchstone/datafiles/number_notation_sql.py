@@ -50,8 +50,13 @@ def conversion_template(notation: NumberNotation) -> str:
     The SQL contains `{value}` in the place of the text. The unit comes from the file, so it is quoted.
     """
     # Remove the unit, white space and the marks between thousands step by step, so that SQL can read the rest.
-    ascii_text = f"translate({{value}}, {_literal('−' + ''.join(ASCII_DIGITS))}, '-{''.join(ASCII_DIGITS.values())}')"
-    with_sign = f"regexp_replace({ascii_text}, {_literal(PARENTHESES)}, '\\1-\\2\\3')"
+    # Both of the first steps are slow, and few values need them.
+    other_characters, ascii_characters = "−" + "".join(ASCII_DIGITS), "-" + "".join(ASCII_DIGITS.values())
+    is_ascii = "strlen({value}) = length({value})"
+    translated = f"translate({{value}}, '{other_characters}', '{ascii_characters}')"
+    ascii_text = f"CASE WHEN {is_ascii} THEN {{value}} ELSE {translated} END"
+    negated = f"regexp_replace({ascii_text}, {_literal(PARENTHESES)}, '\\1-\\2\\3')"
+    with_sign = f"CASE WHEN contains({{value}}, '(') THEN {negated} ELSE {ascii_text} END"
     without_unit = with_sign
     if notation.unit:
         without_unit = f"regexp_replace({with_sign}, {_literal(_unit_pattern(notation))}, '')"
