@@ -535,6 +535,22 @@ def test_filters_count_live(visit: Visit, api: httpx2.Client) -> None:
         assert int(count_text) == counts[task_checkbox.get_attribute("value")]
 
 
+def test_a_shared_place_fits_its_column_on_a_phone(visit: Visit) -> None:
+    """The column of names stays beside that of the places, and must not cover the equals sign."""
+    page = visit("/app/?page=6&w.ethical_score=50&w.documentation=50&previous_ids=1", width=360)
+    places = page.locator("#results tbody .place :is(b, .moved)", has_text=re.compile("=|nouveau"))
+    assert places.count() > 20
+    overlaps = places.evaluate_all(
+        """places => places.map((place) => {
+            const name = place.closest("tr").querySelector("th");
+            const text = document.createRange();
+            text.selectNodeContents(place);
+            return text.getBoundingClientRect().right - name.getBoundingClientRect().left;
+        })"""
+    )
+    assert max(overlaps) <= 0
+
+
 def test_a_misspelt_filter_is_named_beside_the_ranking(visit: Visit) -> None:
     """The address keeps it until the next ranking, which no longer has the notice."""
     page = visit("/app/?langauge=fr&colour=red&utm_source=news&domain=health", language="en")
