@@ -227,6 +227,24 @@ def test_switching_the_language_keeps_the_repeated_request(visit: Visit, api: ht
     expect(page.locator("[name=intended_use]")).to_have_value("A test.")
 
 
+def test_jobs_are_listed_with_their_datasets(
+    visit: Visit, api: httpx2.Client, client: httpx2.Client, visits: int
+) -> None:
+    """A column to predict does not tell one job from another; a dataset that was deleted is left out."""
+    start_and_cancel(api, "ml/train", {"dataset_id": visits, "target": "ill"})
+    page = visit("/app/jobs", language="en")
+    expect(page.locator(".list small")).to_contain_text("Training · Visits ·")
+    api.delete(f"/api/v1/datasets/{visits}")
+    assert "Visits" not in client.get("/app/jobs").text
+
+
+@pytest.mark.parametrize("path", ["/app/datasets/new", "/app/datasets/import"])
+def test_documents_are_imported_below_adding_data(client: httpx2.Client, path: str) -> None:
+    """The navigation marks the page that leads to the import, as for a new record."""
+    current = re.findall(r'<a href="([^"]+)"[^>]* aria-current="page"', client.get(path).text)
+    assert current == ["/app/datasets/new"]
+
+
 def test_jobs_of_others_are_not_repeated(visit: Visit, server: str, session_cookies: dict[str, str]) -> None:
     """An id that is not one of the reader's own jobs is answered like an address that does not exist."""
     with httpx2.Client(base_url=server, cookies=session_cookies, timeout=60) as client:

@@ -265,8 +265,8 @@ EVIDENCE_PAGES: Final[Mapping[str, Text]] = {
     ),
     "import_name": ("Identifiant du jeu de données", "Identifier of the dataset"),
     "import_name_hint": (
-        "seulement si les documents ne le disent pas, comme une fiche Hugging Face",
-        "only if the documents do not say it, as a Hugging Face card",
+        "Seulement si les documents ne le disent pas, comme ceux de Hugging Face.",
+        "Only if the documents do not say it, like those of Hugging Face.",
     ),
     "import_title": ("Importer une documentation", "Import documentation"),
     "import_lead": (

@@ -88,7 +88,7 @@ JOB_PAGES: Final[Mapping[str, Text]] = {
         "If none is selected, the service tries the most reliable ones.",
     ),
     "split": ("Lignes réservées à l’évaluation", "Rows set aside for evaluation"),
-    "split_holdout": ("un cinquième, au hasard", "one fifth, at random"),
+    "split_holdout": ("au hasard", "at random"),
     "split_kfold": ("toutes, à tour de rôle", "each in turn"),
     "split_time": ("les plus récentes", "the most recent ones"),
     "time_column": ("Colonne de date (pour les lignes les plus récentes)", "Date column (for the most recent rows)"),

@@ -4,6 +4,7 @@ import asyncio
 import itertools
 from collections.abc import Collection, Mapping
 from typing import Any, Final
+from uuid import UUID
 
 from touchstone.client import (
     Dataset,
@@ -67,7 +68,7 @@ async def load_change_describer(ctx: PageContext) -> ChangeDescriber:
     return ChangeDescriber(ctx.localizer, labels)
 
 
-async def find_dataset(ctx: PageContext, dataset_id: int) -> Dataset | None:
+async def find_dataset(ctx: PageContext, dataset_id: int | str) -> Dataset | None:
     """Return a dataset; None if it does not exist."""
     try:
         return await ctx.api.get_dataset(dataset_id)
@@ -111,6 +112,31 @@ async def _list_jobs_of_kind(ctx: PageContext, kind: Kind, project_id: str | Non
             raise
         return []
     return page.jobs
+
+
+def dataset_id_of_job(job: Job) -> int | str | None:
+    """Return an id of the dataset that a job has used or will use; None if that is not known yet."""
+    inputs = job.inputs or {}
+    dataset_id: int | str | None = inputs.get("dataset_id") or job.request.get("dataset_id")
+    return dataset_id
+
+
+async def find_dataset_names(ctx: PageContext, jobs: Collection[Job]) -> dict[UUID, str]:
+    """Return the name of the dataset of each job, by the id of the job; without those that no longer exist."""
+    dataset_id_by_job = {job.id: dataset_id_of_job(job) for job in jobs}
+    dataset_ids = {dataset_id for dataset_id in dataset_id_by_job.values() if dataset_id is not None}
+    datasets = await asyncio.gather(*(find_dataset(ctx, dataset_id) for dataset_id in dataset_ids))
+
+    name_by_id = {
+        dataset_id: dataset.dataset_name
+        for dataset_id, dataset in zip(dataset_ids, datasets, strict=True)
+        if dataset is not None
+    }
+    return {
+        job_id: name_by_id[dataset_id]
+        for job_id, dataset_id in dataset_id_by_job.items()
+        if dataset_id is not None and dataset_id in name_by_id
+    }
 
 
 async def list_comparisons(ctx: PageContext, project_id: str) -> list[TrainingComparison]:

@@ -14,7 +14,7 @@ from touchstone.client.models import Kind
 from touchstone.core.errors import IdempotencyConflict, Invalid
 from touchstone.messages.labels import ALGORITHM_LABELS, METHOD_LABELS, METRIC_LABELS, MITIGATION_LABELS
 from touchstone.web.addresses import build_address
-from touchstone.web.api_queries import list_recent_jobs
+from touchstone.web.api_queries import find_dataset_names, list_recent_jobs
 from touchstone.web.forms import (
     id_field,
     integer_field,
@@ -279,6 +279,7 @@ async def load_explanation_choices(ctx: PageContext, form: FormData) -> Variable
     return {
         "training": training,
         "trained": successful_trainings,
+        "dataset_names": await find_dataset_names(ctx, successful_trainings),
         "dataset": dataset,
         "columns": dataset_view.column_summaries(dataset) if dataset else (),
         "target": target,

@@ -15,7 +15,7 @@ from touchstone.client.job_calls import follow_job, stream_artifact
 from touchstone.client.models import Kind
 from touchstone.core.errors import NotFound
 from touchstone.learning.request_choices import COUNTING_METRICS
-from touchstone.web.api_queries import find_dataset, list_recent_jobs
+from touchstone.web.api_queries import dataset_id_of_job, find_dataset, find_dataset_names, list_recent_jobs
 from touchstone.web.forms import is_integer, text_field
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
@@ -38,7 +38,8 @@ def job_address(job: Job) -> str:
 async def jobs_page(ctx: PageContext) -> Response:
     """Show the reader's latest jobs."""
     timing = partial(job_view.job_timing, localizer=ctx.localizer, now=datetime.now(UTC))
-    return await ctx.render("jobs.html", jobs=await list_recent_jobs(ctx), timing=timing)
+    jobs = await list_recent_jobs(ctx)
+    return await ctx.render("jobs.html", jobs=jobs, dataset_names=await find_dataset_names(ctx, jobs), timing=timing)
 
 
 async def job_page(ctx: PageContext) -> Response:
@@ -128,8 +129,7 @@ async def _load_job(ctx: PageContext) -> Job:
 
 async def _find_dataset_of_job(ctx: PageContext, job: Job) -> Dataset | None:
     """Return the dataset that a job has used or will use; None if there is none or it no longer exists."""
-    inputs = job.inputs or {}
-    dataset_id = inputs.get("dataset_id") or job.request.get("dataset_id")
+    dataset_id = dataset_id_of_job(job)
     if dataset_id is None:
         return None
     return await find_dataset(ctx, dataset_id)

@@ -14,6 +14,7 @@ from touchstone.core.errors import IdempotencyConflict, Invalid, PreconditionFai
 from touchstone.messages.labels import METRIC_LABELS
 from touchstone.web.api_queries import (
     find_chosen_dataset,
+    find_dataset_names,
     list_comparisons,
     list_recent_jobs,
     load_background,
@@ -327,6 +328,7 @@ async def _render_project(
         # What has happened.
         snapshots=snapshots,
         jobs=jobs,
+        dataset_names=await find_dataset_names(ctx, jobs),
         timing=partial(job_timing, localizer=ctx.localizer, now=datetime.now(UTC)),
         events=project_timeline(project, jobs, choices, snapshots),
         **_need_variables(ctx, state, criteria),
