@@ -69,9 +69,10 @@ def open_table(path: str, file_type: str, scan: ByteScan, limits: ProfilingLimit
         return DuckDbTable(connection, _function_call("read_parquet", path), names_in_file=names)
 
     text = scan.beginning.decode(scan.encoding.name, errors="replace").lstrip("\ufeff")
-    has_byte_order_mark = scan.beginning.startswith(codecs.BOM_UTF8)
-    is_plain_utf8 = scan.encoding.name == _UTF8 and not has_byte_order_mark
-    path = path if is_plain_utf8 else _transcode(path, scan.encoding)
+    # DuckDB drops a byte order mark from delimited text, but not from JSON.
+    has_disturbing_mark = file_type in JSON_TYPES and scan.beginning.startswith(codecs.BOM_UTF8)
+    is_readable = scan.encoding.name == _UTF8 and not has_disturbing_mark
+    path = path if is_readable else _transcode(path, scan.encoding)
     connection = _connect_for_one_file(path)
 
     if file_type in JSON_TYPES:
@@ -80,7 +81,7 @@ def open_table(path: str, file_type: str, scan: ByteScan, limits: ProfilingLimit
     else:
         table = _open_delimited_table(connection, path, file_type, text, limits)
     warnings = ("encoding_guessed", *table.warnings) if scan.encoding.is_guess else table.warnings
-    return replace(table, warnings=warnings, is_rereadable=is_plain_utf8)
+    return replace(table, warnings=warnings, is_rereadable=is_readable)
 
 
 def load_into_memory(table: DuckDbTable) -> DuckDbTable:
