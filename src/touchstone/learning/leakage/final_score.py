@@ -22,10 +22,9 @@ Z: Final = 1.96  # The quantile of the normal distribution for 95 %.
 def is_too_good(target: Target, predictions: Predictions, validation: Predictions | None = None) -> bool:
     """Return whether the score of a model is so good that it suggests a mistake in the data.
 
-    The predictions for the test rows must be nearly perfect, and there must be enough rows to rule out luck. Where all
-    test rows have the same class, a perfect score is nothing special. If there
+    The predictions for the test rows must be nearly perfect, and there must be enough rows to rule out luck. If there
     are too few, but without any error, the training rows in `validation` are counted as well; they are predicted by
-    models that did not learn from them.
+    models that did not learn from them. Where all test rows have the same class, a perfect score is nothing special.
     """
     if not target.is_classification:
         return compute_metric("r2", predictions) >= MIN_R2
