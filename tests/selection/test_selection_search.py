@@ -145,6 +145,7 @@ LICENCES = {
     "either": "MIT OR Apache-2.0",
     "both": "MIT AND CC-BY-4.0",
     "words": "Kaggle terms",
+    "capitals": "TERMS AND CONDITIONS",
     "none": None,
     "unspecified": "unknown",
 }
@@ -163,6 +164,7 @@ LICENCES = {
         ("(MIT)", ["either"]),
         ("MIT,CC-BY-4.0", ["by", "either"]),
         ("kaggle TERMS", ["words"]),
+        ("Terms AND conditions", ["capitals"]),
         ("unknown", ["none", "unspecified"]),
         ("EUPL-1.2", []),
     ],

@@ -69,6 +69,8 @@ REASONS: Final[tuple[Reason, ...]] = (
     Reason("sample_weights_invalid", Phase.PREPARING, ("name",)),
     Reason("sample_weights_one_sided", Phase.PREPARING, ("name",)),
     Reason("time_column_not_ordered", Phase.PREPARING, ("name",)),
+    Reason("too_few_training_rows", Phase.PREPARING, ("rows", "minimum")),
+    Reason("folds_exceed_classes", Phase.PREPARING, ("folds", "rows")),
     Reason("too_few_groups", Phase.PREPARING, ("name", "groups", "minimum")),
     Reason("groups_connected", Phase.PREPARING, ("name", "groups", "units", "minimum")),
     Reason("too_few_different_rows", Phase.PREPARING, ("rows", "units", "minimum")),

@@ -166,6 +166,14 @@ JOB_ERROR_TEXTS: Final[Mapping[str, Text]] = {
         " {units:set|sets}, and at least {minimum} are needed: remove the duplicates, or ask for"
         " split.duplicates = keep",
     ),
+    "too_few_training_rows": (
+        "Ce découpage ne laisse que {rows} {rows:ligne|lignes} pour l’apprentissage : {minimum} au moins",
+        "This split leaves only {rows} {rows:row|rows} to learn from: at least {minimum} are needed",
+    ),
+    "folds_exceed_classes": (
+        "Aucune classe n’a une ligne pour chacun des {folds} plis : la plus fréquente n’en a que {rows}",
+        "No class has a row for each of the {folds} folds: the most frequent one has only {rows}",
+    ),
     "too_few_different_rows": (
         "Les lignes identiques (ou presque) restent ensemble, et seules {units} des {rows} lignes diffèrent : il en"
         " faut au moins {minimum}, ou bien split.duplicates = keep",

@@ -200,7 +200,7 @@ def licence_filter_words(text: str) -> tuple[str, ...] | None:
     """Return the licences that a user asks for with the text of a filter, or None if the text is malformed.
 
     The text is an SPDX expression, a family such as `CC-BY-*`, or `unknown`. Any other text stands for itself, because
-    sources also name licences that SPDX does not list.
+    sources also name licences that SPDX does not list, and some have capitals such as "TERMS AND CONDITIONS".
     """
     simple = _simplify(text)
     if not simple:
@@ -215,8 +215,15 @@ def licence_filter_words(text: str) -> tuple[str, ...] | None:
     if expression is not None:
         return licence_alternatives(expression) if _has_paired_parentheses(text) else None
 
-    is_malformed_expression = _OPERATOR.search(text) is not None
-    return None if is_malformed_expression else (trimmed_text,)
+    return None if _is_incomplete_expression(text) else (trimmed_text,)
+
+
+def _is_incomplete_expression(text: str) -> bool:
+    """Return whether an operator of a text lacks an operand, or a parenthesis its counterpart."""
+    operands = _OPERATOR.split(text)
+    if len(operands) == 1:
+        return False
+    return not all(operand.strip(" ()") for operand in operands) or not _has_paired_parentheses(text)
 
 
 def _has_paired_parentheses(text: str) -> bool:

@@ -138,8 +138,10 @@ def _check_fold_count(rule: SplitRule) -> None:
     """Raise `LearningError` if no class has a row for every fold, or if there are fewer units of rows than folds."""
     target = rule.target
     folds = rule.plan.folds
-    if target.is_classification and np.bincount(target.values).max() < folds:
-        raise LearningError("too_many_folds", field="split.folds", folds=folds, rows=len(target.values))
+    if target.is_classification:
+        largest_class = int(np.bincount(target.values).max())
+        if largest_class < folds:
+            raise LearningError("folds_exceed_classes", field="split.folds", folds=folds, rows=largest_class)
 
     _check_unit_count(rule, minimum=folds)
 

@@ -215,7 +215,7 @@ def _check_training_rows(rule: SplitRule, folds: Sequence[Fold]) -> None:
     """Raise `LearningError` if a fold has too few training rows, or only those of one class."""
     fewest_rows = min(len(fold.train) for fold in folds)
     if fewest_rows < MIN_TRAINING_ROWS:
-        raise LearningError("too_few_rows", field="split", rows=fewest_rows, minimum=MIN_TRAINING_ROWS)
+        raise LearningError("too_few_training_rows", field="split", rows=fewest_rows, minimum=MIN_TRAINING_ROWS)
 
     if any(rule.has_single_class(fold.train) for fold in folds):
         is_by_time = rule.plan.strategy is Strategy.TIME
