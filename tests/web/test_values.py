@@ -62,7 +62,7 @@ def test_a_chosen_value_hides_no_other(client: httpx2.Client, api: httpx2.Client
 @pytest.mark.parametrize("search", ["rarete 14", "RARETÉ", "14 rar", "no such thing", "<b>&"])
 def test_a_search_ignores_case_accents_and_order(client: httpx2.Client, rare_domains: list[str], search: str) -> None:
     """The count and the list include the values with every word of the search; markup in a search is shown as text."""
-    page = client.get("/app/values/domain", params={"search": search, "domain": "health"}).text
+    page = client.get("/app/values/domain", params={"values_search": search, "domain": "health"}).text
     expected = [domain for domain in rare_domains if all(word in fold(domain) for word in fold(search).split())]
     assert offered_values(page) == ["health", *expected[:100]]
     sentence = f"{len(expected)} {'value contains' if len(expected) == 1 else 'values contain'}"
@@ -96,14 +96,14 @@ def test_searching_and_ticking_with_the_keyboard(
     link.focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**/app/values/domain?**")
-    page.locator("input[name=search]").fill("rarete 149")
+    page.locator("input[name=values_search]").fill("rarete 149")
     page.keyboard.press("Enter")
-    page.wait_for_url("**search=rarete*149**")
+    page.wait_for_url("**values_search=rarete*149**")
     page.locator(f'input[value="{rare_domains[149]}"]').focus()
     page.keyboard.press("Space")
-    page.locator("input[name=search]").fill("rarete")
+    page.locator("input[name=values_search]").fill("rarete")
     page.keyboard.press("Enter")
-    page.wait_for_url("**search=rarete&**")
+    page.wait_for_url("**values_search=rarete&**")
     expect(page.locator(f'input[value="{rare_domains[149]}"]')).to_be_checked()
     page.locator("button[name=values_page]").focus()
     page.keyboard.press("Enter")
@@ -131,7 +131,7 @@ def test_a_change_of_a_moment_ago_goes_along(visit: Visit) -> None:
 
 
 @pytest.mark.usefixtures("rare_domains")
-@pytest.mark.parametrize("query", ["", "?domain=health&search=rar", "?search=zzzz"])
+@pytest.mark.parametrize("query", ["", "?domain=health&values_search=rar", "?values_search=zzzz"])
 def test_the_page_is_accessible_and_fits(visit: Visit, query: str) -> None:
     """The page is checked in both themes, on a phone, a tablet and a desktop."""
     page = visit(f"/app/values/domain{query}", theme="auto")

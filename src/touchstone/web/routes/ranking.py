@@ -43,7 +43,8 @@ from touchstone.web.views.gate_form import GateGroup, gate_chips, gate_groups, i
 from touchstone.web.views.ranking_patch import layout_digest, ranking_patch
 
 _PANELS: Final = ("weights", "filters")
-_PARAMETERS_OF_SCRIPT: Final = ("panel", "layout")
+# The script of the page, and the form on the page of all values of a filter, send these along.
+_OTHER_PARAMETERS: Final = ("panel", "layout", "values_search", "values_page")
 _MAX_SEARCH_LENGTH: Final = 200
 _MAX_IGNORED_PARAMETERS: Final = 5  # that the page names
 _INDEX_BUILDING: Final = "index_building"  # the code of the error while the index of words is being built
@@ -209,8 +210,8 @@ async def filter_values_page(ctx: PageContext) -> Response:
 def _read_value_search(ctx: PageContext, name: str) -> ValueSearch:
     """Return the search in the address; a search for all values if it has none."""
     query = ctx.request.query_params
-    text = query.get("search", "").strip()[:_MAX_SEARCH_LENGTH]
-    shows_all = "search_all" in query
+    text = query.get("values_search", "").strip()[:_MAX_SEARCH_LENGTH]
+    shows_all = "values_search_all" in query
     page = parse_small_integer(query.get("values_page", "")) or 1
 
     return ValueSearch(name=name, text="" if shows_all else text, page=page)
@@ -286,7 +287,7 @@ async def _describe_ignored_parameters(ctx: PageContext) -> tuple[str, ...]:
 
     sentences = []
     for name in unknown_parameters(ctx.query_pairs, weight_profiles):
-        if name not in _PARAMETERS_OF_SCRIPT:
+        if name not in _OTHER_PARAMETERS:
             # A gate and a filter may differ in the prefix alone.
             is_gate = name.startswith(GATE_PREFIX)
             similar_kind = (known for known in known_names if known.startswith(GATE_PREFIX) == is_gate)
