@@ -35,6 +35,8 @@ from touchstone.learning.request_choices import (
 
 MAX_INSTANCES: Final = 1_000
 MAX_NAMES: Final = 5_000
+MIN_TEST_SHARE: Final = 0.05
+MAX_TEST_SHARE: Final = 0.5
 STRATEGIES_BY_TIME: Final = (Strategy.AUTO, Strategy.TIME)  # Those that may name a time column.
 STRATEGIES_BY_GROUP: Final = (Strategy.AUTO, Strategy.GROUP, Strategy.KFOLD)  # Those that may name a group column.
 
@@ -82,7 +84,7 @@ class Split(Struct, frozen=True, forbid_unknown_fields=True):
     """How quality is measured."""
 
     strategy: Strategy = Strategy.AUTO
-    test_size: Annotated[float, Meta(ge=0.05, le=0.5)] = 0.2  # for every strategy but kfold
+    test_size: Annotated[float, Meta(ge=MIN_TEST_SHARE, le=MAX_TEST_SHARE)] = 0.2  # for every strategy but kfold
     folds: Annotated[int, Meta(ge=2, le=10)] = 5  # for kfold
     time_column: ColumnName | None = None  # for auto and time
     group_column: ColumnName | None = None  # for auto, group and kfold

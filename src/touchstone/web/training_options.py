@@ -1,20 +1,18 @@
 """The options of jobs, as the training form and the form on the page of a project send them."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 from starlette.datastructures import FormData
 
+from touchstone.learning.request_definitions import MAX_TEST_SHARE, MIN_TEST_SHARE
 from touchstone.web.forms import integer_field, invalid_field, list_field, parse_number, split_at_commas, text_field
 from touchstone.web.page_context import PageContext
 from touchstone.web.repeated_requests import OTHER_OPTIONS
 from touchstone.web.views.training_choices import DATASET_OPTIONS
 
 JsonObject = dict[str, Any]
-
-MIN_TEST_PERCENTAGE: Final = 5
-MAX_TEST_PERCENTAGE: Final = 50
 
 
 def read_training_options(ctx: PageContext, form: FormData) -> JsonObject:
@@ -123,10 +121,11 @@ def _read_test_size(ctx: PageContext, form: FormData) -> float | None:
         percentage = parse_number(text)
     except ValueError as error:
         raise invalid_field(ctx.text("not_a_number"), "test_size") from error
-    if not MIN_TEST_PERCENTAGE <= percentage <= MAX_TEST_PERCENTAGE:
-        limits = {"low": MIN_TEST_PERCENTAGE, "high": MAX_TEST_PERCENTAGE}
+    share = percentage / 100
+    if not MIN_TEST_SHARE <= share <= MAX_TEST_SHARE:
+        limits = {"low": round(100 * MIN_TEST_SHARE), "high": round(100 * MAX_TEST_SHARE)}
         raise invalid_field(ctx.text("test_size_range", **limits), "test_size")
-    return percentage / 100
+    return share
 
 
 def _read_budget(ctx: PageContext, form: FormData) -> JsonObject:
