@@ -15,7 +15,7 @@ COMMON_PAGES: Final[Mapping[str, Text]] = {
     "nav_rank": ("Classer", "Rank"),
     "nav_projects": ("Projets", "Projects"),
     "nav_jobs": ("Traitements", "Jobs"),
-    "nav_add": ("Ajouter des données", "Add data"),
+    "nav_add": ("Ajouter", "Add data"),
     "theme_auto": ("Thème du système", "System theme"),
     "theme_light": ("Thème clair", "Light theme"),
     "theme_dark": ("Thème sombre", "Dark theme"),
