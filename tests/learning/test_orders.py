@@ -11,9 +11,13 @@ import pytest
 from touchstone.learning.algorithms import MODEL_FAMILIES
 from touchstone.learning.evaluation import METRIC_FUNCTIONS
 from touchstone.learning.learning_errors import REASON_BY_CODE, LearningError
-from touchstone.learning.request_checks_against_data import check_explanation_request, check_training_request
+from touchstone.learning.request_checks_against_data import (
+    check_explanation_request,
+    check_training_request,
+    find_class,
+)
 from touchstone.learning.request_choices import ALGORITHMS, ENSEMBLE, METHODS, METRICS
-from touchstone.learning.request_definitions import ExplanationRequest, TrainingRequest, chosen_features
+from touchstone.learning.request_definitions import Cell, ExplanationRequest, TrainingRequest, chosen_features
 from touchstone.messages.labels import ALGORITHM_LABELS, METHOD_LABELS, METRIC_LABELS
 
 COLUMNS = ["a", "b", "y"]
@@ -96,6 +100,26 @@ def test_the_nearest_column_is_named() -> None:
     with pytest.raises(LearningError) as error_info:
         check_training_request(training_request(target="incme"), ["income", "age"], rows=100)
     assert error_info.value.facts == {"name": "incme", "nearest": "income"}
+
+
+@pytest.mark.parametrize(
+    ("classes", "requested", "expected"),
+    [
+        (("false", "true"), True, "true"),
+        (("false", "true"), "true", "true"),
+        (("1.50", "1e3"), "1.50", "1.50"),
+        ((1, 2), "2", 2),
+        ((1, 2), 2.0, 2),
+        ((None, "a"), None, None),
+    ],
+)
+def test_a_class_may_be_requested_as_a_value_or_as_text(
+    classes: tuple[Cell, ...], requested: Cell, expected: Cell
+) -> None:
+    """The class to explain, like the positive class, may be written as in the file or as JSON has it."""
+    assert find_class(classes, requested, field="target_class") == expected
+    request = explanation_request(job_id="1", target_class=requested)
+    check_explanation_request(request, COLUMNS, rows=10, classes=classes)
 
 
 def test_too_few_rows_are_refused() -> None:

@@ -72,23 +72,33 @@ def check_explanation_request(
     _require_columns(request.immutable, columns, field="immutable")
 
     if classes is not None:
-        _check_explained_class(request, [str(name) for name in classes])
+        _check_explained_class(request, list(classes))
 
 
-def _check_explained_class(request: ExplanationRequest, class_names: Sequence[str]) -> None:
+def _check_explained_class(request: ExplanationRequest, classes: Sequence[Cell]) -> None:
     """Raise `LearningError` if the request asks about a class that the model does not predict.
 
-    `class_names` is empty for a regression, which rejects every option that only suits a classifier.
+    There are no classes in a regression, which rejects every option that only suits a classifier.
     """
-    if not class_names:
+    if not classes:
         reject_options_without_effect(request, CLASSIFIER_OPTIONS, subject="task=regression")
-        return
+    elif request.target_class is not UNSET:
+        find_class(classes, request.target_class, field="target_class")
 
-    if request.target_class is UNSET:
-        return
-    target_class = str(request.target_class)
-    if target_class not in class_names:
-        raise LearningError("class_not_found", field="target_class", name=target_class, known=class_names)
+
+def find_class(classes: Sequence[Cell], requested: Cell, *, field: str) -> Cell:
+    """Return the class that a field of a request means, which may write a number as text, or a truth value in JSON.
+
+    Raises `LearningError` if there is no such class.
+    """
+    requested_text = str(requested).lower() if isinstance(requested, bool) else str(requested)
+    for name in classes:
+        is_same_number = not isinstance(requested, bool) and name == requested
+        if is_same_number or str(name) == requested_text:
+            return name
+
+    known = [str(name) for name in classes]
+    raise LearningError("class_not_found", field=field, name=requested_text, known=known)
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

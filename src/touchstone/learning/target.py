@@ -1,7 +1,7 @@
 """The column to predict: its task, and its values as class codes or as numbers."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final
@@ -12,7 +12,7 @@ import pandas as pd
 
 from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema
 from touchstone.learning.learning_errors import LearningError
-from touchstone.learning.request_checks_against_data import MIN_ROWS
+from touchstone.learning.request_checks_against_data import MIN_ROWS, find_class
 from touchstone.learning.request_choices import Task
 from touchstone.learning.request_definitions import Cell
 from touchstone.learning.table_reader import Table
@@ -162,7 +162,7 @@ def _order_classes(
     first, last = classes
     reversed_classes = (last, first)
     if requested is not None:
-        positive_class = _find_class(classes, requested)
+        positive_class = find_class(classes, requested, field="positive_class")
         ordered_classes = classes if positive_class == last else reversed_classes
         return ordered_classes, PositiveClassReason.REQUESTED
 
@@ -172,21 +172,6 @@ def _order_classes(
     last_is_rarer = rows_per_class[last] < rows_per_class[first]
     ordered_classes = classes if last_is_rarer else reversed_classes
     return ordered_classes, PositiveClassReason.RARER
-
-
-def _find_class(classes: Sequence[Cell], requested: Cell) -> Cell:
-    """Return the class that a request means, which may write a number as text, or a truth value in JSON.
-
-    Raises `LearningError` if there is no such class.
-    """
-    requested_text = str(requested).lower() if isinstance(requested, bool) else str(requested)
-    for name in classes:
-        is_same_number = not isinstance(requested, bool) and name == requested
-        if is_same_number or str(name) == requested_text:
-            return name
-
-    known = [str(name) for name in classes]
-    raise LearningError("class_not_found", field="positive_class", name=requested_text, known=known)
 
 
 def _check_class_count(name: str, *, learnable: int, present: int) -> None:

@@ -34,6 +34,8 @@ _TRAINING_FIELDS: Final = (
 )
 _SPLIT_FIELDS: Final = ("strategy", "time_column", "group_column", "duplicates", "folds")
 _OPTIONS_OF_API: Final = ("background", "output", "seed")
+FIELDLESS_OPTIONS: Final = (*_OPTIONS_OF_API, "instances")
+"""The options that this field may hold."""
 _DEFAULTS: Final[JsonObject] = msgspec.to_builtins(ExplanationRequest(job_id="0"))
 _EXPLANATION_FIELDS: Final = (
     "job_id",

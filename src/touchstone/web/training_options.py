@@ -9,7 +9,7 @@ from starlette.datastructures import FormData
 from touchstone.learning.request_definitions import MAX_TEST_SHARE, MIN_TEST_SHARE
 from touchstone.web.forms import integer_field, invalid_field, list_field, parse_number, split_at_commas, text_field
 from touchstone.web.page_context import PageContext
-from touchstone.web.repeated_requests import OTHER_OPTIONS
+from touchstone.web.repeated_requests import FIELDLESS_OPTIONS, OTHER_OPTIONS
 from touchstone.web.views.training_choices import DATASET_OPTIONS
 
 JsonObject = dict[str, Any]
@@ -79,9 +79,10 @@ def read_other_options(ctx: PageContext, form: FormData) -> JsonObject:
     if not text:
         return {}
     try:
-        return msgspec.json.decode(text, type=JsonObject)
+        options = msgspec.json.decode(text, type=JsonObject)
     except msgspec.DecodeError as error:
         raise invalid_field(ctx.text("other_options_unreadable"), OTHER_OPTIONS) from error
+    return {name: value for name, value in options.items() if name in FIELDLESS_OPTIONS}
 
 
 def _dataset_option(name: str, text: str) -> Any:
@@ -121,7 +122,7 @@ def _read_test_size(ctx: PageContext, form: FormData) -> float | None:
         percentage = parse_number(text)
     except ValueError as error:
         raise invalid_field(ctx.text("not_a_number"), "test_size") from error
-    share = percentage / 100
+    share = round(percentage / 100, 9)  # Without the digits by which floating-point numbers miss it.
     if not MIN_TEST_SHARE <= share <= MAX_TEST_SHARE:
         limits = {"low": round(100 * MIN_TEST_SHARE), "high": round(100 * MAX_TEST_SHARE)}
         raise invalid_field(ctx.text("test_size_range", **limits), "test_size")

@@ -15,6 +15,7 @@ from touchstone.learning.artifacts.model_artifact import LoadedModel
 from touchstone.learning.column_types import ColumnSchema
 from touchstone.learning.few_rows_prediction.models import FewRowsModel
 from touchstone.learning.preparation import encode_frame, encoded_sources
+from touchstone.learning.request_checks_against_data import find_class
 from touchstone.learning.request_choices import Output
 from touchstone.learning.request_definitions import Cell
 from touchstone.learning.target import Floats, Indices
@@ -120,13 +121,12 @@ def _choose_class(model: LoadedModel, background: Floats, target_class: Cell) ->
     If the request does not name a class, this is the second of two classes, or else the class that the model finds
     most probable on average over the background rows.
     """
-    class_names = [str(name) for name in model.classes]
     if target_class is not None:
-        return class_names.index(str(target_class))
-    if len(class_names) == 2:
+        return model.classes.index(find_class(model.classes, target_class, field="target_class"))
+    if len(model.classes) == 2:
         return 1
 
-    _codes, probabilities = predict_matrix(model.estimator, background, len(class_names))
+    _codes, probabilities = predict_matrix(model.estimator, background, len(model.classes))
     mean_probabilities = probabilities.mean(axis=0)
     return int(mean_probabilities.argmax())
 

@@ -29,7 +29,6 @@ from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.repeated_requests import OTHER_OPTIONS, explanation_fields, training_fields
 from touchstone.web.routes.jobs import job_address
 from touchstone.web.training_options import (
-    parse_class,
     read_dataset_options,
     read_other_options,
     read_training_options,
@@ -232,8 +231,6 @@ async def start_explanation(ctx: PageContext, form: FormData) -> Job:
     """
     dataset_id_text = text_field(form, "dataset_id")
     dataset_id = int(dataset_id_text) if is_integer(dataset_id_text) else None
-    target_class_text = text_field(form, "target_class")
-    target_class = parse_class(target_class_text) if target_class_text else None
     row_texts = split_at_commas(text_field(form, "rows"))
     rows = parse_integers(row_texts, ctx.text("not_whole", name=ctx.text("rows")), "rows")
 
@@ -245,7 +242,7 @@ async def start_explanation(ctx: PageContext, form: FormData) -> Job:
             "scope": text_field(form, "scope"),
             "method": text_field(form, "method"),
             "instances": {"rows": rows} if rows else None,
-            "target_class": target_class,
+            "target_class": text_field(form, "target_class"),
             "immutable": list_field(form, "immutable"),
             "target": text_field(form, "target"),
             "sensitive_features": list_field(form, "sensitive"),

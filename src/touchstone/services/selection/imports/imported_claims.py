@@ -150,10 +150,12 @@ def change_claims(
     """Compare the claims of a document with the current claims of a record, and return what the import changes.
 
     `earlier_ids` are the claims from the version of the document that was imported before. Those that the document no
-    longer makes are withdrawn. Those that somebody has rejected or withdrawn are not made again. New declarations about
-    attributes that somebody has `edited` are withdrawn from the beginning, so that they do not replace the edit.
+    longer makes are withdrawn. Those that somebody has rejected or withdrawn are not made again, nor those of an older
+    version that somebody has rejected. New declarations about attributes that somebody has `edited` are withdrawn from
+    the beginning, so that they do not replace the edit.
     """
     earlier = {statement_of(claim): claim for claim in current if claim.id in earlier_ids}
+    rejected = {statement_of(claim): claim for claim in current if claim.status is ClaimStatus.REJECTED}
     statements: set[tuple[object, ...]] = set()
     of_document: list[ClaimRecord] = []
     added: list[ClaimRecord] = []
@@ -165,7 +167,7 @@ def change_claims(
             continue
 
         statements.add(statement)
-        claim = earlier.pop(statement, None)
+        claim = earlier.pop(statement, None) or rejected.get(statement)
         if claim is None:
             claim = new_claim(draft, dataset_id=0, now=now)  # the record may not have an id yet
             is_active_declaration = claim.level is EvidenceLevel.DECLARED and claim.status is ClaimStatus.ACTIVE
