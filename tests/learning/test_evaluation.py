@@ -120,6 +120,13 @@ def test_rows_of_a_unit_are_drawn_together() -> None:
     units = np.repeat(np.arange(400), 4)
     interval_by_units = bootstrap_metrics(["accuracy"], repeated, seed=0, units=units)["accuracy"]
     assert interval_by_units == pytest.approx(interval)
+
+    one_unit = np.zeros(len(units), dtype=np.intp)
+    assert bootstrap_metrics(["accuracy"], repeated, seed=0, units=one_unit)["accuracy"] == {
+        "value": interval["value"],
+        "low": None,
+        "high": None,
+    }
     interval_by_rows = bootstrap_metric("accuracy", repeated, seed=0)
     assert interval_by_rows["high"] - interval_by_rows["low"] < 0.7 * (interval["high"] - interval["low"])
 

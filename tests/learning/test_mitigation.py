@@ -68,6 +68,17 @@ def test_mitigation_narrows_the_gap_and_says_before_and_after(
     assert effect["before"]["metrics"] == unmitigated_result["metrics"]
 
 
+def test_no_effect_of_a_common_threshold_is_claimed_where_groups_have_their_own(tmp_path: Path) -> None:
+    """The cost at the common threshold says nothing about a model that decides with a threshold for each group."""
+    body = {"sensitive_features": ["group"], "threshold": {"cost": {"fp": 1, "fn": 5}}, **SHORT}
+    texts = {
+        mitigation: train(unequal_table(), "hired", tmp_path, **body, mitigation=mitigation).result["decision"]["text"]
+        for mitigation in ("none", "thresholds")
+    }
+    assert "cost" in texts["none"]["en"]
+    assert "cost" not in texts["thresholds"]["en"]
+
+
 def test_every_model_of_the_learning_curve_is_reweighed(tmp_path: Path) -> None:
     """Otherwise the curve would end with the effect of the weights, which more rows do not have."""
     body = {"sensitive_features": ["group"], "split": {"strategy": "holdout"}, **SHORT}

@@ -102,10 +102,12 @@ def bootstrap_metrics(
     An interval contains the middle 95 % of the values on rows drawn at random with replacement. `units` are the codes
     of the units to which the rows belong, such as patients or groups of equal rows: all rows of a unit are drawn
     together, since they tell less than as many independent rows. A value is None if the metric is undefined on
-    these rows, and both ends are None if it is undefined on every resample.
+    these rows, and both ends are None if it is undefined on every resample, or if all rows belong to the same unit,
+    of which no others can be drawn.
     """
     rng = np.random.default_rng(seed)
     unit_of_row = np.arange(len(predictions.truth)) if units is None else np.unique(units, return_inverse=True)[1]
+    has_one_unit = not unit_of_row.any()
     rows = _choose_rows(predictions, unit_of_row, rng)
     resampled_predictions = predictions.take(rows)
     resamples = draw_resamples(resampled_predictions, rng, unit_of_row[rows])
@@ -114,7 +116,7 @@ def bootstrap_metrics(
     blocks_of_values = [[RESAMPLED_METRICS[metric](block) for metric in metrics] for block in resamples.blocks()]
     summary_by_metric = {}
     for metric, values_of_blocks in zip(metrics, zip(*blocks_of_values, strict=True), strict=True):
-        values = np.concatenate(values_of_blocks)
+        values = np.full(1, np.nan) if has_one_unit else np.concatenate(values_of_blocks)
         value = compute_metric(metric, predictions)
         centre = compute_metric(metric, resampled_predictions)
         interval = _interval(values, centre, shift=value - centre, narrowing=math.sqrt(row_ratio))

@@ -96,7 +96,7 @@ def build_training_result(
     warnings = [
         *table_warnings(experiment.table),
         *training_warnings.data_warnings(experiment.table, experiment.target),
-        *training_warnings.class_warnings(experiment.target, experiment.folds),
+        *training_warnings.class_warnings(experiment.target, experiment.folds, experiment.data.weights),
         *training_warnings.feature_warnings(roles),
         *split_warnings(experiment.split, effect, metrics),
         *leakage_warnings(experiment.data, experiment.rule, predictions, _validation_predictions(experiment, search)),
@@ -128,7 +128,7 @@ def _metrics(experiment: Experiment, search: SearchResult) -> Json:
     """Return the metrics of the chosen model and of the baseline, both measured on the same test rows.
 
     The model's metrics are summarised under `folds` after a cross-validation, and under `holdout` after a single split.
-    `evaluated_classes` says how many classes the test rows of each fold have; it is None for a regression.
+    `evaluated_classes` says how many classes the test rows of each fold have that count; it is None for a regression.
     """
     target = experiment.target
     metric = experiment.data.metric
@@ -137,7 +137,7 @@ def _metrics(experiment: Experiment, search: SearchResult) -> Json:
 
     evaluated_classes = None
     if target.is_classification:
-        evaluated_classes = [len(np.unique(predictions.truth)) for predictions in model_predictions]
+        evaluated_classes = [_count_evaluated_classes(predictions) for predictions in model_predictions]
     common = {"metric": metric, "evaluated_classes": evaluated_classes}
 
     if experiment.is_cross_validated:
@@ -155,6 +155,12 @@ def _metrics(experiment: Experiment, search: SearchResult) -> Json:
         thread_count=usable_core_count(),
     )
     return common | {"holdout": holdout, "baseline": baseline}
+
+
+def _count_evaluated_classes(predictions: Predictions) -> int:
+    """Return how many classes the test rows have, without rows whose weight is 0."""
+    truth = predictions.truth if predictions.weights is None else predictions.truth[predictions.weights > 0]
+    return len(np.unique(truth))
 
 
 def _validation_predictions(experiment: Experiment, search: SearchResult) -> Predictions | None:

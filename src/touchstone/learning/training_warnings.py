@@ -13,7 +13,7 @@ from touchstone.learning.localized_text import LocalizedText, localize
 from touchstone.learning.splits.folds import Fold
 from touchstone.learning.splits.split_decision import GROUP_COLUMN_REASON
 from touchstone.learning.table_reader import Table
-from touchstone.learning.target import Target
+from touchstone.learning.target import Floats, Indices, Target
 from touchstone.learning.task_interface import Json
 from touchstone.messages.training_warnings import WARNINGS
 
@@ -33,18 +33,18 @@ def data_warnings(table: Table, target: Target) -> Iterator[Json]:
         yield warning("columns_renamed", names=sorted(table.renamed)[:MAX_NAMES])
 
 
-def class_warnings(target: Target, folds: Sequence[Fold]) -> Iterator[Json]:
+def class_warnings(target: Target, folds: Sequence[Fold], weights: Floats | None = None) -> Iterator[Json]:
     """Yield warnings about classes that only training rows or only test rows have, as can happen in a split by time.
 
-    Numbers to predict that are equal in all test rows are warned of, too.
+    Numbers to predict that are equal in all test rows are warned of, too. Rows whose weight is 0 do not count.
     """
     if not target.is_classification:
-        if any(len(np.unique(target.values[fold.test])) == 1 for fold in folds):
+        if any(len(_counted_values(target, fold.test, weights)) == 1 for fold in folds):
             yield warning("one_value_evaluated")
         return
 
-    training_codes = [set(target.values[fold.train].tolist()) for fold in folds]
-    test_codes = [set(target.values[fold.test].tolist()) for fold in folds]
+    training_codes = [_counted_values(target, fold.train, weights) for fold in folds]
+    test_codes = [_counted_values(target, fold.test, weights) for fold in folds]
 
     never_learned = set().union(*(test - train for train, test in zip(training_codes, test_codes, strict=True)))
     if never_learned:
@@ -61,6 +61,12 @@ def class_warnings(target: Target, folds: Sequence[Fold]) -> Iterator[Json]:
     folds_of_one_class = sum(len(codes) == 1 for codes in test_codes)
     if folds_of_one_class and len(evaluated) > 1:
         yield warning("folds_of_one_class", folds=folds_of_one_class, all_folds=len(folds))
+
+
+def _counted_values(target: Target, rows: Indices, weights: Floats | None) -> set[Any]:
+    """Return the different values of the target in those of some rows that have a weight."""
+    counted_rows = rows if weights is None else rows[weights[rows] > 0]
+    return set(target.values[counted_rows].tolist())
 
 
 def _class_names(target: Target, codes: Set[int]) -> list[str]:

@@ -117,7 +117,8 @@ def _decision_text(decision: Json, group_thresholds: GroupThresholds | None) -> 
         localize(positive_sentence, name=str(decision["positive_class"]), percent=percent),
         threshold_sentence,
     ]
-    if decision["requested"] is not None:
+    # The objective was measured with a common threshold, which decides for hardly any row if each group has its own.
+    if decision["requested"] is not None and group_thresholds is None:
         sentences.append(_objective_sentence(decision))
     return join_texts(sentences)
 
