@@ -17,6 +17,8 @@ from touchstone.database.engine import Database
 from touchstone.database.tables import catalog_snapshots
 from touchstone.ranking.catalog.catalog import Layout
 from touchstone.ranking.index import text_builder
+from touchstone.ranking.index.match_counts import counted_columns
+from touchstone.ranking.index.snapshot_file import map_snapshot
 from touchstone.ranking.query.predicates import Contains, FullText, Visible
 from touchstone.services.selection.catalog import versioned_catalog
 from touchstone.services.selection.catalog.list_ids import SortOrder
@@ -118,6 +120,21 @@ async def test_a_damaged_snapshot_is_replaced_while_it_is_in_use(database: Datab
     await restarted_catalog.load()
     assert restarted_catalog._verification is not None
     await restarted_catalog.close()
+
+
+async def test_a_start_that_fails_because_of_damage_reads_the_database(database: Database, snapshot: Path) -> None:
+    """A damaged code of a word cannot be looked up, so that the start notices the damage before the verification."""
+    mapped = map_snapshot(snapshot)
+    codes_by_column = {name: codes for name, codes, _count in counted_columns(mapped.index.columns)}
+    end_of_file = mapped._array_bytes.ctypes.data + mapped._array_bytes.nbytes
+    change_byte(snapshot, codes_by_column["language"].ctypes.data - end_of_file)
+
+    catalog = LiveCatalog(database, LAYOUT, snapshot)
+    with capture_logs() as entries:
+        await catalog.load()
+    assert [entry["event"] for entry in entries if entry["log_level"] == "error"] == ["catalog snapshot damaged"]
+    assert catalog.view.size == 60
+    await catalog.close()
 
 
 async def test_a_catalog_that_is_replaced_takes_the_cached_records_with_it(database: Database, snapshot: Path) -> None:

@@ -70,7 +70,13 @@ async def load_from_snapshot(snapshots: CatalogSnapshots, layout: Layout) -> Loa
     if snapshot is None:
         return None
 
-    columns = await asyncio.to_thread(Catalog.from_index, snapshot.index, layout)
+    try:
+        columns = await asyncio.to_thread(Catalog.from_index, snapshot.index, layout)
+    except Exception:
+        # A damaged snapshot can fail before it is verified. If it is intact, something else is wrong.
+        if await snapshots.verify(snapshot):
+            raise
+        return None
     return LoadedCatalog(VersionedCatalog(columns, snapshot.version), snapshot)
 
 
