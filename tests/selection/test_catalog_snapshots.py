@@ -17,7 +17,7 @@ from touchstone.database.engine import Database
 from touchstone.database.tables import catalog_snapshots
 from touchstone.ranking.catalog.catalog import Layout
 from touchstone.ranking.index import text_builder
-from touchstone.ranking.index.match_counts import counted_columns
+from touchstone.ranking.index.joint_codes import counted_columns
 from touchstone.ranking.index.snapshot_file import map_snapshot
 from touchstone.ranking.query.predicates import Contains, FullText, Visible
 from touchstone.services.selection.catalog import versioned_catalog

@@ -109,7 +109,8 @@ async def _ask_for_identity(backend: RemoteBackend, tokens: InternalTokens | Non
     """
     client = InternalClient(backend, tokens)
     try:
-        response = await asyncio.wait_for(client.get(IDENTITY_PATH, caller=None), TIMEOUT_SECONDS)
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            response = await client.get(IDENTITY_PATH, caller=None)
     except (ServiceError, TimeoutError):
         log.warning("backend not reachable yet", backend=backend.name, url=backend.url)
         return None

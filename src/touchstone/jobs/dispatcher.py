@@ -5,7 +5,6 @@ lost attempt: the limit on lost attempts is meant for jobs that kill their worke
 """
 
 import asyncio
-import contextlib
 import os
 from collections.abc import Awaitable, Callable, Sequence
 from math import inf
@@ -16,6 +15,7 @@ from uuid import uuid4
 import structlog
 
 from touchstone.core.errors import ServiceError
+from touchstone.core.event_waiting import is_set_within
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.jobs import lease_store, progress_store, queue_store
@@ -131,8 +131,7 @@ class Dispatcher:
                 log.exception("a step of the dispatcher failed")
 
             # The timeout is the regular case: nobody has set `wakeup`, and the next tick has come.
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(wakeup.wait(), TICK_SECONDS)
+            await is_set_within(wakeup, TICK_SECONDS)
 
     async def _claim_jobs(self) -> None:
         """Claim jobs and start them, until none is left in the queue or this process runs as many as it may."""

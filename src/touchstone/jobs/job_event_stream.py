@@ -1,7 +1,6 @@
 """The event stream of a job: its events as server-sent events (WHATWG HTML, section 9.2), until the job has ended."""
 
 import asyncio
-import contextlib
 from collections.abc import AsyncIterator
 from time import monotonic
 from typing import Final
@@ -11,6 +10,7 @@ import msgspec
 
 from touchstone.core.attributes import INT32_MAX
 from touchstone.core.errors import Unavailable
+from touchstone.core.event_waiting import is_set_within
 from touchstone.database.engine import Database
 from touchstone.jobs import job_store
 from touchstone.jobs.job_json import event_json
@@ -69,13 +69,6 @@ async def stream_events(
 
         if await is_set_within(stop, POLL_SECONDS):
             return
-
-
-async def is_set_within(event: asyncio.Event, timeout_seconds: float) -> bool:
-    """Wait until the event is set, but no longer than `timeout_seconds`, and return whether it is set."""
-    with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(event.wait(), timeout_seconds)
-    return event.is_set()
 
 
 async def _load_state_and_events(

@@ -134,7 +134,8 @@ class ForkServer:
         # The fork server ends when the other end of its control socket closes.
         self._control_socket.close()
         try:
-            await asyncio.wait_for(self._process.wait(), CLOSE_TIMEOUT_SECONDS)
+            async with asyncio.timeout(CLOSE_TIMEOUT_SECONDS):
+                await self._process.wait()
         except TimeoutError:
             self._process.kill()
             await self._process.wait()

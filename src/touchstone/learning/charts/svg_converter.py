@@ -35,7 +35,8 @@ class SvgConverter:
                 "touchstone.learning.charts.svg_converter_child", limits, has_input=True
             )
             try:
-                png, _errors = await asyncio.wait_for(child.communicate(svg.encode()), LIMITS.wall_seconds)
+                async with asyncio.timeout(LIMITS.wall_seconds):
+                    png, _errors = await child.communicate(svg.encode())
             except TimeoutError:
                 raise ConversionError("out of time") from None
             finally:

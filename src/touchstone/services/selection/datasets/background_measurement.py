@@ -5,7 +5,6 @@ when a process stops, and each row is measured by one process only.
 """
 
 import asyncio
-import contextlib
 from datetime import UTC, datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -14,6 +13,7 @@ import structlog
 from msgspec.structs import replace
 
 from touchstone.core.errors import ServiceError
+from touchstone.core.event_waiting import is_set_within
 from touchstone.core.uninterrupted import run_uninterrupted
 from touchstone.database.engine import Database, Writer
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
@@ -86,8 +86,7 @@ class BackgroundMeasurer:
             except Exception as error:  # noqa: BLE001 - a process that stopped here would leave records unmeasured
                 log.warning("a data file could not be measured", problem=type(error).__name__)
 
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._has_new.wait(), POLL_SECONDS)
+            await is_set_within(self._has_new, POLL_SECONDS)
             self._has_new.clear()
 
     async def _finish_one(self) -> bool:

@@ -32,7 +32,8 @@ class PdfRenderer:
                 "touchstone.services.selection.report.pdf_child", limits, has_input=True
             )
             try:
-                pdf, _ = await asyncio.wait_for(child.communicate(document_json), LIMITS.wall_seconds)
+                async with asyncio.timeout(LIMITS.wall_seconds):
+                    pdf, _ = await child.communicate(document_json)
             except TimeoutError:
                 raise ReportUnavailable from None
             finally:

@@ -11,12 +11,12 @@ import msgspec
 from msgspec import Struct
 
 from touchstone.core.errors import JobNotFound, Unavailable
+from touchstone.core.event_waiting import is_set_within
 from touchstone.jobs.comparisons.comparison_records import Comparison
 from touchstone.jobs.job_event_stream import (
     HEARTBEAT_COMMENT,
     HEARTBEAT_SECONDS,
     RECONNECT_AFTER_ONE_SECOND,
-    is_set_within,
 )
 from touchstone.jobs.job_states import FINAL_STATES
 from touchstone.services.training.comparison.comparison_json import comparison_json
