@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
+from itertools import islice
 from typing import Final
 
 from touchstone.core.column_names import numbered_name
@@ -52,13 +53,13 @@ def detect_layout(beginning: str, delimiter: str | None = None) -> TableLayout |
     The delimiter is detected, too, unless it is given.
     """
     # Other characters than these line breaks, which `splitlines` would take for some, belong to the cells.
-    lines = io.StringIO(beginning, newline=None).readlines()
-    line_numbers = [number for number, line in enumerate(lines) if line.strip()][:_SAMPLE_LINES]
-    if not line_numbers:
+    numbered_lines = enumerate(io.StringIO(beginning, newline=None))
+    numbered_sample = list(islice((entry for entry in numbered_lines if entry[1].strip()), _SAMPLE_LINES))
+    if not numbered_sample:
         return None
 
-    sample = [lines[number] for number in line_numbers]
-    empty_lines = line_numbers[0]
+    sample = [line for _number, line in numbered_sample]
+    empty_lines, _first_line = numbered_sample[0]
     delimiter = delimiter or detect_delimiter(sample)
     rows = _parse(sample, delimiter)
     header, *other_rows = rows

@@ -1,6 +1,7 @@
 """The column of weights, which says how much each row counts while a model learns, and in the metrics."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from touchstone.learning.localized_text import localize
 from touchstone.learning.splits.folds import Fold, inner_folds
 from touchstone.learning.splits.split_rule import SplitRule
 from touchstone.learning.table_reader import Table
-from touchstone.learning.target import Floats, Target
+from touchstone.learning.target import Floats, Indices, Target
 from touchstone.learning.task_interface import Json
 from touchstone.messages.decisions import WEIGHTING_SENTENCE
 
@@ -45,6 +46,12 @@ def check_weights_of_folds(weights: Floats | None, name: str | None, rule: Split
         parts = [fold, *inner_folds(rule, fold.train, limit=len(fold.train))]
         if any(weights[rows].sum() == 0 for part in parts for rows in (part.train, part.test)):
             raise LearningError("sample_weights_one_sided", field="sample_weight", name=name)
+
+
+def counted_values(target: Target, rows: Indices, weights: Floats | None) -> set[Any]:
+    """Return the different values of the target in those of some rows whose weight is not 0."""
+    counted_rows = rows if weights is None else rows[weights[rows] > 0]
+    return set(target.values[counted_rows].tolist())
 
 
 def describe_weighting(name: str | None) -> Json | None:

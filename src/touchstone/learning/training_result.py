@@ -35,7 +35,7 @@ from touchstone.learning.localized_text import LocalizedText, localize
 from touchstone.learning.preparation import exclusion_reason
 from touchstone.learning.request_choices import ALGORITHM_BY_NAME, ENSEMBLE, METRIC_BY_NAME
 from touchstone.learning.request_definitions import chosen_features
-from touchstone.learning.sample_weights import describe_weighting
+from touchstone.learning.sample_weights import counted_values, describe_weighting
 from touchstone.learning.splits.folds import held_out_positions
 from touchstone.learning.splits.split_decision import GROUP_COLUMN_REASON
 from touchstone.learning.splits.split_effect import expected_effect_seconds, measure_split_effect
@@ -137,7 +137,8 @@ def _metrics(experiment: Experiment, search: SearchResult) -> Json:
 
     evaluated_classes = None
     if target.is_classification:
-        evaluated_classes = [_count_evaluated_classes(predictions) for predictions in model_predictions]
+        weights = experiment.data.weights
+        evaluated_classes = [len(counted_values(target, fold.test, weights)) for fold in experiment.folds]
     common = {"metric": metric, "evaluated_classes": evaluated_classes}
 
     if experiment.is_cross_validated:
@@ -155,12 +156,6 @@ def _metrics(experiment: Experiment, search: SearchResult) -> Json:
         thread_count=usable_core_count(),
     )
     return common | {"holdout": holdout, "baseline": baseline}
-
-
-def _count_evaluated_classes(predictions: Predictions) -> int:
-    """Return how many classes the test rows have, without rows whose weight is 0."""
-    truth = predictions.truth if predictions.weights is None else predictions.truth[predictions.weights > 0]
-    return len(np.unique(truth))
 
 
 def _validation_predictions(experiment: Experiment, search: SearchResult) -> Predictions | None:

@@ -10,10 +10,11 @@ from touchstone.learning.column_types import ColumnKind, ColumnSchema
 from touchstone.learning.experiment import FoldResult
 from touchstone.learning.fairness.group_warnings import group_warnings
 from touchstone.learning.localized_text import LocalizedText, localize
+from touchstone.learning.sample_weights import counted_values
 from touchstone.learning.splits.folds import Fold
 from touchstone.learning.splits.split_decision import GROUP_COLUMN_REASON
 from touchstone.learning.table_reader import Table
-from touchstone.learning.target import Floats, Indices, Target
+from touchstone.learning.target import Floats, Target
 from touchstone.learning.task_interface import Json
 from touchstone.messages.training_warnings import WARNINGS
 
@@ -39,12 +40,12 @@ def class_warnings(target: Target, folds: Sequence[Fold], weights: Floats | None
     Numbers to predict that are equal in all test rows are warned of, too. Rows whose weight is 0 do not count.
     """
     if not target.is_classification:
-        if any(len(_counted_values(target, fold.test, weights)) == 1 for fold in folds):
+        if any(len(counted_values(target, fold.test, weights)) == 1 for fold in folds):
             yield warning("one_value_evaluated")
         return
 
-    training_codes = [_counted_values(target, fold.train, weights) for fold in folds]
-    test_codes = [_counted_values(target, fold.test, weights) for fold in folds]
+    training_codes = [counted_values(target, fold.train, weights) for fold in folds]
+    test_codes = [counted_values(target, fold.test, weights) for fold in folds]
 
     never_learned = set().union(*(test - train for train, test in zip(training_codes, test_codes, strict=True)))
     if never_learned:
@@ -61,12 +62,6 @@ def class_warnings(target: Target, folds: Sequence[Fold], weights: Floats | None
     folds_of_one_class = sum(len(codes) == 1 for codes in test_codes)
     if folds_of_one_class and len(evaluated) > 1:
         yield warning("folds_of_one_class", folds=folds_of_one_class, all_folds=len(folds))
-
-
-def _counted_values(target: Target, rows: Indices, weights: Floats | None) -> set[Any]:
-    """Return the different values of the target in those of some rows that have a weight."""
-    counted_rows = rows if weights is None else rows[weights[rows] > 0]
-    return set(target.values[counted_rows].tolist())
 
 
 def _class_names(target: Target, codes: Set[int]) -> list[str]:

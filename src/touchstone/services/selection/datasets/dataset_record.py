@@ -94,6 +94,7 @@ class DatasetDraft(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Draft = TypeVar("Draft", bound=DatasetDraft)
+"""A draft, or a stored record, which a function returns as the same kind as it was given."""
 
 
 def with_declaration_times(draft: Draft, before: DatasetDraft) -> Draft:

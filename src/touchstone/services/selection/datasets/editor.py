@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from datetime import UTC, datetime
-from typing import Final, TypeVar
+from typing import Final
 from uuid import UUID
 
 from msgspec.structs import replace
@@ -24,6 +24,7 @@ from touchstone.services.selection.datasets.background_measurement import Backgr
 from touchstone.services.selection.datasets.dataset_record import (
     DatasetDraft,
     DatasetRecord,
+    Draft,
     with_declaration_times,
 )
 from touchstone.services.selection.datasets.declared_record import DeclaredRecord
@@ -45,7 +46,6 @@ from touchstone.services.selection.json_fields import with_service_members
 
 # How often a change measures a data file before it gives up, because others keep changing the record meanwhile.
 _MAX_MEASUREMENTS: Final = 5
-Draft = TypeVar("Draft", bound=DatasetDraft)
 
 
 class DatasetEditor:

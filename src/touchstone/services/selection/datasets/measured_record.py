@@ -1,13 +1,11 @@
 """The data file that a record names, and the measurement of it in the metadata of the record."""
 
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self
 
 from msgspec.structs import replace
 
-from touchstone.services.selection.datasets.dataset_record import DatasetDraft
+from touchstone.services.selection.datasets.dataset_record import DatasetDraft, Draft
 from touchstone.services.selection.files.measurement import MEASUREMENT_KEYS, Measurement
-
-Draft = TypeVar("Draft", bound=DatasetDraft)
 
 
 class DataFile(NamedTuple):

@@ -5,19 +5,16 @@ confirm it as a claim of somebody else.
 """
 
 from collections.abc import Collection
-from typing import TypeVar
 from uuid import UUID
 
 from msgspec.structs import replace
 
 from touchstone.core.evidence import CLAIMED_ATTRIBUTES
 from touchstone.database.engine import Writer
-from touchstone.services.selection.datasets.dataset_record import DatasetDraft, DatasetRecord
+from touchstone.services.selection.datasets.dataset_record import DatasetRecord, Draft
 from touchstone.services.selection.evidence.claim_records import ClaimDraft, ClaimStatus
 from touchstone.services.selection.evidence.declarations import declarations
 from touchstone.services.selection.evidence.record_claims import RecordClaims, is_same_value, new_claim, withdrawn
-
-Draft = TypeVar("Draft", bound=DatasetDraft)
 
 
 async def with_claims_of_administrator(

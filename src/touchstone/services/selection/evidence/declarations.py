@@ -4,20 +4,19 @@ They are not rows of the ledger but part of the record. A declaration becomes a 
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Final, TypeVar
+from typing import Final
 from uuid import UUID, uuid5
 
 import msgspec
 from msgspec.structs import replace
 
 from touchstone.core.evidence import CLAIMED_ATTRIBUTES, ClaimValue
-from touchstone.services.selection.datasets.dataset_record import AttributeValue, DatasetDraft, DatasetRecord
+from touchstone.services.selection.datasets.dataset_record import AttributeValue, DatasetRecord, Draft
 from touchstone.services.selection.evidence.claim_records import OPEN_STATUSES, ClaimRecord
 from touchstone.services.selection.evidence.record_claims import is_same_value
 
 # How often the same value can be declared again after its declaration was rejected or withdrawn.
 _MAX_REPETITIONS: Final = 100
-Draft = TypeVar("Draft", bound=DatasetDraft)
 
 
 def declarations(record: DatasetRecord, claims: Iterable[ClaimRecord]) -> list[ClaimRecord]:

@@ -2,19 +2,17 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Self, TypeVar
+from typing import Self
 from uuid import UUID, uuid4
 
 from msgspec.structs import replace
 
 from touchstone.core.evidence import AttributeEvidence, ClaimValue, EvidenceLevel
 from touchstone.database.engine import Reader, Writer
-from touchstone.services.selection.datasets.dataset_record import AttributeValue, DatasetDraft
+from touchstone.services.selection.datasets.dataset_record import AttributeValue, Draft
 from touchstone.services.selection.evidence import store
 from touchstone.services.selection.evidence.claim_records import OPEN_STATUSES, ClaimDraft, ClaimRecord, ClaimStatus
 from touchstone.services.selection.evidence.resolution import resolve_attribute
-
-Draft = TypeVar("Draft", bound=DatasetDraft)
 
 
 class RecordClaims:

@@ -6,7 +6,7 @@ makes is withdrawn, and only new ones are added.
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 from uuid import UUID
 
 from msgspec.structs import replace
@@ -15,7 +15,7 @@ from touchstone.core.attributes import NUMBERS
 from touchstone.core.evidence import ClaimValue, EvidenceLevel
 from touchstone.metadata.documents import Claim
 from touchstone.metadata.reading_protocol import ReadDataset
-from touchstone.services.selection.datasets.dataset_record import DatasetDraft, DatasetRecord
+from touchstone.services.selection.datasets.dataset_record import DatasetRecord, Draft
 from touchstone.services.selection.evidence.claim_records import (
     OPEN_STATUSES,
     ClaimDraft,
@@ -29,8 +29,6 @@ from touchstone.services.selection.evidence.declarations import without_declarat
 from touchstone.services.selection.evidence.ledger import draft_from_document
 from touchstone.services.selection.evidence.record_claims import is_same_value, new_claim, withdrawn
 from touchstone.services.selection.imports.document_entries import CLAIMED, DocumentEntry
-
-Draft = TypeVar("Draft", bound=DatasetDraft)
 
 
 class ClaimAuthor(NamedTuple):
