@@ -29,7 +29,7 @@ class Selection:
 
     def __init__(self) -> None:
         self.paths = {1: "table.csv", 2: "/etc/passwd", 3: "bomb.csv", 4: "crash.csv", 5: "gone.csv"}
-        self.paths |= {6: "strong.csv", 7: "similar.csv", 8: ""}
+        self.paths |= {6: "strong.csv", 7: "similar.csv", 8: "", 9: "equal.csv"}
         self.projects: dict[str, UUID] = {}
         self.ranking: list[int] = []
         self.suggestions: dict[int, dict[str, Any]] = {}  # the metadata of datasets
@@ -109,7 +109,7 @@ def data_root(tmp_path: Path) -> Path:
     folder.mkdir()
     rows = "\n".join(f"{n % 2},{n},{n % 3},x,{n % 5}" for n in range(40))
     # The tiny worker reports the name of the last column as the accuracy.
-    for name, accuracy in (("table", 0.3), ("similar", 0.28), ("strong", 0.9)):
+    for name, accuracy in (("table", 0.3), ("equal", 0.3), ("similar", 0.28), ("strong", 0.9)):
         (folder / f"{name}.csv").write_text(f"0,a,30,same,{accuracy}\n{rows}\n")
     for name in ("bomb", "crash"):
         (folder / f"{name}.csv").write_text(f"{name},b\n1,2\n")

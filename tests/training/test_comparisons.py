@@ -118,6 +118,20 @@ async def test_scores_that_may_differ_by_chance_are_reported_as_such(backends: B
     assert "not clearly better than a naive baseline" in final_comparison["summary"]
 
 
+async def test_equal_scores_share_the_first_place(backends: Backends) -> None:
+    """If several datasets share the best score, none of them is called the best one, and doubts name their model."""
+    async with backends.client() as client:
+        comparison = (await client.post("/compare", json={"dataset_ids": [1, 9, 7], "target": "0"})).json()
+    final_comparison = await wait_for_comparison(backends, comparison)
+    assert [dataset["place"] for dataset in final_comparison["datasets"]] == [1, 1, 3]
+    assert [dataset["overlaps_best"] for dataset in final_comparison["datasets"]] == [False, False, True]
+    assert final_comparison["best_dataset_id"] is None
+    summary = final_comparison["summary"]
+    assert "“Dataset 1”, “Dataset 9” give equally good models: Accuracy 0.3. " in summary
+    assert "“Dataset 7” may be chance" in summary
+    assert "About the model of “Dataset 9”: This is not clearly better than a naive baseline" in summary
+
+
 async def test_the_first_tables_of_a_ranking_are_compared(backends: Backends) -> None:
     """Datasets without a table are skipped; tables that cannot be trained on are listed with the reason."""
     project_id = new_project(backends, 8, 7, 1, 6, 3)

@@ -30,10 +30,15 @@ COMPARISON_TEXTS: Final[Mapping[str, Text]] = {
         "« {name} » donne le meilleur modèle : {metric} {value} (intervalle à 95 % : {low} à {high}).",
         "“{name}” gives the best model: {metric} {value} (95% interval: {low} to {high}).",
     ),
+    "shared_best": (
+        "{names} donnent des modèles également bons : {metric} {value}.",
+        "{names} give equally good models: {metric} {value}.",
+    ),
     "overlapping": (
         "L’écart avec {names} peut être dû au hasard : les intervalles se recoupent.",
         "The difference from {names} may be chance: the intervals overlap.",
     ),
+    "about_model": ("Sur le modèle de « {name} » :", "About the model of “{name}”:"),
     "quoted_name": ("« {name} »", "“{name}”"),
     "not_better_than_baseline": (
         "Ce n’est pas nettement mieux qu’une référence naïve, qui ignore toutes les colonnes ({baseline}).",

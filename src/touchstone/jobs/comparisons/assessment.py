@@ -1,4 +1,4 @@
-"""Which dataset of a comparison trains best, and whether the difference from the others can be chance."""
+"""Which datasets of a comparison train best, and whether the difference from the others can be chance."""
 
 from collections.abc import Sequence
 
@@ -44,19 +44,24 @@ class AssessedDataset(Struct, frozen=True, kw_only=True):
 
 
 class Assessment(Struct, frozen=True, kw_only=True):
-    """The datasets of a comparison with their scores, and the one with the best score.
+    """The datasets of a comparison with their scores, and those with the best score.
 
     `metrics` are the metrics by which they were measured; with more than one, the scores cannot be compared and there
-    is no best one.
+    is no best one. `best` has several datasets if they share the best score.
     """
 
     metrics: Sequence[str]
     datasets: Sequence[AssessedDataset]
-    best: AssessedDataset | None
+    best: Sequence[AssessedDataset]
+
+    @property
+    def best_dataset_id(self) -> int | None:
+        """The id of the dataset with the best score, or None if there is none, or if several share it."""
+        return self.best[0].dataset.dataset_id if len(self.best) == 1 else None
 
 
 def assess(comparison: Comparison) -> Assessment:
-    """Compare the scores that the trainings of a comparison have reached so far, and find the best one.
+    """Compare the scores that the trainings of a comparison have reached so far, and find the best ones.
 
     There is no best dataset if no training has a score yet, or if the scores have different metrics.
     """
@@ -66,12 +71,12 @@ def assess(comparison: Comparison) -> Assessment:
 
     are_comparable = len(metrics) == 1
     if not are_comparable:
-        return Assessment(metrics=metrics, datasets=datasets, best=None)
+        return Assessment(metrics=metrics, datasets=datasets, best=[])
 
     best_score = min(scores, key=_sort_key)
     placed_datasets = [_place(dataset, scores, best_score) for dataset in datasets]
-    best_dataset = next(dataset for dataset in placed_datasets if dataset.score is best_score)
-    return Assessment(metrics=metrics, datasets=placed_datasets, best=best_dataset)
+    best_datasets = [dataset for dataset in placed_datasets if dataset.place == 1]
+    return Assessment(metrics=metrics, datasets=placed_datasets, best=best_datasets)
 
 
 def _score_of(dataset: ComparedDatasetRecord) -> Score | None:
@@ -112,13 +117,12 @@ def _place(item: AssessedDataset, scores: Sequence[Score], best_score: Score) ->
 
     better_count = sum(1 for other in scores if _sort_key(other) < _sort_key(score))
     equal_count = sum(1 for other in scores if other.value == score.value)
-    is_best = score is best_score
     return AssessedDataset(
         dataset=item.dataset,
         score=score,
         place=1 + better_count,
         tied_with=equal_count - 1,
-        overlaps_best=not is_best and _overlap(score, best_score),
+        overlaps_best=better_count > 0 and _overlap(score, best_score),
     )
 
 

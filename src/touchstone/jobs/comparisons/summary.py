@@ -1,6 +1,6 @@
 """The sentences that say which dataset of a comparison trains best, and how sure that is."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from touchstone.jobs.comparisons.assessment import AssessedDataset, Assessment, Score
 from touchstone.jobs.comparisons.comparison_records import Comparison
@@ -17,7 +17,7 @@ def summarize(comparison: Comparison, assessment: Assessment, locale: str) -> st
 
 
 def _sentences(comparison: Comparison, assessment: Assessment, locale: str) -> Iterable[str]:
-    """Yield the sentences of the summary: how many trainings have ended, and which dataset is the best one so far."""
+    """Yield the sentences of the summary: how many trainings have ended, and which datasets are the best so far."""
     done_count = sum(1 for dataset in comparison.trained if dataset.is_done)
     total_count = len(comparison.trained)
     if done_count < total_count:
@@ -26,33 +26,55 @@ def _sentences(comparison: Comparison, assessment: Assessment, locale: str) -> I
     if len(assessment.metrics) > 1:
         labels = ", ".join(_metric_label(metric, locale) for metric in assessment.metrics)
         yield comparison_text("different_metrics", locale, metrics=labels)
-    elif assessment.best is not None:
-        yield from _best_sentences(assessment, assessment.best, locale)
+    elif assessment.best:
+        yield from _best_sentences(assessment, locale)
+        yield from _doubts(assessment.best, locale)
+        if len(_scored_datasets(assessment)) > 1:
+            yield comparison_text("own_rows", locale)
     elif done_count == total_count:
         yield comparison_text("none_succeeded", locale)
 
 
-def _best_sentences(assessment: Assessment, best: AssessedDataset, locale: str) -> Iterable[str]:
-    """Yield the sentences about the dataset with the best score, and the reasons to doubt that it is the best."""
-    assert best.score is not None
-    other_datasets = [dataset for dataset in assessment.datasets if dataset.score is not None and dataset is not best]
+def _scored_datasets(assessment: Assessment) -> Sequence[AssessedDataset]:
+    """Return the datasets whose models have a score."""
+    return [dataset for dataset in assessment.datasets if dataset.score is not None]
 
-    key = "best" if other_datasets else "only_score"
-    yield comparison_text(key, locale, name=best.dataset.dataset_name, **_score_facts(best.score, locale))
 
-    overlapping_names = [other.dataset.dataset_name for other in other_datasets if other.overlaps_best]
-    if overlapping_names:
-        yield comparison_text("overlapping", locale, names=_enumerate(overlapping_names, locale))
+def _best_sentences(assessment: Assessment, locale: str) -> Iterable[str]:
+    """Yield the sentences about the datasets with the best score, and about those that may be as good."""
+    score = assessment.best[0].score
+    assert score is not None
+    if len(assessment.best) > 1:
+        names = _enumerate(assessment.best, locale)
+        yield comparison_text("shared_best", locale, names=names, **_score_facts(score, locale))
+    else:
+        key = "best" if len(_scored_datasets(assessment)) > 1 else "only_score"
+        name = assessment.best[0].dataset.dataset_name
+        yield comparison_text(key, locale, name=name, **_score_facts(score, locale))
 
-    if best.score.baseline is not None and not best.score.beats_baseline:
-        baseline = format_decimal(best.score.baseline, locale)
+    overlapping_datasets = [dataset for dataset in assessment.datasets if dataset.overlaps_best]
+    if overlapping_datasets:
+        yield comparison_text("overlapping", locale, names=_enumerate(overlapping_datasets, locale))
+
+
+def _doubts(best_datasets: Sequence[AssessedDataset], locale: str) -> Iterable[str]:
+    """Yield the reasons to doubt the models with the best score, which are named if there are several."""
+    for dataset in best_datasets:
+        sentences = list(_doubts_about_model(dataset, locale))
+        if sentences and len(best_datasets) > 1:
+            yield comparison_text("about_model", locale, name=dataset.dataset.dataset_name)
+        yield from sentences
+
+
+def _doubts_about_model(dataset: AssessedDataset, locale: str) -> Iterable[str]:
+    """Yield the reasons to doubt a model: it hardly beats the baseline, or it comes with warnings."""
+    score = dataset.score
+    if score is not None and score.baseline is not None and not score.beats_baseline:
+        baseline = format_decimal(score.baseline, locale)
         yield comparison_text("not_better_than_baseline", locale, baseline=baseline)
 
-    if best.dataset.warnings:
-        yield comparison_text("with_warnings", locale, count=len(best.dataset.warnings))
-
-    if other_datasets:
-        yield comparison_text("own_rows", locale)
+    if dataset.dataset.warnings:
+        yield comparison_text("with_warnings", locale, count=len(dataset.dataset.warnings))
 
 
 def _score_facts(score: Score, locale: str) -> Json:
@@ -70,6 +92,6 @@ def _metric_label(metric: str, locale: str) -> str:
     return METRIC_BY_NAME[metric].label[LOCALES.index(locale)]
 
 
-def _enumerate(names: Iterable[str], locale: str) -> str:
-    """Return names of datasets in the quotation marks of a language, with commas between them."""
-    return ", ".join(comparison_text("quoted_name", locale, name=name) for name in names)
+def _enumerate(datasets: Iterable[AssessedDataset], locale: str) -> str:
+    """Return the names of datasets in the quotation marks of a language, with commas between them."""
+    return ", ".join(comparison_text("quoted_name", locale, name=item.dataset.dataset_name) for item in datasets)

@@ -92,7 +92,7 @@ def _reported_comparison(comparison: Comparison) -> ReportedModelComparison:
         finished_at=comparison.finished_at,
         models=[_reported_model(item) for item in best_first],
         left_out=[_reported_omission(dataset) for dataset in comparison.left_out],
-        best_dataset_id=assessment.best.dataset.dataset_id if assessment.best else None,
+        best_dataset_id=assessment.best_dataset_id,
         summary={locale: summarize(comparison, assessment, locale) for locale in LOCALES},
     )
 

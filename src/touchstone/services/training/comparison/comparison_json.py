@@ -27,7 +27,7 @@ def comparison_json(comparison: Comparison, locale: str) -> Json:
         "finished_at": comparison.finished_at,
         "datasets": [_dataset_json(item, locale) for item in assessment.datasets],
         "left_out": [_left_out_json(dataset, locale) for dataset in comparison.left_out],
-        "best_dataset_id": assessment.best.dataset.dataset_id if assessment.best else None,
+        "best_dataset_id": assessment.best_dataset_id,
         "summary": summarize(comparison, assessment, locale),
     }
 

@@ -83,7 +83,9 @@ class TrainingComparisonView(BaseModel):
     finished_at: datetime | None
     datasets: list[ComparedTrainingView]
     left_out: list[LeftOutView]
-    best_dataset_id: int | None
+    best_dataset_id: int | None = Field(
+        description="The dataset with the best score; null if no training has a score yet, or if several share it."
+    )
     summary: str = Field(description="Which dataset trains best, and how sure that is, in the caller's language.")
 
 
