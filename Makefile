@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 UV := $(BIN)/uv
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test quick coverage remaining wheel check format bench lock clean
+.PHONY: help serve test quick coverage wheel check format bench lock clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -28,9 +28,6 @@ quick: $(VENV)/.dev ## Run the tests that find most mistakes
 
 coverage: $(VENV)/.dev ## Run the folders of the quick tests, and report which branches they miss
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --databases sqlite --topologies embedded --cov=touchstone --cov-branch --cov-report=term:skip-covered $(QUICK) $(ARGS)
-
-remaining: ## Run the tests that `coverage` leaves out
-	$(MAKE) test ARGS='--after-quick "$(QUICK)" $(ARGS)'
 
 wheel: $(VENV)/.dev ## Build the wheel, and install it instead of the editable source
 	rm -rf dist

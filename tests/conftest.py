@@ -47,7 +47,6 @@ SLOWEST_FILES = (
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--databases", default=",".join(DATABASES), help="comma-separated: sqlite, postgresql")
     parser.addoption("--topologies", default=",".join(TOPOLOGIES), help="comma-separated: embedded, split")
-    parser.addoption("--after-quick", default="", help="leave out what `make quick` runs: its folders, space-separated")
     parser.addoption("--long", action="store_true", help="run the long form of tests that have one")
 
 
@@ -76,31 +75,15 @@ def combine_variants(databases: Sequence[str], topologies: Sequence[str], *, eve
     return list(zip(databases, topologies, strict=True))
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Begin with the slowest files, and deselect the tests that the quick run has executed, if there was one."""
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the slowest files."""
     items.sort(key=_order_of_file)
-
-    quick_paths = [config.rootpath / name for name in config.getoption("--after-quick").split()]
-    quick_items = [item for item in items if _is_quick(item, quick_paths)]
-    if quick_items:
-        config.hook.pytest_deselected(items=quick_items)
-        items[:] = [item for item in items if not _is_quick(item, quick_paths)]
 
 
 def _order_of_file(item: pytest.Item) -> int:
     """Return the position of a test's file among the slowest files, which come before all others."""
     name = item.path.relative_to(Path(__file__).parent).as_posix()
     return SLOWEST_FILES.index(name) if name in SLOWEST_FILES else len(SLOWEST_FILES)
-
-
-def _is_quick(item: pytest.Item, quick_paths: Sequence[Path]) -> bool:
-    """Return whether a test is in one of these paths, and is not a variant that the quick run leaves out."""
-    variant = getattr(item, "callspec", None)
-    parameters = variant.params if variant else {}
-    is_quick_variant = (
-        parameters.get("database_kind", "sqlite") == "sqlite" and parameters.get("topology", "embedded") == "embedded"
-    )
-    return is_quick_variant and any(item.path.is_relative_to(path) for path in quick_paths)
 
 
 def missing(what: str) -> None:
