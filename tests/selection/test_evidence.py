@@ -422,6 +422,7 @@ async def test_claims_wait_for_confirmation(
     await post_claim(bob, record["id"], attribute="transparency")
     quoted_claim = await post_claim(ada, record["id"])
     await post_claim(ada, record["id"], attribute="user_control", quote=None)
+    await post_claim(ada, record["id"], attribute="security_measures_in_place", scope="annotators")
     path = "/evidence/proposals?awaiting=confirmation"
     async with calling_as(selection, CURATOR) as curator, calling_as(selection, OTHER_CURATOR) as other_curator:
         own_claim = await post_claim(curator, record["id"], attribute="accountability_defined")
