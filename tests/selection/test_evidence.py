@@ -260,6 +260,23 @@ async def test_an_administrator_declares_nothing_for_the_creator(selection: Sele
         assert (emptied_record["year"], emptied_record["instances_number"]) == (None, None)
 
 
+async def test_the_state_names_the_creators_newest_declaration(
+    selection: Selection, ada: httpx2.AsyncClient, bob: httpx2.AsyncClient
+) -> None:
+    """A creator may declare by a claim as well; what others claim is not declared by the creator."""
+    record = await create_record(ada, year=2000)
+    await post_claim(ada, record["id"], attribute="year", value=2010)
+    await post_claim(ada, record["id"], attribute="citations", value=20)
+    foreign_claim = await post_claim(bob, record["id"], attribute="features_number", value=9)
+    await review_claim(ada, foreign_claim, "accept")
+
+    states = (await evidence(ada, record["id"]))["attributes"]
+    shown_and_declared = {
+        name: (states[name]["value"], states[name]["declared"]) for name in ("year", "citations", "features_number")
+    }
+    assert shown_and_declared == {"year": (2010, 2010), "citations": (20, 20), "features_number": (9, None)}
+
+
 async def test_numbers(selection: Selection, ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:
     """The record shows the creator's number; without one it shows the newest that was accepted."""
     record = await create_record(ada)
