@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
-from touchstone.http.joined_writes import MAX_HELD_BYTES, JoiningTransport
+from touchstone.http.joined_writes import MAX_PENDING_BYTES, JoiningTransport
 
 
 class Connection(NamedTuple):
@@ -65,7 +65,7 @@ async def test_a_small_chunk_is_sent_soon_even_if_nothing_follows() -> None:
 
 
 async def test_the_order_of_small_and_large_chunks_is_kept() -> None:
-    chunks = [b"a", b"b" * (MAX_HELD_BYTES + 1), b"c" * (2 * MAX_HELD_BYTES), b"d", b"e", b"f"]
+    chunks = [b"a", b"b" * (MAX_PENDING_BYTES + 1), b"c" * (2 * MAX_PENDING_BYTES), b"d", b"e", b"f"]
     async with connected() as connection:
         for chunk in chunks:
             connection.transport.write(chunk)

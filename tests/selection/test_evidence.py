@@ -496,7 +496,7 @@ async def test_a_new_name_reaches_the_records(database: Database, ada: httpx2.As
     await insert_user(database, ADA, "Ada")
     record = await create_record(ada)
     async with database.writing() as transaction:
-        await user_store.update_profile(transaction, ADA, {"pseudo": "Countess"})
+        await user_store.update_user(transaction, ADA, pseudo="Countess")
         await change_counters.increment_version(transaction, change_counters.NAMES)
     renamed_record = record | {"declared_by": {"id": str(ADA), "pseudo": "Countess"}}
     await wait_for_response(ada, f"/datasets/{record['id']}", renamed_record)

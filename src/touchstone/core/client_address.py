@@ -152,7 +152,7 @@ def parse_address(text: str) -> Address | None:
 
 
 @functools.lru_cache(maxsize=10_000)
-def address_block(client_address: str) -> str:
+def rate_limit_key(client_address: str) -> str:
     """Return the key under which rate and connection limits count a client.
 
     An IPv4 client is counted by its address. An IPv6 client is counted by its /64 network, because providers give

@@ -1,6 +1,6 @@
-"""The server's stop event, which handlers of long responses watch so that they end when the server stops.
+"""The server's stop event, which lets long responses end when the server stops.
 
-The server puts it into the state of each request's scope (ASGI lifespan protocol, section "Lifespan State").
+The server stores it in the state of each request's scope (ASGI lifespan protocol, section "Lifespan State").
 """
 
 import asyncio

@@ -6,13 +6,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from touchstone.core.errors import ServiceError
 from touchstone.core.settings import Settings
-from touchstone.http.admission import SamePlaceMiddleware
+from touchstone.http.admission import SameTicketMiddleware
 from touchstone.http.error_responses import error_response
 from touchstone.http.middleware import BodyPaths, EdgeMiddleware, client_address
 from touchstone.services.gateway.app import Gateway
-from touchstone.services.gateway.public_routes import LARGE_BODIES, STREAMED_BODIES
+from touchstone.services.gateway.public_routes import LARGE_BODY_PATHS, STREAMED_BODY_PATHS
 from touchstone.startup.open_services import OpenServices
-from touchstone.web.app import LARGE_BODIES as LARGE_PAGES
+from touchstone.web.app import LARGE_BODY_PATHS as LARGE_PAGES
 from touchstone.web.app import WebApp
 from touchstone.web.cookies import authorization_headers
 from touchstone.web.public_records import PublicRecords
@@ -22,7 +22,7 @@ async def open_public_site(settings: Settings, gateway: Gateway, services: OpenS
     """Open the web pages, and return the application that serves them together with the API of the gateway."""
     # While a page waits for the API, both count as one request. If the API request were a second one, it could have
     # to wait for its turn until other pages finish, which wait for their own API requests.
-    api_for_pages = SamePlaceMiddleware(gateway.app)
+    api_for_pages = SameTicketMiddleware(gateway.app)
     public_records = PublicRecords(gateway.selection) if settings.public_pages == "open" else None
     pages = await services.add(WebApp.open(settings, api_for_pages, public_records))
 
@@ -30,7 +30,7 @@ async def open_public_site(settings: Settings, gateway: Gateway, services: OpenS
     return EdgeMiddleware(
         site,
         settings,
-        body_paths=BodyPaths(LARGE_BODIES | LARGE_PAGES, STREAMED_BODIES),
+        body_paths=BodyPaths(LARGE_BODY_PATHS | LARGE_PAGES, STREAMED_BODY_PATHS),
         respond_to_error=site.error_response,
         caller_of=site.caller_of,
     )

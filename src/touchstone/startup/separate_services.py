@@ -11,14 +11,14 @@ from touchstone.core.settings import Settings, SettingsError
 from touchstone.database.engine import Database
 from touchstone.http.middleware import BodyPaths, EdgeMiddleware, client_address
 from touchstone.http.same_installation_check import (
-    PartIdentity,
-    PartIdentityMiddleware,
+    BackendIdentity,
+    BackendIdentityMiddleware,
     check_same_installation,
     read_or_create_installation_id,
 )
 from touchstone.http.upstream import AbsentBackend, RemoteBackend, Upstream
 from touchstone.services.gateway.app import Gateway
-from touchstone.services.gateway.public_routes import BACKENDS, LARGE_BODIES, STREAMED_BODIES
+from touchstone.services.gateway.public_routes import BACKENDS, LARGE_BODY_PATHS, STREAMED_BODY_PATHS
 from touchstone.services.selection.app import Selection
 from touchstone.startup.database_preparation import open_prepared_database
 from touchstone.startup.open_services import JOB_BACKENDS, Backend, OpenServices
@@ -63,7 +63,7 @@ async def open_backend(name: str, settings: Settings) -> AsyncIterator[ASGIApp]:
         yield EdgeMiddleware(
             identified_backend,
             backend_server_settings(settings),
-            body_paths=BodyPaths(LARGE_BODIES, STREAMED_BODIES),
+            body_paths=BodyPaths(LARGE_BODY_PATHS, STREAMED_BODY_PATHS),
             caller_of=forwarded_caller_of,
         )
 
@@ -75,8 +75,8 @@ def _identify_backend(backend: Backend, name: str, settings: Settings) -> ASGIAp
     """
     tokens = _internal_tokens(settings)
     installation_id = read_or_create_installation_id(settings.data_dir)
-    identity = PartIdentity(name, installation_id, has_key=tokens is not None)
-    return PartIdentityMiddleware(backend.app, tokens, identity)
+    identity = BackendIdentity(name, installation_id, has_key=tokens is not None)
+    return BackendIdentityMiddleware(backend.app, tokens, identity)
 
 
 async def _open_single_backend(name: str, settings: Settings, database: Database, services: OpenServices) -> Backend:

@@ -52,7 +52,7 @@ async def login(credentials: LoginBody, request: Request, response: Response, ct
     network address have failed.
     """
     device_cookie = request.cookies.get(device_cookies.COOKIE_NAME)
-    device_nonce = await _recognise_device(device_cookie, credentials.username, ctx)
+    device_nonce = await _recognize_device(device_cookie, credentials.username, ctx)
 
     # The throttle counts the attempt if the password is wrong, and refuses it after too many of those.
     account = accounts.fold_email(credentials.username)
@@ -114,7 +114,7 @@ async def reset_password(body: PasswordReset, ctx: Context) -> None:
     ctx.state.authenticator.clear_cache()
 
 
-async def _recognise_device(cookie: str | None, email: str, ctx: GatewayContext) -> str | None:
+async def _recognize_device(cookie: str | None, email: str, ctx: GatewayContext) -> str | None:
     """Return the random id of a device on which the user with this e-mail address has signed in before.
 
     The result is None for a device without a cookie, or with a cookie that is not about this user.

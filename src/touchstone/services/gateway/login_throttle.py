@@ -13,7 +13,7 @@ from limits import RateLimitItem, RateLimitItemPerHour, RateLimitItemPerMinute
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 
-from touchstone.core.client_address import address_block
+from touchstone.core.client_address import rate_limit_key
 from touchstone.core.errors import InvalidCredentials, InvalidResetToken, TooManyAttempts, WrongPassword
 
 # Failures within five minutes: by account and client, by client, by known device, and with reset tokens by client.
@@ -49,20 +49,20 @@ class LoginThrottle:
         Raises:
             TooManyAttempts: there were too many failures, so the password is not checked.
         """
-        client_block = address_block(client_address)
-        account_and_client = hashlib.sha256(f"{client_block} {account}".encode()).hexdigest()
-        counters: list[tuple[RateLimitItem, str]] = [(ACCOUNT_LIMIT, account_and_client), (CLIENT_LIMIT, client_block)]
+        client_key = rate_limit_key(client_address)
+        account_key = hashlib.sha256(f"{client_key} {account}".encode()).hexdigest()
+        counters: list[tuple[RateLimitItem, str]] = [(ACCOUNT_LIMIT, account_key), (CLIENT_LIMIT, client_key)]
         if device is not None:
             counters.append((DEVICE_LIMIT, device))
 
         # Attempts wait for each other: guesses sent in parallel must not all pass before the first failure is counted.
-        lock_key = device or account_and_client
+        lock_key = device or account_key
         lock = self._locks.setdefault(lock_key, asyncio.Lock())
         async with lock:
             is_trusted_device = device is not None and self._limiter.test(DEVICE_LIMIT, device)
             if not is_trusted_device:
-                self._check_limit(ACCOUNT_LIMIT, account_and_client)
-                self._check_limit(CLIENT_LIMIT, client_block)
+                self._check_limit(ACCOUNT_LIMIT, account_key)
+                self._check_limit(CLIENT_LIMIT, client_key)
 
             try:
                 yield
@@ -78,13 +78,13 @@ class LoginThrottle:
         Raises:
             TooManyAttempts: there were too many failures, so the token is not checked.
         """
-        client_block = address_block(client_address)
-        self._check_limit(RESET_LIMIT, client_block)
+        client_key = rate_limit_key(client_address)
+        self._check_limit(RESET_LIMIT, client_key)
 
         try:
             yield
         except InvalidResetToken:
-            self._limiter.hit(RESET_LIMIT, client_block)
+            self._limiter.hit(RESET_LIMIT, client_key)
             raise
 
     def count_registration(self, client_address: str) -> None:
@@ -95,10 +95,10 @@ class LoginThrottle:
         Raises:
             TooManyAttempts: the client has made too many registrations within an hour.
         """
-        client_block = address_block(client_address)
-        is_admitted = self._limiter.hit(self._registration_limit, client_block)
+        client_key = rate_limit_key(client_address)
+        is_admitted = self._limiter.hit(self._registration_limit, client_key)
         if not is_admitted:
-            self._check_limit(self._registration_limit, client_block)
+            self._check_limit(self._registration_limit, client_key)
 
     def _check_limit(self, limit: RateLimitItem, key: str) -> None:
         """Check that the counter with this key has not reached its limit.

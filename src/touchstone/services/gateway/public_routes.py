@@ -194,12 +194,12 @@ PUBLIC_ROUTES: Final[tuple[PublicRoute, ...]] = (
 )
 
 
-def _addresses_of_bodies(routes: Iterable[PublicRoute]) -> frozenset[str]:
+def _body_paths(routes: Iterable[PublicRoute]) -> frozenset[str]:
     """Return the public and the backend's addresses of some routes without a trailing slash, as limits look them up."""
     return frozenset(address.rstrip("/") for route in routes for address in (*route.addresses, route.target))
 
 
-LARGE_BODIES: Final = _addresses_of_bodies(route for route in PUBLIC_ROUTES if route.has_large_body)
+LARGE_BODY_PATHS: Final = _body_paths(route for route in PUBLIC_ROUTES if route.has_large_body)
 """The addresses whose body may be as large as an upload."""
-STREAMED_BODIES: Final = _addresses_of_bodies(route for route in PUBLIC_ROUTES if route.streams_body)
+STREAMED_BODY_PATHS: Final = _body_paths(route for route in PUBLIC_ROUTES if route.streams_body)
 """The addresses whose body may be of any length, because it is processed while it arrives."""
