@@ -35,7 +35,7 @@ def read_csv(stream: BinaryIO, delimiter: str | None = None) -> TableContent:
 
     cells = _read_cells(stream, layout, encoding)
     names = layout.names
-    if layout.rows_are_wider:
+    if layout.has_extra_field:
         names, cells = _resolve_extra_field(names, cells)
     check_size(columns=len(names), rows=len(cells[0]))
 
