@@ -154,7 +154,7 @@ async def claim_next(
             )
             .returning(*jobs.c)
         )
-        row = await transaction.returning(statement)
+        row = await transaction.fetch_returned_row(statement)
         if row is None:
             return None
 

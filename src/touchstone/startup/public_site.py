@@ -1,4 +1,4 @@
-"""The web pages and the public API, which share one address."""
+"""The public site, which combines the web pages and the public API at one address."""
 
 from collections.abc import Awaitable, Hashable
 
@@ -20,8 +20,8 @@ from touchstone.web.public_records import PublicRecords
 
 async def open_public_site(settings: Settings, gateway: Gateway, services: OpenServices) -> ASGIApp:
     """Open the web pages, and return the application that serves them together with the API of the gateway."""
-    # While a page waits for the API, both count as one request. If the API request were a second one, it could have
-    # to wait for its turn until other pages finish, which wait for their own API requests.
+    # A page and its API requests count as one request. Otherwise, the API requests of all running pages could have to
+    # wait until another page finishes, which would be a deadlock.
     api_for_pages = SameTicketMiddleware(gateway.app)
     public_records = PublicRecords(gateway.selection) if settings.public_pages == "open" else None
     pages = await services.add(WebApp.open(settings, api_for_pages, public_records))
@@ -37,7 +37,7 @@ async def open_public_site(settings: Settings, gateway: Gateway, services: OpenS
 
 
 class PublicSite:
-    """The pages under `/app/` and the API beside them, on one address."""
+    """The web pages under `/app/` and the API at one address."""
 
     def __init__(self, pages: WebApp, gateway: Gateway) -> None:
         self.pages = pages
@@ -49,13 +49,13 @@ class PublicSite:
         return app(scope, receive, send)
 
     def error_response(self, error: ServiceError, scope: Scope) -> ASGIApp:
-        """Return the response to a request that is refused before it reaches the pages or the gateway."""
+        """Return the response for a request that is refused before it reaches the pages or the gateway."""
         if _is_page(scope):
             return self.pages.refusal(error, scope)
         return error_response(error, scope)
 
     def caller_of(self, scope: Scope) -> Hashable:
-        """Return the user who was recognised a moment ago for the same credentials, or else the client's address."""
+        """Return the user with a cached authentication for these credentials, or else the client's address."""
         headers = authorization_headers(scope) if _is_page(scope) else scope["headers"]
         return self.gateway.known_user(headers) or client_address(scope)
 

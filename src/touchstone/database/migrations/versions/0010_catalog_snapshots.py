@@ -1,4 +1,4 @@
-"""List the files in which the index of the catalog was saved, so that a file of another database is recognised."""
+"""List the files with the saved index of the catalog, so that a file of another database is recognized."""
 
 import sqlalchemy as sa
 from alembic import op
