@@ -11,7 +11,10 @@ _LARGEST_INTEGER: Final = 2**53 - 1
 
 
 def canonical_json(value: Any) -> bytes:
-    """Encode a value as canonical JSON. It may contain structs, times and UUIDs, but no infinite numbers."""
+    """Encode a value as canonical JSON.
+
+    It may contain structs, times and UUIDs, but no infinite numbers.
+    """
     json_value = msgspec.to_builtins(value)
     return rfc8785.dumps(_round_large_integers(json_value))
 

@@ -116,7 +116,7 @@ class TrustedProxies:
         return forwarded_scope
 
     def _trusts_peer(self, peer_address: str | None) -> bool:
-        """Return whether the peer of a connection is a trusted proxy, where None is the peer of a unix socket."""
+        """Return whether the peer, or None for a unix socket, is a trusted proxy."""
         if peer_address is None:
             return self.is_unix_socket_trusted
 
@@ -129,7 +129,7 @@ class TrustedProxies:
 
 @functools.lru_cache(maxsize=10_000)
 def parse_address(text: str) -> Address | None:
-    """Parse an IP address with or without a port, such as `192.0.2.1:5678`, or return None for any other string.
+    """Parse an IP address with or without a port, or return None for any other string.
 
     All forms of an address have the same result, so that one client cannot appear as several. An IPv4 address mapped to
     IPv6 (`::ffff:192.0.2.1`) is returned as IPv4, and an IPv6 address is returned without its zone (`%eth0`).
@@ -205,7 +205,7 @@ def _read_forwarded_for(headers: Headers) -> list[str]:
 
 
 def _read_forwarded_scheme(headers: Headers) -> str | None:
-    """Return the scheme in `X-Forwarded-Proto`, or None if it is missing, repeated or neither http nor https."""
+    """Return the scheme in `X-Forwarded-Proto`, or None if it is missing, repeated or invalid."""
     header_values = [value for name, value in headers if name == _FORWARDED_PROTO_HEADER]
     if len(header_values) != 1:
         return None

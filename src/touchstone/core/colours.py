@@ -1,4 +1,4 @@
-"""The colours of the pages, the charts and the chart specs of the API, in the light and the dark theme.
+"""The colours of the pages and charts, in the light and the dark theme.
 
 Each colour has one meaning, which is also conveyed by a sign, a word, a dash or a number. The colours of `ROLES` are
 from Okabe and Ito (2008), and the colours of `CLASSES` from Tol's muted scheme (2021). Both can be distinguished with

@@ -18,7 +18,10 @@ def one_line_name(name: str) -> str:
 
 
 def unique_names(names: Iterable[str]) -> list[str]:
-    """Return unique names on one line. Empty names are numbered, and repeated names get a numeric suffix."""
+    """Return unique names on one line.
+
+    Empty names are numbered, and repeated names get a numeric suffix.
+    """
     unique: list[str] = []
     used_names: set[str] = set()
     for position, name in enumerate(names, start=1):

@@ -1,4 +1,4 @@
-"""Child processes for untrusted input, with limits on memory and time, and without the service's secrets.
+"""Child processes for untrusted input, with limits on memory and time and without secrets.
 
 The parent starts a module with `start_confined_module`, and the module calls `limit_this_process` before it reads any
 input.
@@ -27,7 +27,10 @@ _TIMEOUT_SIGNALS: Final = (signal.SIGXCPU, signal.SIGKILL, signal.SIGALRM)
 
 
 class ProcessLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """The limits of a confined process. The memory limit applies to the address space, including libraries."""
+    """The limits of a confined process.
+
+    The memory limit applies to the address space, including libraries.
+    """
 
     memory_bytes: int = 3 * 2**30
     cpu_seconds: int = 60
@@ -37,7 +40,7 @@ class ProcessLimits(msgspec.Struct, frozen=True, kw_only=True):
 async def start_confined_module(
     module: str, argument: str, *, descriptors: Sequence[int] = (), has_input: bool = False
 ) -> asyncio.subprocess.Process:
-    """Start a Python process that runs a module with one argument and writes its reply to its standard output.
+    """Start a Python process that runs a module and writes a reply to its standard output.
 
     Args:
         module: the name of the module.

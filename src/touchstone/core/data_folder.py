@@ -58,7 +58,7 @@ def _check_writable(folder: Path) -> None:
 
 
 def _find_service_files(data_folder: Path, database_path: str | None) -> Iterator[Path]:
-    """Yield the paths of the data folder, the service's files and folders in it, and the SQLite database files.
+    """Yield the paths of the data folder, the service's files in it, and the SQLite database.
 
     Some of the paths may not exist.
     """

@@ -1,4 +1,4 @@
-"""Detection of the layout of delimited text: the delimiter, the column names, and whether there is a header."""
+"""Detection of the layout of delimited text, such as the delimiter and the header."""
 
 import csv
 import io
@@ -105,7 +105,7 @@ def detect_delimiter(lines: Sequence[str]) -> str:
     """
 
     def rank_delimiter(delimiter: str) -> tuple[bool, float, int]:
-        """Return the consistency with the quoting, the share of lines with the usual field count, and that count."""
+        """Return the sort key of a delimiter, where larger is better."""
         is_consistent = _is_consistent_with_quotes(lines, delimiter)
         field_counts = Counter(len(row) for row in _parse_rows(lines, delimiter))
         field_count, line_count = field_counts.most_common(1)[0]

@@ -40,7 +40,7 @@ class DiskReserve:
         return self.is_intact and byte_count <= self.free_bytes()
 
     def admits_reuse(self, unused_bytes: int) -> bool:
-        """Return whether the database may reuse `unused_bytes` within its file while the reserve is missing.
+        """Return whether the database may reuse `unused_bytes` of its file while the reserve is missing.
 
         Deleting rows frees pages of the database but no disk space, and the write-ahead log needs disk space.
         """

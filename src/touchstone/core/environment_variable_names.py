@@ -1,4 +1,4 @@
-"""Names of environment variables, in a separate module so that commands need not import the settings, which is slow."""
+"""Names of environment variables, which commands use without importing the settings."""
 
 from typing import Final
 

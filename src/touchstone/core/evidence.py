@@ -28,7 +28,10 @@ class EvidenceLevel(StrEnum):
 
     @property
     def strength(self) -> int:
-        """The position of the level, beginning at 0 for the weakest. The strongest of conflicting claims wins."""
+        """The position of the level, beginning at 0 for the weakest.
+
+        The strongest of conflicting claims wins.
+        """
         return list(EvidenceLevel).index(self)
 
     def counts_at(self, assurance: "Assurance") -> bool:

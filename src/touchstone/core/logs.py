@@ -42,7 +42,10 @@ def configure_logging(settings: Settings) -> None:
 
 
 def _wants_text(settings: Settings) -> bool:
-    """Return whether to log readable text. The format `auto` means text on a terminal and JSON otherwise."""
+    """Return whether to log readable text.
+
+    The format `auto` means text on a terminal and JSON otherwise.
+    """
     if settings.log_format == "auto":
         return sys.stderr.isatty()
     return settings.log_format == "console"
@@ -80,7 +83,7 @@ class _LossyStream:
 
 
 def _encode_event(event: structlog.typing.EventDict, **_options: Any) -> bytes:
-    """Encode an event as JSON, ignoring options that structlog passes for the standard library's encoder."""
+    """Encode an event as JSON, ignoring the options for the standard library's encoder."""
     return _JSON_ENCODER.encode(event)
 
 

@@ -101,7 +101,7 @@ PLAIN_NOTATION: Final = NumberNotation()
 
 
 def split_number(text: str) -> WrittenNumber | None:
-    """Split a number such as `-$1,234.5` into digits, exponent and unit, or return None if it is not a number.
+    """Split a string such as `-$1,234.5` into its parts, or return None if it is not a number.
 
     A currency is returned as the unit.
     """
@@ -121,7 +121,7 @@ def split_number(text: str) -> WrittenNumber | None:
 
 
 def is_code(text: str) -> bool:
-    """Return whether a string is a whole number with leading zeros, such as 01067, and therefore a code."""
+    """Return whether a string is a code, which is a whole number with leading zeros such as 01067."""
     return _CODE_WITH_LEADING_ZERO.fullmatch(_normalize_characters(text)) is not None
 
 

@@ -143,7 +143,7 @@ class EncodingDetector:
 
 
 def _detect_utf16(beginning: bytes) -> str | None:
-    """Return the variant of UTF-16 according to the first bytes of a file, or None if it is another encoding.
+    """Return the variant of UTF-16 according to the first bytes of a file, or None.
 
     A file without a byte order mark is recognized by null bytes. Most characters in a table are ASCII, such as digits
     and delimiters, and UTF-16 encodes each of them as a null byte and another byte.

@@ -8,7 +8,7 @@ Result = TypeVar("Result")
 
 
 async def run_uninterrupted(step: Coroutine[Any, Any, Result]) -> Result:
-    """Await a step, such as a database query, and delay a cancellation of the caller until the step has ended.
+    """Await a step, and delay a cancellation of the caller until the step has ended.
 
     Interrupting a query would close its connection, and the thread or server that executes it might outlive the event
     loop.

@@ -149,7 +149,7 @@ _DOMAINS: Final = _values_by_spelling(_DOMAIN_GROUPS)
 
 
 def vocabulary_key(text: str) -> str:
-    """Return the key of a term, which is equal for all spellings. `Question Answering` becomes `question-answering`."""
+    """Return the key of a term, such as `question-answering` for `Question Answering`."""
     return _SEPARATORS.sub("-", fold(text)).strip("-")
 
 
@@ -167,7 +167,10 @@ def fold_domain(text: str) -> str | None:
 
 
 def fold_language(text: str) -> str | None:
-    """Return the ISO 639 code for a language code (`en-GB`, `eng`) or for an English or French name, or None."""
+    """Return the ISO 639 code of a language, given as a code or an English or French name.
+
+    The result is None for an unknown language. Codes may have other forms, such as `en-GB` and `eng`.
+    """
     key = fold(text).strip()
     code = re.split(r"[-_]", key)[0]
     codes_by_name = _language_codes_by_name()

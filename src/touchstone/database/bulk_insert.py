@@ -93,7 +93,7 @@ async def reserve_ids(connection: AsyncConnection, table: sa.Table, count: int) 
 
 
 def _to_driver_values(values: Sequence[Any], column: sa.Column[Any], dialect: sa.Dialect) -> Sequence[Any]:
-    """Convert the values of a column as SQLAlchemy does for its own statements, for example JSON values to strings."""
+    """Convert the values of a column as SQLAlchemy does, for example JSON values to strings."""
     # The driver accepts numbers, and SQLAlchemy would only check their types.
     if isinstance(column.type, sa.Boolean | sa.Double | sa.Integer):
         return values
@@ -106,7 +106,7 @@ def _to_driver_values(values: Sequence[Any], column: sa.Column[Any], dialect: sa
 
 @contextmanager
 def _raise_sqlalchemy_errors(target: str, dialect: sa.Dialect) -> Iterator[None]:
-    """Convert exceptions of the driver in the `with` block to exceptions of SQLAlchemy, which callers handle."""
+    """Convert exceptions of the driver in the `with` block to exceptions of SQLAlchemy."""
     driver_error: type[Exception] = dialect.loaded_dbapi.Error
     try:
         yield

@@ -77,7 +77,7 @@ def connect_for_columns(url: str) -> ColumnConnection:
 
 
 def stream_columns(url: str, query: sa.Select[Any]) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a query with a new connection to the database at `url`, as `ColumnConnection.stream` does."""
+    """Yield the rows of a query like `ColumnConnection.stream`, with a new connection."""
     with closing(connect_for_columns(url)) as connection:
         yield from connection.stream(query)
 
@@ -96,7 +96,10 @@ def _arrow_type(column_type: sa.types.TypeEngine[Any]) -> pa.DataType:
 
 
 class PostgresqlConnection:
-    """A connection that reads columns from PostgreSQL in a single transaction. It must be closed after use."""
+    """A connection that reads columns from PostgreSQL in a single transaction.
+
+    It must be closed after use.
+    """
 
     def __init__(self, url: str) -> None:
         """Connect to the database at `url`.
@@ -146,7 +149,10 @@ def _translate_driver_failures() -> Iterator[None]:
 
 
 class SqliteConnection:
-    """A connection that reads columns from SQLite. It must be closed after use."""
+    """A connection that reads columns from SQLite.
+
+    It must be closed after use.
+    """
 
     def __init__(self, path: str) -> None:
         """Open a database file.

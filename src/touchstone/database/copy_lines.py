@@ -40,7 +40,7 @@ def to_copy_lines(columns: Mapping[str, pa.Array]) -> bytes:
 
 
 def to_arrow(values: Sequence[Any], column: sa.Column[Any]) -> pa.Array:
-    """Convert the values of a column to an Arrow array of numbers, Booleans or strings that PostgreSQL can parse."""
+    """Convert the values of a column to an Arrow array that can be written as CSV."""
     for column_type, convert in _CONVERSIONS:
         if isinstance(column.type, column_type):
             values = [None if value is None else convert(value) for value in values]

@@ -1,4 +1,4 @@
-"""Access to the database, with `Database.reading()` for queries and `Database.writing()` for transactions.
+"""Access to the database, with `reading()` for queries and `writing()` for transactions.
 
 The interface is the same for SQLite (the default) and PostgreSQL. The code for one of them is in `sqlite` and
 `postgresql`.
@@ -60,7 +60,7 @@ class Reader:
         return _first_row(result)
 
     async def all_as(self, record_class: type[Record], query: sa.Select[Any]) -> list[Record]:
-        """Return all rows of the query as instances of `record_class`, whose fields have the names of the columns."""
+        """Return all rows of the query as instances of `record_class`, created with the columns."""
         return [record_class(**row) for row in await self.all(query)]
 
     async def first_as(self, record_class: type[Record], query: sa.Select[Any]) -> Record | None:
@@ -87,7 +87,10 @@ class StreamingReader(Reader):
 
 
 class Writer(Reader):
-    """A transaction, which is committed at the end of the `writing()` block, or rolled back on an exception."""
+    """A transaction, which is committed at the end of the `writing()` block.
+
+    It is rolled back if the block raises an exception.
+    """
 
     async def execute(
         self, statement: sa.Executable, rows: Sequence[Mapping[str, Any]] | None = None
@@ -122,7 +125,7 @@ class Writer(Reader):
     async def fetch_returned_row(
         self, statement: sa.Executable, parameters: Mapping[str, Any] | None = None
     ) -> Row | None:
-        """Execute a statement with a RETURNING clause, and return its first row, or None if it changed nothing.
+        """Execute a statement with a RETURNING clause, and return its first row or None.
 
         The values of bind parameters are in `parameters`.
         """
@@ -288,7 +291,7 @@ class Database:
         raise StorageFull
 
     async def run_sync(self, work: Callable[[sa.Connection], Result]) -> Result:
-        """Run `work` in a transaction on a synchronous connection, which migrations need, and return its result.
+        """Run `work` in a transaction on a synchronous connection, and return its result.
 
         Raises:
             Unavailable: the database cannot be reached.

@@ -62,7 +62,7 @@ def is_disk_full(failure: BaseException) -> bool:
 
 
 def is_unavailable(failure: BaseException) -> bool:
-    """Return whether an exception means that the database is busy, damaged, read-only, or cannot be reached."""
+    """Return whether an exception means that the database is busy, damaged, read-only or unreachable."""
     # A violated constraint shows that the database is available.
     if isinstance(failure, IntegrityError):
         return False

@@ -80,7 +80,9 @@ class DividedTable:
 def open_divided_table(
     url: str, table: sa.Table, reader_count: int, blocks_per_range: int = BLOCKS_PER_RANGE
 ) -> Iterator[DividedTable]:
-    """Open several connections that read a PostgreSQL table together, and close them at the end of the `with` block.
+    """Open several connections that read a PostgreSQL table together.
+
+    They are closed at the end of the `with` block.
 
     Args:
         url: the URL of the database.

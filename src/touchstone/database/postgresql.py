@@ -46,7 +46,7 @@ def create_postgresql_engine(url: str, **options: Any) -> AsyncEngine:
 
 
 def _check_connection(connection: Any, _record: object, _proxy: object) -> None:
-    """Make the pool replace its connections if the server has closed a connection that is being checked out.
+    """Make the pool replace its connections if the server has closed the one being checked out.
 
     Otherwise, the first request on every pooled connection would fail after a restart of the server. SQLAlchemy's
     `pool_pre_ping` would send a query, which takes about as long as many queries of requests. An idle connection is
@@ -61,7 +61,7 @@ def _check_connection(connection: Any, _record: object, _proxy: object) -> None:
 
 
 def _is_readable(socket: int) -> bool:
-    """Return whether a socket, given as a file descriptor, has data to read or has been closed by its peer."""
+    """Return whether a socket, given as a file descriptor, has data to read or has been closed."""
     poll = select.poll()
     poll.register(socket, select.POLLIN)
     return bool(poll.poll(0))

@@ -73,7 +73,10 @@ async def insert_rows(driver_connection: Any, target: str, rows: Sequence[tuple[
 
 
 async def next_ids(connection: AsyncConnection, table: sa.Table, count: int) -> list[int]:
-    """Return the ids that SQLite would assign next in a table. The write lock keeps other writers from using them."""
+    """Return the ids that SQLite would assign next in a table.
+
+    The write lock keeps other writers from using them.
+    """
     query = sa.text("SELECT seq FROM sqlite_sequence WHERE name = :table")
     last_id = await connection.scalar(query.bindparams(table=table.name)) or 0
     return list(range(last_id + 1, last_id + count + 1))
@@ -126,7 +129,7 @@ def _configure_connection(pragmas: Sequence[str], connection: Any, _pool_record:
 
 
 def back_up(source: str, target: Path) -> None:
-    """Copy a consistent snapshot of the database at `source` to a new file, while other connections may write.
+    """Copy a consistent snapshot of the database at `source` to a new file.
 
     The target is created atomically. An incomplete copy has the suffix `.part`, and is deleted after a failure.
 

@@ -1,4 +1,4 @@
-"""The database tables for the catalog and its claims, projects and their choices, files, users and jobs."""
+"""The tables for the catalog, claims, projects, files, users and jobs."""
 
 from collections.abc import Iterator
 from typing import Any, Final

@@ -12,7 +12,7 @@ from touchstone.database import postgresql, sqlite
 
 
 class _StringList(FunctionElement[str]):
-    """The strings in a JSON array as a list in SQL, which each database expands with a different function."""
+    """The strings in a JSON array as a list in SQL, with a different function for each database."""
 
     type = sa.Text()
     inherit_cache = True

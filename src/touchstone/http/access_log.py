@@ -58,7 +58,9 @@ class AccessLog:
         )
 
     def record_refusal(self, scope: Scope, started_at: float, *, running_count: int) -> None:
-        """Count a request that was refused under overload. All refusals within a second are logged together.
+        """Count a request that was refused under overload.
+
+        All refusals within a second are logged together.
 
         Args:
             scope: the ASGI scope of the request.
@@ -77,5 +79,8 @@ class AccessLog:
 
 
 def _method_label(method: str) -> str:
-    """Return the metric label of a method. Unknown methods share one label, so that clients cannot create labels."""
+    """Return the metric label of a method.
+
+    Unknown methods share one label, so that clients cannot create labels.
+    """
     return method if method in _METHODS else "OTHER"

@@ -86,7 +86,7 @@ class Admission:
         return ticket
 
     def would_refuse(self, caller: Hashable, cost_seconds: float) -> bool:
-        """Return whether a request of this caller would be refused now, because it can neither run nor wait.
+        """Return whether a request would be refused now, because it can neither run nor wait.
 
         If the lane is full, a request is only accepted if it may replace the newest request of another caller, who has
         more work waiting.
@@ -105,7 +105,9 @@ class Admission:
         return caller_count == len(lane.waiting)
 
     async def enter(self, caller: Hashable, cost_seconds: float) -> "Ticket":
-        """Wait until a request may run, and return its ticket, which has to be released when the request ends.
+        """Wait until a request may run, and return its ticket.
+
+        The ticket must be released when the request ends.
 
         Args:
             caller: the user or address that the request is attributed to.
@@ -387,7 +389,9 @@ class Ticket:
                 error = thrown
 
     def _run_step(self, steps: Generator[Any, Any, Any], error: BaseException | None) -> Any:
-        """Run the work until it waits for a future, add the elapsed time to `used_seconds`, and return the future.
+        """Run the work until it waits for a future, and return the future.
+
+        The elapsed time is added to `used_seconds`.
 
         Args:
             steps: the iterator over the futures that the work waits for.

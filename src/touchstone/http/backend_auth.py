@@ -1,4 +1,4 @@
-"""Authentication of the gateway by a backend, in the same process, by signed tokens, or by a plain loopback header."""
+"""Authentication of the gateway to backends, with signed tokens or with a plain header on loopback."""
 
 from collections.abc import Awaitable
 from typing import Final
@@ -16,7 +16,7 @@ _PUBLIC_PATHS: Final = ("/docs", "/openapi.json", "/health/")
 
 
 class BackendAuthMiddleware:
-    """Middleware of a backend that stores the caller of each request in its scope, under the key `CALLER`.
+    """Middleware of a backend that stores the caller of each request in its scope.
 
     With an internal key, requests are refused unless the gateway has signed them. Without one, the backend only listens
     on the loopback interface, and trusts the `X-User-ID` header.

@@ -37,7 +37,7 @@ def parse_version_tags(tags: Collection[str] | None) -> frozenset[int] | None:
 
 
 def is_not_modified(request: Request, etag: str) -> bool:
-    """Return whether the client already has the response with this entity tag, so that the status should be 304.
+    """Return whether the client already has the response with this entity tag.
 
     The entity tags in `If-None-Match` are compared weakly, so that the `W/` prefix makes no difference.
     """

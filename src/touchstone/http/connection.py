@@ -34,13 +34,13 @@ QuickRefusal = Callable[[Any], Response | None]
 
 
 def _encode_response(status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes | memoryview) -> bytes:
-    """Return the bytes of a complete HTTP/1.1 response."""
+    """Encode a complete HTTP/1.1 response."""
     header_lines = [b"%b: %b\r\n" % header for header in headers]
     return b"".join((STATUS_LINE[status], *header_lines, b"\r\n", body))
 
 
 def _encode_last_response(error: ServiceError) -> bytes:
-    """Return the bytes of an error response in the default language, with a header that closes the connection."""
+    """Encode an error response in the default language that closes the connection."""
     headers = {**error.headers, "Connection": "close"}
     response = JsonResponse(render_error(error, DEFAULT_LOCALE), error.status, headers)
     return _encode_response(error.status, response.raw_headers, response.body)
@@ -150,7 +150,7 @@ class ConnectionProtocol(HttpToolsProtocol):
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """Start the next pipelined request, if there is one. Unlike in uvicorn, no keep-alive timer is started."""
+        """Start the next pipelined request, but unlike uvicorn no keep-alive timer."""
         self._idle_since = self.loop.time()
         self.server_state.total_requests += 1
         if self.transport.is_closing():
@@ -204,7 +204,7 @@ class ConnectionProtocol(HttpToolsProtocol):
         self.on_response_complete()
 
     def _can_refuse_here(self, cycle: RequestResponseCycle) -> bool:
-        """Return whether a request can be refused without the application and without closing the connection.
+        """Return whether a request can be refused while its connection stays open.
 
         This is not possible for pipelined requests, which the client sends without waiting for the previous response.
         """
@@ -225,14 +225,14 @@ class ConnectionProtocol(HttpToolsProtocol):
             self.flow.resume_reading()
 
     def close_after_next_response(self) -> None:
-        """Make the current response the last one if it has not begun, or restart the timer of an idle connection."""
+        """Close after the current response if it has not begun, or restart the idle timer."""
         if self.is_idle:
             self._idle_since = self.loop.time()
         elif not self.cycle.response_started:
             self.cycle.keep_alive = False
 
     def shutdown(self) -> None:
-        """Close the connection, unless it already closes after its next response because the server is stopping."""
+        """Close the connection, unless it is already closing after its next response."""
         if not self._is_stopping:
             super().shutdown()
 
@@ -284,7 +284,7 @@ class ConnectionProtocol(HttpToolsProtocol):
         self._check_timer = self.loop.call_later(CHECK_SECONDS, self._check)
 
     def _check_pace(self) -> str | None:
-        """Record the progress since the last check, and return why the client is too slow, or None if it is not.
+        """Record the progress of the transfers, and return why the client is too slow, or None.
 
         Returns:
             "unread" if the client does not read its response, "unsent" if it does not send the rest of a refused body,
@@ -305,7 +305,7 @@ class ConnectionProtocol(HttpToolsProtocol):
         return None if may_stay_open else "too_many_slow"
 
     def _reads_too_slowly(self, counters: SocketCounters) -> bool:
-        """Record the progress of the response, and return whether the client reads below the minimum rate."""
+        """Record the progress of the response, and return whether it is below the minimum rate."""
         return self._write_pace.record_progress(
             self.loop.time(),
             moved_bytes=counters.acknowledged_bytes,
@@ -313,7 +313,7 @@ class ConnectionProtocol(HttpToolsProtocol):
         )
 
     def _sends_too_slowly(self, counters: SocketCounters) -> bool:
-        """Record the progress of a refused body, and return whether the client sends it below the minimum rate.
+        """Record the progress of a refused body, and return whether it is below the minimum rate.
 
         Bodies that the application reads are not checked here, because `LimitedBody` does that.
         """

@@ -17,7 +17,9 @@ REFUSED_IDLE_SECONDS: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class AwaitedInput:
-    """The input that a connection waits for while no response is in progress. Times are event loop times.
+    """The input that a connection waits for while no response is in progress.
+
+    All times are event loop times.
 
     Attributes:
         idle_since: the end of the last response or, before the first response, the start of the connection.

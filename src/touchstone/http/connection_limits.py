@@ -31,7 +31,7 @@ UNLIMITED: Final = 1 << 30
 
 
 class Pace:
-    """A check that bytes are transferred at a minimum rate, in bytes per second, while there are any outstanding."""
+    """A check that bytes are transferred at a minimum rate while any are outstanding."""
 
     def __init__(self, minimum_rate: int) -> None:
         self._window_bytes = int(minimum_rate * RATE_SECONDS)
@@ -129,7 +129,7 @@ class ConnectionLimits:
         return rate_limit_key(client_host)
 
     def add_connection(self, key: str | None) -> bool:
-        """Count a new connection and return True, or return False if there are too many and it must be closed."""
+        """Count a new connection and return True, or return False if it must be closed."""
         is_full = self._open.total() >= self.total
         is_full_for_address = key is not None and self._open[key] >= self.per_address
         if is_full or is_full_for_address:
@@ -190,7 +190,7 @@ def _decrement(counter: Counter[str], key: str) -> None:
 
 
 def raise_descriptor_limit() -> int:
-    """Raise this process's limit on open files to the maximum, and return the number available for connections.
+    """Raise the limit on open files, and return the number available for connections.
 
     The remaining file descriptors are reserved for databases, child processes and the service's own files.
     """

@@ -1,4 +1,4 @@
-"""The bodies of error responses, with the errors of `core/errors.py` translated into French or English.
+"""The bodies of error responses, in French or English.
 
 `error_responses.py` sends them.
 """
@@ -66,7 +66,7 @@ def _message_key(error: ServiceError) -> str:
 
 
 def _render_field_error(error: ServiceError, field_error: FieldError, locale: str) -> dict[str, Any]:
-    """Return the location of an invalid field, the reason why it is refused, and a stable key of the reason."""
+    """Return the location of an invalid field, and the reason with its stable key."""
     return {
         "loc": list(field_error.loc),
         "msg": _explain(error, field_error, locale),
@@ -84,7 +84,7 @@ def _explain(error: ServiceError, field_error: FieldError, locale: str) -> str:
 
 
 def _describe_location(location: Location, locale: str) -> str:
-    """Return the dotted path of a field, or the name of the request part if the error does not concern a single field.
+    """Return the dotted path of a field, or the name of the request part if there is no field.
 
     A location begins with the part of the request (`body`, `query` or `path`), which the dotted path omits.
     """

@@ -1,4 +1,4 @@
-"""Error responses: the exception handlers of all applications, and the choice of the response language.
+"""The exception handlers of all applications, and the choice of the response language.
 
 The errors are defined in `core/errors.py`, and `error_rendering.py` renders their bodies.
 """
@@ -43,7 +43,7 @@ ERROR_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
 
 
 def request_locale(scope: Scope) -> str:
-    """Return the language for the response, `fr` or `en`, according to the `Accept-Language` header of the request."""
+    """Return the preferred language, `fr` or `en`, according to the `Accept-Language` header."""
     for name, value in scope["headers"]:
         if name == b"accept-language":
             return preferred_locale(value.decode("latin-1"))
@@ -93,7 +93,7 @@ def _convert_pydantic_error(pydantic_error: Mapping[str, Any]) -> FieldError:
 
 
 async def _handle_http_exception(request: Request, error: Exception) -> Response:
-    """Convert an exception raised by Starlette or FastAPI, such as a missing route, to an error of our own."""
+    """Report an exception raised by Starlette or FastAPI, such as a missing route."""
     assert isinstance(error, HTTPException)
     headers = error.headers or {}
 

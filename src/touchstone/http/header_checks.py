@@ -13,7 +13,7 @@ _HTTP_VERSIONS: Final = frozenset({"1.0", "1.1"})
 
 
 def check_headers(scope: Scope) -> None:
-    """Check that the headers of a request are not too large, and that every server would interpret them alike.
+    """Check that the headers of a request are not too large or ambiguous.
 
     If a proxy interpreted them differently, a client could smuggle a second request past it (RFC 9112, section 11.2).
 

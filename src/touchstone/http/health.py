@@ -1,4 +1,4 @@
-"""Health routes: `/health/live` for the process, and `/health/ready` for the resources that it needs."""
+"""Health routes for the process and for the resources that it needs."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -81,7 +81,7 @@ def _describe_state(problem: BaseException | None) -> str:
 
 
 def _loading_progress(problems: Iterable[BaseException | None]) -> dict[str, int]:
-    """Return the numbers of loaded and total records while the catalog is being loaded, or an empty dictionary."""
+    """Return the numbers of loaded and total records if the catalog is being loaded."""
     for problem in problems:
         if isinstance(problem, CatalogLoading):
             return dict(problem.facts)

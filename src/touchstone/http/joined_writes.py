@@ -1,4 +1,4 @@
-"""A transport that joins small writes, so that one system call sends both the headers and the body of a response."""
+"""A transport that joins small writes, such as the headers and the body of a response."""
 
 import asyncio
 from typing import Any, Final
@@ -21,7 +21,7 @@ class JoiningTransport:
         self.is_closing = transport.is_closing
 
     def write(self, data: bytes | memoryview) -> None:
-        """Send the data together with pending data, or keep it pending if it is small and nothing else is pending."""
+        """Send the data together with pending data, or delay small data if there is none."""
         if self._pending:
             pending, self._pending = self._pending, b""
             self._transport.writelines([pending, data])

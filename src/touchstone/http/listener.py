@@ -62,7 +62,7 @@ def _listen_tcp(host: str, port: int) -> socket.socket:
 
 
 def _listen_unix(path: Path) -> socket.socket:
-    """Return a new unix socket at `path` that only its owner can use, and replace a socket of an earlier process."""
+    """Return a private unix socket at `path`, which may replace a socket of an earlier process."""
     with contextlib.suppress(FileNotFoundError):
         path.unlink()
 

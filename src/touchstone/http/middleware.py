@@ -192,7 +192,7 @@ class EdgeMiddleware:
             buffered_body.release()
 
     async def _admit(self, request: TrackedRequest, receive: Receive, kind: RequestKind) -> None:
-        """Call the application once the request is admitted, and record its cost to predict similar requests.
+        """Call the application once the request is admitted, and record the cost of the request.
 
         Raises:
             Overloaded: the request would have to wait too long, or has waited too long.

@@ -68,7 +68,7 @@ class PackagedFiles:
         await response(scope, receive, send)
 
     def _load(self, request_path: str) -> PackagedFile:
-        """Return the file at a path relative to the folder, and read it if this is the first request for it.
+        """Return the file at a path relative to the folder, and read it on the first request.
 
         Only files that were in the folder at startup are served, so a path such as `../settings` is not found.
 

@@ -1,4 +1,4 @@
-"""Limits on the size and the rate of request bodies, and buffering of bodies before the application is called."""
+"""Limits on the size and the rate of request bodies, and buffering of complete bodies."""
 
 import asyncio
 import math

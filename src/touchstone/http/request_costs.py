@@ -1,4 +1,4 @@
-"""Predicted costs of requests, as moving averages of the event loop time that similar requests used."""
+"""Prediction of the event loop time of requests from moving averages of similar requests."""
 
 import functools
 import re
@@ -62,7 +62,7 @@ def classify_request(method: str, path: str, query: bytes) -> RequestKind:
 
 
 def _parse_kind(method: str, path: str, query: bytes) -> RequestKind:
-    """Return the kind of a request, with `*` for the ids in its path, so that they do not make a difference."""
+    """Return the kind of a request, with `*` instead of the ids in its path."""
     limit = _LIMIT_PARAMETER.search(query)
     limit_bits = int(limit[1]).bit_length() if limit else -1
 

@@ -1,4 +1,4 @@
-"""Pydantic field types and the base class of request bodies: bounded numbers, clean text, no unknown fields."""
+"""Pydantic field types, and the base class of request bodies."""
 
 from typing import Annotated, Any, ClassVar, Final
 
@@ -33,12 +33,12 @@ def is_clean_text(value: str) -> bool:
 
 
 def strip_text(value: Any) -> Any:
-    """Strip white space from a string, and return any other value unchanged, which Pydantic then refuses."""
+    """Strip white space from a string, and return other values unchanged for Pydantic to refuse."""
     return value.strip() if isinstance(value, str) else value
 
 
 def _convert_whole_float(value: Any) -> Any:
-    """Convert a float such as 3.0 to an integer, because it is one in JSON (JSON Schema 2020-12, section 4.2.3)."""
+    """Convert a float such as 3.0, which is an integer in JSON Schema 2020-12 (section 4.2.3)."""
     is_whole_float = isinstance(value, float) and value.is_integer()
     return int(value) if is_whole_float else value
 
@@ -75,7 +75,7 @@ class RequestModel(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _refuse_unknown_keys(cls, value: Any) -> Any:
-        """Refuse unknown keys, such as a misspelt optional field, and return the object without ignored keys.
+        """Refuse unknown keys, and return the object without ignored keys.
 
         Raises:
             PydanticCustomError: a key is unknown. The message suggests similar known keys.

@@ -67,7 +67,7 @@ class TrackedRequest:
         }
 
     def watch_disconnect(self, receive: Receive) -> Receive:
-        """Wrap `receive` so that it sets `is_abandoned` if the client disconnects before the response has begun."""
+        """Wrap `receive` to set `is_abandoned` if the client disconnects before the response begins."""
 
         async def receive_and_watch() -> Message:
             message = await receive()
@@ -78,7 +78,7 @@ class TrackedRequest:
         return receive_and_watch
 
     async def send(self, message: Message) -> None:
-        """Send a message of the application's response to the client, and add the headers common to all responses.
+        """Send a message of the application's response, with the headers common to all responses.
 
         Messages for a client that has disconnected, and the body of a response to a HEAD request, are dropped.
         """
@@ -99,7 +99,7 @@ class TrackedRequest:
             await self._send({"type": "http.response.body", "body": b""})
 
     def _begin_response(self, message: Message) -> Message:
-        """Record the status of the response, and return its first message with the headers common to all responses."""
+        """Record the status of the response, and return its first message with additional headers."""
         self.status = message["status"]
         headers = list(message.get("headers", ()))
         values_by_name = dict(headers)
@@ -138,7 +138,7 @@ def choose_request_id(client_id: bytes | None) -> str:
 
 
 def _add_allowed_head(header: tuple[bytes, bytes]) -> tuple[bytes, bytes]:
-    """Add HEAD to the methods in an `Allow` header that lists GET, and return any other header unchanged.
+    """Add HEAD to an `Allow` header that lists GET, and return any other header unchanged.
 
     Applications do not list HEAD themselves, because they see HEAD requests as GET requests.
     """

@@ -1,4 +1,4 @@
-"""Routing: strictly parsed request bodies, trailing slashes, 405 responses, and a fast path for fixed paths."""
+"""Routing with strictly parsed request bodies, correct 405 responses, and a fast path."""
 
 import inspect
 import re
@@ -142,7 +142,7 @@ def _collect_methods(routers: Iterable[APIRouter]) -> dict[str, set[str]]:
 
 
 class _BufferedRequest(Request):
-    """A request that reads its body without Starlette's async generator, which takes longer than a fast handler."""
+    """A request that reads its body without Starlette's async generator, which is slower."""
 
     async def body(self) -> bytes:
         """Return the whole body. It is only received by the first call.

@@ -90,7 +90,7 @@ def read_or_create_installation_id(data_dir: Path) -> str:
 
 
 async def check_same_installation(backend: RemoteBackend, tokens: InternalTokens | None, data_dir: Path) -> None:
-    """Check at startup that a backend in another process belongs to the same installation as this process.
+    """Check at startup that a backend belongs to the same installation as this process.
 
     Both must use the same data folder, and the backend must accept the internal key of this process. A backend that
     cannot be reached yet is not checked, because processes may start in any order.

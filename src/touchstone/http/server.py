@@ -191,7 +191,7 @@ class _Server(uvicorn.Server):
 
 
 async def _stop_accepting(listeners: list[socket.socket]) -> None:
-    """Refuse new connections, and wait for up to `ACCEPT_SECONDS` until all waiting connections are accepted.
+    """Refuse new connections, and wait until all waiting connections are accepted.
 
     Otherwise closing the listeners would reset the connections in the kernel's queues, although their clients may
     already have sent a request.
@@ -209,7 +209,7 @@ async def _stop_accepting(listeners: list[socket.socket]) -> None:
 
 
 def _start_metrics_listener(settings: Settings) -> None:
-    """Serve the metrics, or only log a warning if their port is taken, because the service can run without them."""
+    """Serve the metrics, or log a warning if their port is taken."""
     if not settings.metrics_port:
         return
     try:

@@ -35,7 +35,7 @@ def unknown_value_error(value: str, known_values: Iterable[str], *location: str 
 
 
 def suggestion_facts(name: str, known_names: Iterable[str]) -> dict[str, Any]:
-    """Return the placeholder values for a message such as "unknown name `pagesize`, did you mean `page_size`?".
+    """Return the placeholder values for a message with suggestions for an unknown name.
 
     Names are compared without regard to case and punctuation, so `pageSize` is the same as `page_size`.
 

@@ -1,4 +1,4 @@
-"""An awaitable that starts to run immediately, so that its caller knows whether it has to wait for the result."""
+"""An awaitable that starts to run immediately, and whose caller knows whether it must wait."""
 
 import types
 from collections.abc import Awaitable, Generator

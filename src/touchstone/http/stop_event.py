@@ -12,6 +12,6 @@ STOP_EVENT_KEY: Final = "stopping"
 
 
 def stop_event(scope: Scope) -> asyncio.Event | None:
-    """Return the event that is set when the server stops, or None if another server handles the request."""
+    """Return the event that is set when the server stops, or None for another server."""
     event: asyncio.Event | None = scope.get("state", {}).get(STOP_EVENT_KEY)
     return event

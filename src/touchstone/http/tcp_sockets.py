@@ -1,4 +1,7 @@
-"""Socket statistics from the kernel, and a kernel filter against new connections. Most of it needs Linux."""
+"""Socket statistics from the kernel, and a kernel filter against new connections.
+
+Most of this is only available on Linux.
+"""
 
 import ctypes
 import fcntl
@@ -64,7 +67,7 @@ class SocketCounters:
 
 
 def limit_unsent_bytes(connection: socket.socket) -> None:
-    """Limit the unsent data in the kernel's buffer to `UNSENT_BYTES`, if the operating system supports this."""
+    """Limit the unsent data in the kernel's buffer, if the operating system supports this."""
     option = getattr(socket, "TCP_NOTSENT_LOWAT", None)
     if option is not None and connection.family != socket.AF_UNIX:
         connection.setsockopt(socket.IPPROTO_TCP, option, UNSENT_BYTES)
@@ -78,7 +81,7 @@ def has_input(connection: socket.socket) -> bool:
 
 
 def refuse_new_connections(listener: socket.socket) -> None:
-    """Make the kernel ignore new clients of a listener, while waiting connections can still be accepted.
+    """Make the kernel ignore new clients of a listener, but keep waiting connections.
 
     A server calls this before it closes a listener, because closing resets connections that are not accepted yet. An
     ignored client retries after a second, and may then connect to the next server.
@@ -98,7 +101,7 @@ def refuse_new_connections(listener: socket.socket) -> None:
 
 
 def count_waiting_connections(listener: socket.socket) -> int:
-    """Return the number of connections in the queue of a listener, or 0 if the kernel does not count them."""
+    """Return the number of connections in the queue of a listener, or 0 if it is unknown."""
     tcp_info_option = getattr(socket, "TCP_INFO", None)
     if tcp_info_option is None or listener.family == socket.AF_UNIX:
         return 0

@@ -1,4 +1,4 @@
-"""The interface between the gateway and its backends, which run in this process or are called over HTTP."""
+"""The interface between the gateway and its backends, in this process or over HTTP."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -53,7 +53,7 @@ class InProcessBackend:
         return self.app(scope, receive, send)
 
     async def ping(self) -> None:
-        """Check that the backend is ready, but not its resources, which are in the same process and checked there."""
+        """Check that the backend is ready, but not the resources that it shares with this process."""
         if self._check_ready is not None:
             self._check_ready()
 
@@ -85,7 +85,7 @@ class RemoteBackend:
 
     @property
     def _session(self) -> aiohttp.ClientSession:
-        """The HTTP client with its connection pool, created on first use because it needs a running event loop."""
+        """The HTTP client, created on first use because it needs a running event loop."""
         if self._lazy_session is None:
             self._lazy_session = self._open_session()
         return self._lazy_session

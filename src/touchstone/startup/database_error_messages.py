@@ -27,7 +27,7 @@ def startup_errors(settings: Settings) -> Iterator[None]:
 
 
 def _describe_unavailable_database(error: Unavailable, settings: Settings) -> str:
-    """Return the reason why the database cannot be opened and, if the file is damaged, instructions for recovery."""
+    """Return why the database cannot be opened and, if the file is damaged, how to recover."""
     driver_error = error.__cause__
     reason = first_line_of_driver_error(driver_error)
     if not is_damaged(driver_error):

@@ -43,7 +43,7 @@ async def open_prepared_database(settings: Settings) -> AsyncIterator[Database]:
 
 @asynccontextmanager
 async def open_database(settings: Settings) -> AsyncIterator[Database]:
-    """Open the database in the settings without checking its schema, and close it at the end of the block.
+    """Open the database without checking its schema, and close it at the end of the block.
 
     Raises:
         SettingsError: the database file or the data folder cannot be used.

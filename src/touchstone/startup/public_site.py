@@ -19,7 +19,7 @@ from touchstone.web.public_records import PublicRecords
 
 
 async def open_public_site(settings: Settings, gateway: Gateway, services: OpenServices) -> ASGIApp:
-    """Open the web pages, and return the application that serves them together with the API of the gateway."""
+    """Open the web pages, and return the application for the pages and the API of the gateway."""
     # A page and its API requests count as one request. Otherwise, the API requests of all running pages could have to
     # wait until another page finishes, which would be a deadlock.
     api_for_pages = SameTicketMiddleware(gateway.app)

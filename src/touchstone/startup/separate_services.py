@@ -1,4 +1,4 @@
-"""The gateway or one backend as the only service of a process, connected to services in other processes."""
+"""The gateway or a backend as the only service of a process."""
 
 from collections.abc import AsyncIterator, Hashable
 from contextlib import asynccontextmanager
@@ -122,7 +122,7 @@ def backend_server_settings(settings: Settings) -> Settings:
 
 
 def _internal_tokens(settings: Settings) -> InternalTokens | None:
-    """Return the tokens for authentication between services, or None if the settings have no internal key."""
+    """Return the tokens for authentication between services, or None without an internal key."""
     if settings.internal_key is None:
         return None
     return InternalTokens(settings.internal_key.get_secret_value())

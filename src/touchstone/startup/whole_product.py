@@ -1,4 +1,4 @@
-"""The whole product in one process, which consists of the gateway with the web pages and all backends."""
+"""The whole product in one process, with the gateway, the web pages and all backends."""
 
 import tempfile
 from collections.abc import AsyncIterator
@@ -22,7 +22,7 @@ from touchstone.startup.public_site import open_public_site
 
 @asynccontextmanager
 async def open_product(settings: Settings) -> AsyncIterator[ASGIApp]:
-    """Open all services in this process, and yield the application that serves the web pages and the API.
+    """Open all services in this process, and yield the application for the web pages and the API.
 
     The services and the database are closed at the end of the block.
 
@@ -36,7 +36,10 @@ async def open_product(settings: Settings) -> AsyncIterator[ASGIApp]:
 
 
 async def openapi(settings: Settings) -> dict[str, Any]:
-    """Return the public OpenAPI document of the whole product, without using the data of the installation."""
+    """Return the public OpenAPI document of the whole product.
+
+    This does not use the data of the installation.
+    """
     with tempfile.TemporaryDirectory() as folder:
         empty_installation = settings.model_copy(
             update={"data_dir": Path(folder), "database_url": None, "demo": False, "job_workers": 0}

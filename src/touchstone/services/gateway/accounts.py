@@ -159,7 +159,7 @@ async def change_profile(
 async def change_user(
     database: Database, user_id: UUID, *, is_active: bool | None = None, is_curator: bool | None = None
 ) -> UserView:
-    """Change the state or the role of a user on behalf of an administrator, and return the changed user.
+    """Change the state or the role of a user, and return the changed user.
 
     Deactivation ends all sessions of the user in the same transaction.
 

@@ -1,4 +1,4 @@
-"""The gateway application, which consists of its own routes and the proxy in front of them and the backends."""
+"""The gateway application, with its own routes and a proxy in front of them and the backends."""
 
 import asyncio
 import contextlib
@@ -64,7 +64,7 @@ class Gateway:
         authenticator: Authenticator,
         document: PublicDocument,
     ) -> None:
-        """Store the components of the gateway, and start the task that clears the cache when accounts change.
+        """Store the components of the gateway, and start the task that watches for changed accounts.
 
         Use `open` to create a gateway. The task runs until `close`.
         """

@@ -115,7 +115,7 @@ async def reset_password(body: PasswordReset, ctx: Context) -> None:
 
 
 async def _recognize_device(cookie: str | None, email: str, ctx: GatewayContext) -> str | None:
-    """Return the nonce of a device on which the user with this e-mail address has signed in before, or None."""
+    """Return the nonce of a device on which this user has signed in before, or None."""
     if cookie is None:
         return None
 

@@ -1,4 +1,4 @@
-"""The proxy in front of the gateway's routes and the backends, which authenticates requests and forwards them."""
+"""The proxy that authenticates requests and forwards them to the gateway's routes or a backend."""
 
 import functools
 import re
@@ -45,7 +45,7 @@ _UNSAFE_IN_QUERY: Final = re.compile(rb"[^\x21\x24-\x3b\x3d\x3f-\x5b\x5d\x5f\x61
 
 
 class AuthenticatingProxy:
-    """The entry point of the public API, which authenticates requests and forwards them to the gateway or a backend.
+    """The entry point of the public API, which authenticates and forwards requests.
 
     Only routes that are marked as open can be called without a token. Clients can send arbitrary headers and paths, so
     only the decoded path determines the route, and the destination receives a rebuilt scope.

@@ -107,7 +107,7 @@ class Authenticator:
         self._cache.clear()
 
     async def watch_accounts(self) -> None:
-        """Clear the cache whenever an account or a session has been changed by any process. Run until cancelled.
+        """Clear the cache whenever any process changes an account or a session, until cancelled.
 
         Every such change increments a version number in the database, which is read every `POLL_SECONDS`. While it
         cannot be read, the cache is not confirmed, and `cached_identity` soon stops using it.
@@ -117,7 +117,7 @@ class Authenticator:
             await asyncio.sleep(POLL_SECONDS)
 
     async def _check_accounts_version(self) -> None:
-        """Clear the cache if the `accounts` version has changed. Errors are logged and leave the cache unconfirmed."""
+        """Clear the cache if the `accounts` version has changed, and confirm it unless there is an error."""
         started_at = time.monotonic()
         try:
             async with self._database.reading() as connection:

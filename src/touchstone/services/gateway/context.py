@@ -82,7 +82,7 @@ class GatewayContext:
 
 
 async def _create_context(request: Request) -> GatewayContext:
-    """Return the context of a request, which FastAPI passes to handlers with a parameter of type `Context`."""
+    """Return the context of a request for handlers with a parameter of type `Context`."""
     return GatewayContext(request.app.state.gateway, request.scope)
 
 

@@ -93,7 +93,7 @@ class LoginThrottle:
             raise
 
     def count_registration(self, client_address: str) -> None:
-        """Count a registration before the account is created, and refuse it if the client has made too many.
+        """Count a registration before the account is created, and refuse it if there are too many.
 
         Failed registrations also count, because they also compute a password hash and reveal which addresses have
         accounts.

@@ -299,7 +299,7 @@ def _rename_schema_refs(value: Any, new_names: Mapping[str, str]) -> Any:
 
 
 def _schema_ref_name(value: Document) -> str | None:
-    """Return the name of the schema that a JSON object refers to, or None if the object is not a reference."""
+    """Return the name of the schema that a JSON object refers to, or None if it is no reference."""
     reference = value.get("$ref")
     if isinstance(reference, str) and reference.startswith(_SCHEMA_REF_PREFIX):
         return reference.removeprefix(_SCHEMA_REF_PREFIX)

@@ -1,4 +1,7 @@
-"""Password changes with the current password or with a reset token, both of which end all sessions of the user."""
+"""Password changes with the current password or with a reset token.
+
+A password change ends all sessions of the user.
+"""
 
 from datetime import UTC, datetime, timedelta
 from uuid import UUID

@@ -62,5 +62,5 @@ async def verify_password(password: str, password_hash: str | None) -> bool:
 
 
 def _normalize(password: str) -> str:
-    """Normalize characters that keyboards may send as different code points (NIST SP 800-63B, section 5.1.1.2)."""
+    """Normalize characters with several encodings (NIST SP 800-63B, section 5.1.1.2)."""
     return unicodedata.normalize("NFKC", password)

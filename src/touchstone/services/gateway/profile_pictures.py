@@ -1,4 +1,4 @@
-"""Profile pictures, which are decoded within limits and re-encoded as small images without metadata."""
+"""Profile pictures, which are converted to small images without metadata."""
 
 import asyncio
 import hashlib

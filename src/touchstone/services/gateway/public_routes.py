@@ -1,4 +1,4 @@
-"""The table of all public routes, with their addresses, their backends, and whether they need a token."""
+"""The table of all public routes, with their addresses, backends and access rules."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -110,7 +110,7 @@ def _comparison_route(method: str, path: str, *, returns_location: bool = False)
 
 
 def _documentation_routes(prefix: str, backend: str | None) -> Iterable[PublicRoute]:
-    """Yield the routes of the documentation pages and the OpenAPI document of the gateway or of a backend.
+    """Yield the routes of the API documentation of the gateway or of a backend.
 
     Args:
         prefix: the prefix of the public paths.
@@ -206,7 +206,7 @@ PUBLIC_ROUTES: Final[tuple[PublicRoute, ...]] = (
 
 
 def _body_paths(routes: Iterable[PublicRoute]) -> frozenset[str]:
-    """Return the public paths and the target paths of the routes, without trailing slashes, for `BodyPaths`."""
+    """Return the public and target paths of the routes, without trailing slashes."""
     return frozenset(address.rstrip("/") for route in routes for address in (*route.addresses, route.target))
 
 

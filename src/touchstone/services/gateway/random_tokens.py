@@ -10,5 +10,8 @@ def generate_token() -> str:
 
 
 def digest_token(token: str) -> str:
-    """Return the SHA-256 digest of a token, which is stored so that a stolen database contains no usable tokens."""
+    """Return the SHA-256 digest of a token.
+
+    Only digests are stored, so that a stolen database contains no usable tokens.
+    """
     return hashlib.sha256(token.encode()).hexdigest()

@@ -60,7 +60,7 @@ def derive_successor(token: str, key: bytes) -> str:
 async def _rotate_or_revoke(
     transaction: Writer, token: str, key: bytes, lifetime: timedelta
 ) -> SessionCredentials | None:
-    """Replace a refresh token by its successor, or revoke its session if the token may have been stolen.
+    """Replace a refresh token by its successor, or revoke its session if it may be stolen.
 
     The result is None if the token cannot be used. An exception would roll back the revocation of the session.
     """
@@ -95,7 +95,7 @@ async def _rotate_or_revoke(
 
 
 async def _lock_active_session(transaction: Writer, session_id: UUID) -> SessionRecord | None:
-    """Return a session, locked until the transaction ends, or None if the session or its user is not active."""
+    """Lock and return a session, or return None if the session or its user is not active."""
     session = await session_store.lock_session(transaction, session_id)
     if session is None or session.revoked_at is not None:
         return None

@@ -69,7 +69,10 @@ class _Node:
     routes: dict[str, PublicRoute] = field(default_factory=dict)
 
     def get_or_create_child(self, segment: str) -> "_Node":
-        """Return the child for a segment of a template. All placeholders share one child, regardless of their names."""
+        """Return the child for a segment of a template.
+
+        All placeholders share one child, regardless of their names.
+        """
         is_placeholder = segment.startswith("{")
         if not is_placeholder:
             return self.literal_children.setdefault(segment, _Node())
@@ -194,7 +197,7 @@ def fill_template(template: str, values: tuple[str, ...]) -> str:
 
 
 def _check_value(name: str, value: str) -> None:
-    """Check that a value from the path of a request can safely be inserted into the path of a forwarded request.
+    """Check that a value from a path can safely be inserted into the path of a forwarded request.
 
     Args:
         name: the name of the placeholder, which determines the error.
@@ -216,7 +219,10 @@ def _split_path(path: str) -> list[str]:
 
 
 def _request_segments(scope: Scope) -> list[str]:
-    """Split the path of a request into its decoded segments. An encoded slash does not separate segments."""
+    """Split the path of a request into its decoded segments.
+
+    An encoded slash does not separate segments.
+    """
     raw_path: bytes = scope.get("raw_path") or b""
     if b"%2f" not in raw_path.lower():
         return _split_path(scope["path"])

@@ -70,7 +70,7 @@ async def lock_session(transaction: Writer, session_id: UUID) -> SessionRecord |
 
 
 async def read_active_sessions(connection: Reader, user_id: UUID, *, used_since: datetime) -> list[SessionRecord]:
-    """Return the user's sessions that are not revoked and were used since `used_since`, most recently used first."""
+    """Return the user's active sessions used since `used_since`, the most recently used first."""
     query = (
         sa.select(sessions)
         .where(sessions.c.user_id == user_id, sessions.c.revoked_at.is_(None), sessions.c.used_at >= used_since)

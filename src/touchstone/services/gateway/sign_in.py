@@ -30,7 +30,7 @@ async def authenticate(database: Database, email: str, password: str) -> UserRec
 async def start_session(
     database: Database, user: UserRecord, device: Device, *, lifetime: timedelta
 ) -> SessionCredentials:
-    """Start a session of a user who has just been authenticated, and return it with its first refresh token.
+    """Start a session of an authenticated user, and return it with its first refresh token.
 
     Raises:
         InvalidCredentials: the password has been changed meanwhile, or the user has been deactivated or deleted.

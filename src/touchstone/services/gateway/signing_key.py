@@ -30,7 +30,7 @@ def load_signing_key(settings: Settings) -> bytes:
 
 
 def derive_key(key: bytes, purpose: str) -> bytes:
-    """Derive a key for another purpose, so that signatures for different purposes are not interchangeable."""
+    """Derive a key for another purpose, so that signatures are not interchangeable."""
     return hmac.digest(key, purpose.encode(), "sha256")
 
 
