@@ -35,11 +35,11 @@ class DiskReserve:
         free_blocks = disk.f_bfree if is_root else disk.f_bavail
         return disk.f_frsize * free_blocks
 
-    def admits(self, byte_count: int) -> bool:
+    def has_room_for(self, byte_count: int) -> bool:
         """Return whether this many bytes can be written outside the database without using the reserve."""
         return self.is_intact and byte_count <= self.free_bytes()
 
-    def admits_reuse(self, unused_bytes: int) -> bool:
+    def can_reuse_pages(self, unused_bytes: int) -> bool:
         """Return whether the database may reuse `unused_bytes` of its file while the reserve is missing.
 
         Deleting rows frees pages of the database but no disk space, and the write-ahead log needs disk space.

@@ -2,10 +2,8 @@
 
 An error contains facts instead of sentences. The French and English sentences for each code are in
 `messages/errors.py`, and `http/error_rendering.py` renders them with the facts into the body of the response.
-
-Errors that are not HTTP responses are defined elsewhere, for example in `learning/learning_errors.py` for running jobs
-and in `client/errors.py` for the Python client. `database/failures.py` converts exceptions of database drivers to
-errors of this module.
+`database/failures.py` converts exceptions of database drivers to errors of this module. Errors of running jobs are in
+`learning/learning_errors.py`, and errors of the Python client in `client/errors.py`.
 """
 
 from collections.abc import Collection, Mapping
@@ -341,12 +339,9 @@ class ConflictingValues(Invalid):
     code = "conflicting_values"
 
     def __init__(self, *, at: Location, other: str, name: str = "") -> None:
-        """Report two contradicting values.
+        """Report that the value at `at` contradicts the value named `other`.
 
-        Args:
-            at: the path of one value.
-            other: the name of the other value.
-            name: the name of the value at `at` in the sentence. By default, it is the last part of its path.
+        `name` is the name of the value at `at` in the sentence, which is the last part of its path by default.
         """
         name = name or str(at[-1])
         super().__init__(FieldError(at, self.code, {"name": name, "other": other}), name=name, other=other)

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 
 
-async def is_set_within(event: asyncio.Event, timeout_seconds: float) -> bool:
+async def wait_until_set(event: asyncio.Event, timeout_seconds: float) -> bool:
     """Wait until the event is set, but not longer than `timeout_seconds`, and return whether it is set.
 
     Unlike `asyncio.wait_for` in Python 3.11, this function never loses a cancellation. `wait_for` does so if the event

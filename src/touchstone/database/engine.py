@@ -227,7 +227,7 @@ class Database:
             # There may be enough free space again.
             self._restore_reserve()
             async with self._writing_engine.begin() as connection:
-                await self._require_room_in_database(connection)
+                await self._check_unused_pages(connection)
                 yield Writer(connection)
 
         # A transaction that may use the reserve does not prove that the disk has free space again.
@@ -283,7 +283,7 @@ class Database:
 
         # There may be enough free space again.
         self._disk_reserve.restore()
-        if self._disk_reserve.admits(byte_count):
+        if self._disk_reserve.has_room_for(byte_count):
             return
 
         self._disk_reserve.release()
@@ -359,7 +359,7 @@ class Database:
         if self._disk_reserve is not None:
             self._disk_reserve.restore()
 
-    async def _require_room_in_database(self, connection: AsyncConnection) -> None:
+    async def _check_unused_pages(self, connection: AsyncConnection) -> None:
         """Check that the SQLite file has enough unused pages for new rows while the reserve is released.
 
         Deleting rows leaves unused pages in the file. While the disk is full, new rows may only use these pages.
@@ -374,7 +374,7 @@ class Database:
         page_bytes = await connection.scalar(sa.text("PRAGMA page_size"))
         unused_bytes = unused_pages * page_bytes
 
-        if not self._disk_reserve.admits_reuse(unused_bytes):
+        if not self._disk_reserve.can_reuse_pages(unused_bytes):
             raise StorageFull
 
     @contextmanager

@@ -53,13 +53,13 @@ class Admission:
         self._max_seconds_ahead = QUEUED_WORK_SHARE * wait_seconds
 
         # Requests that wait for a job or a slow client may run for long, and one caller's must not use up the limit.
-        # Half of the limit is open to everybody, and of the other half each caller gets at most 50 %.
+        # Half of the limit is open to everybody, and each caller gets at most half of the rest.
         self._unreserved_slots = limit // 2
         self._max_running_per_caller = max(1, limit // 4)  # at least one, even if `limit` is small
         self._running_by_caller: Counter[Hashable] = Counter()
 
         self._short = _Lane(seconds_at_once=SHORT_SECONDS_AT_ONCE)
-        self._long = _Lane(seconds_at_once=0.0)
+        self._long = _Lane(seconds_at_once=0.0)  # one request at a time
         self._lanes = (self._short, self._long)
 
     @property
@@ -242,7 +242,7 @@ class _Lane:
         return backlog_seconds
 
     def append(self, ticket: "Ticket") -> None:
-        """Add a request to the queue and compute its start tag. The request with the lowest tag runs next.
+        """Add a request to the queue, and compute its start tag. The lowest start tag runs next.
 
         In start-time fair queueing, the start tag is the virtual time at which the caller's previous request ends, or
         the current virtual time if that is later. A caller with few requests therefore does not wait for one with many.
@@ -398,7 +398,7 @@ class Ticket:
             error: the exception of the previous future, which is thrown into the work, or None if it succeeded.
 
         Raises:
-            StopIteration: the work has ended; the exception contains its result.
+            StopIteration: the work has ended. The exception contains its result.
         """
         # Wall-clock time includes the time of other processes, but reading it is cheap. Long requests are measured in
         # processor time, which needs a system call that would be too slow for short requests.

@@ -23,9 +23,9 @@ from touchstone.http.tcp_sockets import SocketCounters, has_input, limit_unsent_
 from touchstone.messages.locales import DEFAULT_LOCALE
 
 CHECK_SECONDS: Final = 1.0
-# A refusal asks its client to retry after this time. If a client retries earlier, its connection may be paused for a
-# random time in this range.
+# A refusal asks its client to retry after this time.
 RETRY_SECONDS: Final = 1.0
+# If a client retries earlier, its connection may not be read for a random time in this range.
 PAUSE_SECONDS: Final = (1.0, 2.0)
 # Reasons for which a connection is reset instead of closed after its response.
 _ABORT_REASONS: Final = frozenset({"unread", "unsent", "too_many_slow"})
@@ -118,15 +118,18 @@ class ConnectionProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Parse the received bytes, unless they only repeat a request that has just been refused."""
-        is_repetition = data == self._refused_input and self._can_refuse_here(self.cycle)
+        is_repetition = data == self._refused_input and self._can_refuse_directly(self.cycle)
         if is_repetition and self._refuse_if_overloaded(self.cycle):
             return
 
-        is_between_requests, request_count = self._is_between_requests, self._request_count
+        began_between_requests = self._is_between_requests
+        previous_request_count = self._request_count
         super().data_received(data)
 
-        is_one_request = is_between_requests and self._is_between_requests and self._request_count == request_count + 1
-        self._refused_input = data if is_one_request and self._last_request_refused else None
+        ended_between_requests = self._is_between_requests
+        has_one_request = self._request_count == previous_request_count + 1
+        is_whole_request = began_between_requests and ended_between_requests and has_one_request
+        self._refused_input = data if is_whole_request and self._last_request_refused else None
 
     def on_message_begin(self) -> None:
         """Record when a request begins, because its headers must be complete in time."""
@@ -165,7 +168,7 @@ class ConnectionProtocol(HttpToolsProtocol):
 
         Most requests are refused under overload, so refusals have to be cheap.
         """
-        is_refused = self._can_refuse_here(cycle) and self._refuse_if_overloaded(cycle)
+        is_refused = self._can_refuse_directly(cycle) and self._refuse_if_overloaded(cycle)
         if not is_refused:
             self._last_request_refused = False
             super()._start_asgi_task(cycle, app)
@@ -203,7 +206,7 @@ class ConnectionProtocol(HttpToolsProtocol):
         cycle.response_complete = True
         self.on_response_complete()
 
-    def _can_refuse_here(self, cycle: RequestResponseCycle) -> bool:
+    def _can_refuse_directly(self, cycle: RequestResponseCycle) -> bool:
         """Return whether a request can be refused while its connection stays open.
 
         This is not possible for pipelined requests, which the client sends without waiting for the previous response.
@@ -272,7 +275,7 @@ class ConnectionProtocol(HttpToolsProtocol):
         return stop_event is not None and stop_event.is_set()
 
     def _check(self) -> None:
-        """Abort or close the connection if it violates a limit, and otherwise schedule the next check."""
+        """Abort or close the connection if it violates a limit, and schedule the next check."""
         reason = self._check_pace() or self._close_reason()
         if reason in _ABORT_REASONS:
             self._abort(reason)

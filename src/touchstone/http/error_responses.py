@@ -66,16 +66,16 @@ async def _handle_service_error(request: Request, error: Exception) -> Response:
 async def _handle_validation_error(request: Request, error: Exception) -> Response:
     """Report a request that Pydantic found invalid, with an entry for each invalid field."""
     assert isinstance(error, RequestValidationError)
-    return error_response(_to_invalid(error.errors()), request.scope)
+    return error_response(_combine_errors(error.errors()), request.scope)
 
 
 def invalid_body(error: ValidationError) -> Invalid:
     """Convert a Pydantic error about a request body to an error of our own."""
     details = [{**detail, "loc": ("body", *detail["loc"])} for detail in error.errors(include_input=False)]
-    return _to_invalid(details)
+    return _combine_errors(details)
 
 
-def _to_invalid(pydantic_errors: Sequence[Mapping[str, Any]]) -> Invalid:
+def _combine_errors(pydantic_errors: Sequence[Mapping[str, Any]]) -> Invalid:
     """Combine the errors reported by Pydantic into one error of our own."""
     field_errors = [_convert_pydantic_error(pydantic_error) for pydantic_error in pydantic_errors]
     error_class = UnknownName if field_errors[0].kind == "unknown_name" else Invalid

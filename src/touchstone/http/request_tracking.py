@@ -91,7 +91,7 @@ class TrackedRequest:
         sending = StartedAwaitable(self._send(message))
         if not sending.is_done:
             # Another request may run while this one waits for its client to read the response.
-            self._let_others_run()
+            self._release_ticket()
             await sending.wait()
 
         if self.method == "HEAD":
@@ -107,7 +107,7 @@ class TrackedRequest:
         # An event stream stays open for long but does little work, so it must not keep other requests from running.
         is_event_stream = values_by_name.get(b"content-type", b"").startswith(_EVENT_STREAM)
         if is_event_stream:
-            self._let_others_run()
+            self._release_ticket()
 
         if self.status == MethodNotAllowed.status:
             headers = [_add_allowed_head(header) for header in headers]
@@ -117,7 +117,7 @@ class TrackedRequest:
             headers.append(NOSNIFF)
         return {**message, "headers": headers}
 
-    def _let_others_run(self) -> None:
+    def _release_ticket(self) -> None:
         """Stop counting this request as running, so that another one may start."""
         if self.ticket is not None:
             self.ticket.release()

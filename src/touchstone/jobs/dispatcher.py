@@ -15,7 +15,7 @@ from uuid import uuid4
 import structlog
 
 from touchstone.core.errors import ServiceError
-from touchstone.core.event_waiting import is_set_within
+from touchstone.core.event_waiting import wait_until_set
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.jobs import lease_store, progress_store, queue_store
@@ -131,7 +131,7 @@ class Dispatcher:
                 log.exception("a step of the dispatcher failed")
 
             # The timeout is the regular case: nobody has set `wakeup`, and the next tick has come.
-            await is_set_within(wakeup, TICK_SECONDS)
+            await wait_until_set(wakeup, TICK_SECONDS)
 
     async def _claim_jobs(self) -> None:
         """Claim jobs and start them, until none is left in the queue or this process runs as many as it may."""

@@ -10,7 +10,7 @@ import msgspec
 
 from touchstone.core.attributes import INT32_MAX
 from touchstone.core.errors import Unavailable
-from touchstone.core.event_waiting import is_set_within
+from touchstone.core.event_waiting import wait_until_set
 from touchstone.database.engine import Database
 from touchstone.jobs import job_store
 from touchstone.jobs.job_json import event_json
@@ -67,7 +67,7 @@ async def stream_events(
             last_sent_at = monotonic()
             yield HEARTBEAT_COMMENT
 
-        if await is_set_within(stop, POLL_SECONDS):
+        if await wait_until_set(stop, POLL_SECONDS):
             return
 
 

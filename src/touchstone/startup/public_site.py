@@ -57,7 +57,7 @@ class PublicSite:
     def caller_of(self, scope: Scope) -> Hashable:
         """Return the user with a cached authentication for these credentials, or else the client's address."""
         headers = authorization_headers(scope) if _is_page(scope) else scope["headers"]
-        return self.gateway.known_user(headers) or client_address(scope)
+        return self.gateway.cached_user_id(headers) or client_address(scope)
 
 
 def _is_page(scope: Scope) -> bool:

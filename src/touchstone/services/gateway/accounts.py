@@ -95,7 +95,7 @@ async def find_user(database: Database, email: str) -> UserView:
     """
     async with database.reading() as connection:
         user = await user_store.read_user_by_email(connection, fold_email(email))
-        return await _view_user(connection, user, DEFAULT_LOCALE)
+        return await _build_user_view(connection, user, DEFAULT_LOCALE)
 
 
 async def read_user(database: Database, user_id: UUID, *, locale: str = DEFAULT_LOCALE) -> UserView:
@@ -111,7 +111,7 @@ async def read_user(database: Database, user_id: UUID, *, locale: str = DEFAULT_
     """
     async with database.reading() as connection:
         user = await user_store.read_user(connection, user_id)
-        return await _view_user(connection, user, locale)
+        return await _build_user_view(connection, user, locale)
 
 
 async def list_users(database: Database, *, offset: int = 0, limit: int = 100) -> tuple[int, list[UserView]]:
@@ -203,7 +203,7 @@ async def _set_active(transaction: Writer, user_id: UUID, *, is_active: bool) ->
     await sessions.revoke_all_sessions(transaction, user_id)
 
 
-async def _view_user(connection: Reader, user: UserRecord | None, locale: str) -> UserView:
+async def _build_user_view(connection: Reader, user: UserRecord | None, locale: str) -> UserView:
     """Return the public view of a user, including the accounts at external providers.
 
     Args:

@@ -117,7 +117,7 @@ class Gateway:
         """Return the public OpenAPI document for the gateway and all backends that respond."""
         return await self._document.read()
 
-    def known_user(self, headers: Headers) -> UUID | None:
+    def cached_user_id(self, headers: Headers) -> UUID | None:
         """Return the id of the user who sends a request, or None if the user is unknown or not cached.
 
         Admission control calls this before the request is authenticated, to share the capacity fairly between users.

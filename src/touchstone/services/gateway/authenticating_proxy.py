@@ -84,7 +84,7 @@ class AuthenticatingProxy:
 
             # Clients without a token do not even learn which addresses are unknown.
             identity = None
-            if not _is_open(match, route):
+            if not _is_allowed_without_token(match, route):
                 identity = self._authenticator.cached_identity(scope["headers"])
                 if identity is None:
                     identity = await self._authenticator.authenticate(scope["headers"])
@@ -97,7 +97,7 @@ class AuthenticatingProxy:
             destination = self._gateway_app if route.backend is None else self._upstreams[route.backend]
             rebuilt_scope = self._rebuild_scope(scope, route, match, identity)
             if route.returns_location:
-                send = self._publish_location(send, route)
+                send = self._translate_location(send, route)
             await destination(rebuilt_scope, receive, send)
         except ServiceError as error:
             # The response cannot have begun, because applications handle their own errors, and an unreachable backend
@@ -130,7 +130,7 @@ class AuthenticatingProxy:
             IDENTITY: identity,
         }
 
-    def _publish_location(self, send: Send, route: PublicRoute) -> Send:
+    def _translate_location(self, send: Send, route: PublicRoute) -> Send:
         """Wrap `send` to translate the Location header of the response to a public address.
 
         For example, `/datasets/7` at the selection backend becomes `/api/v1/datasets/7`.
@@ -150,7 +150,7 @@ class AuthenticatingProxy:
         return send_with_public_location
 
 
-def _is_open(match: RouteMatch | None, route: PublicRoute | None) -> bool:
+def _is_allowed_without_token(match: RouteMatch | None, route: PublicRoute | None) -> bool:
     """Return whether a request is allowed without a token.
 
     Args:

@@ -145,7 +145,7 @@ def _public_paths(
             continue
 
         operations = paths.setdefault(route.path, {})
-        operations[route.method.lower()] = _publish_operation(operation, route, shared_schemas.new_names[service])
+        operations[route.method.lower()] = _to_public_operation(operation, route, shared_schemas.new_names[service])
 
     return paths
 
@@ -183,7 +183,7 @@ def _rename_path_parameters(operation: Document, path: str, public_path: str) ->
     return renamed_operation
 
 
-def _publish_operation(operation: Document, route: PublicRoute, new_schema_names: Mapping[str, str]) -> Document:
+def _to_public_operation(operation: Document, route: PublicRoute, new_schema_names: Mapping[str, str]) -> Document:
     """Convert the backend's description of a route to the public description.
 
     Renamed schemas get their new names, parameters that only the gateway sends are removed, and routes that need no

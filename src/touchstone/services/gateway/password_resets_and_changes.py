@@ -65,7 +65,7 @@ async def reset_password(database: Database, token: str, new_password: str) -> N
     """
     digest = digest_token(token)
     async with database.reading() as connection:
-        user = await user_store.read_user_of_reset_token(connection, digest, datetime.now(UTC))
+        user = await user_store.read_reset_token_owner(connection, digest, datetime.now(UTC))
     if user is None:
         raise InvalidResetToken
 

@@ -45,7 +45,7 @@ def _reencode(data: bytes) -> PictureRecord:
 
             # Decoding a JPEG image at a reduced size saves most of the time and memory for large photographs.
             image.draft("RGB", (2 * MAX_SIDE, 2 * MAX_SIDE))
-            thumbnail = _plain_thumbnail(image)
+            thumbnail = _create_thumbnail(image)
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError, Image.DecompressionBombWarning) as problem:
         raise InvalidPicture from problem
 
@@ -56,7 +56,7 @@ def _reencode(data: bytes) -> PictureRecord:
     return PictureRecord(picture=webp, picture_digest=digest)
 
 
-def _plain_thumbnail(image: Image.Image) -> Image.Image:
+def _create_thumbnail(image: Image.Image) -> Image.Image:
     """Return an upright thumbnail without metadata, such as the location of a photograph."""
     mode = "RGBA" if image.has_transparency_data else "RGB"
     upright = ImageOps.exif_transpose(image).convert(mode)

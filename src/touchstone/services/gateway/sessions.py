@@ -71,14 +71,14 @@ async def start_session(
 async def revoke_session(transaction: Writer, user_id: UUID, session_id: UUID) -> bool:
     """End a session of the user, including its access tokens, and return whether it was active."""
     was_active = await session_store.revoke_session(transaction, user_id, session_id, datetime.now(UTC))
-    await _announce_revocation(transaction)
+    await _invalidate_cached_tokens(transaction)
     return was_active
 
 
 async def revoke_all_sessions(transaction: Writer, user_id: UUID) -> None:
     """End all sessions of the user, including their access tokens."""
     await session_store.revoke_sessions(transaction, user_id, datetime.now(UTC))
-    await _announce_revocation(transaction)
+    await _invalidate_cached_tokens(transaction)
 
 
 async def list_active_sessions(database: Database, user_id: UUID, *, lifetime: timedelta) -> list[SessionRecord]:
@@ -91,7 +91,7 @@ async def list_active_sessions(database: Database, user_id: UUID, *, lifetime: t
         return await session_store.read_active_sessions(connection, user_id, used_since=used_since)
 
 
-async def _announce_revocation(transaction: Writer) -> None:
+async def _invalidate_cached_tokens(transaction: Writer) -> None:
     """Increment the `accounts` version, so that every process drops its cached access tokens.
 
     This must be the last step. To avoid deadlocks, all transactions lock users, sessions and versions in this order.

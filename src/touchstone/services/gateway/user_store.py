@@ -99,7 +99,7 @@ async def read_user_by_email(connection: Reader, email_folded: str) -> UserRecor
     return await connection.first_as(UserRecord, sa.select(*_USER_COLUMNS).where(users.c.email_folded == email_folded))
 
 
-async def read_user_of_reset_token(connection: Reader, digest: str, now: datetime) -> UserRecord | None:
+async def read_reset_token_owner(connection: Reader, digest: str, now: datetime) -> UserRecord | None:
     """Return the owner of a valid reset token, or None if the token is unknown, used or expired."""
     query = (
         sa.select(*_USER_COLUMNS)

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from touchstone.core.errors import JobNotFound, Unavailable
-from touchstone.core.event_waiting import is_set_within
+from touchstone.core.event_waiting import wait_until_set
 from touchstone.jobs.comparisons.comparison_records import Comparison
 from touchstone.jobs.job_event_stream import (
     HEARTBEAT_COMMENT,
@@ -71,7 +71,7 @@ async def stream_comparison(
         if monotonic() - last_sent_at > HEARTBEAT_SECONDS:
             last_sent_at = monotonic()
             yield HEARTBEAT_COMMENT
-        if await is_set_within(stop, POLL_SECONDS):
+        if await wait_until_set(stop, POLL_SECONDS):
             return
 
         # While the database is away, the client stays connected until it is back.
