@@ -60,7 +60,7 @@ class Reader:
         return _first_row(result)
 
     async def all_as(self, record_class: type[Record], query: sa.Select[Any]) -> list[Record]:
-        """Return all rows of the query as instances of `record_class`, created with the columns."""
+        """Return all rows of the query as instances of `record_class`, with the columns as fields."""
         return [record_class(**row) for row in await self.all(query)]
 
     async def first_as(self, record_class: type[Record], query: sa.Select[Any]) -> Record | None:
@@ -125,9 +125,9 @@ class Writer(Reader):
     async def fetch_returned_row(
         self, statement: sa.Executable, parameters: Mapping[str, Any] | None = None
     ) -> Row | None:
-        """Execute a statement with a RETURNING clause, and return its first row or None.
+        """Execute a statement with a RETURNING clause, and return its first row.
 
-        The values of bind parameters are in `parameters`.
+        The result is None if the statement changes no rows. The values of bind parameters are in `parameters`.
         """
         result = await self._connection.execute(statement, parameters)
         return _first_row(result)

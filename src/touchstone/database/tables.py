@@ -128,7 +128,7 @@ versions = sa.Table(
 )
 
 # The files in which processes have saved the index of the catalog, each with the version of its records. A file that is
-# not listed here holds records of another database, or changes that were undone when a backup was restored.
+# not listed here contains records of another database, or changes that were undone when a backup was restored.
 catalog_snapshots = sa.Table(
     "catalog_snapshots",
     metadata,

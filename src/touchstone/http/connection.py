@@ -25,7 +25,7 @@ from touchstone.messages.locales import DEFAULT_LOCALE
 CHECK_SECONDS: Final = 1.0
 # A refusal asks its client to retry after this time.
 RETRY_SECONDS: Final = 1.0
-# If a client retries earlier, its connection may not be read for a random time in this range.
+# If a client retries earlier, its connection may be paused for a random time in this range.
 PAUSE_SECONDS: Final = (1.0, 2.0)
 # Reasons for which a connection is reset instead of closed after its response.
 _ABORT_REASONS: Final = frozenset({"unread", "unsent", "too_many_slow"})
@@ -82,7 +82,7 @@ class ConnectionProtocol(HttpToolsProtocol):
         self._pause_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Start the checks of a new connection, or refuse it if there are too many.
+        """Start the checks of a new connection, or refuse it if there are too many connections.
 
         If a client opens many connections in a short time, they are read after a delay.
         """

@@ -15,7 +15,8 @@ _HTTP_VERSIONS: Final = frozenset({"1.0", "1.1"})
 def check_headers(scope: Scope) -> None:
     """Check that the headers of a request are not too large or ambiguous.
 
-    If a proxy interpreted them differently, a client could smuggle a second request past it (RFC 9112, section 11.2).
+    If a proxy interpreted ambiguous headers differently, a client could smuggle a second request past it (RFC 9112,
+    section 11.2).
 
     Raises:
         HeadersTooLarge: there are too many headers, or they are too long.

@@ -34,7 +34,7 @@ from touchstone.http.request_tracking import (
 _OVERLOADED: Final = Overloaded(retry_after=1)
 _OVERLOADED_CLOSING: Final = Overloaded(retry_after=1, headers={"Connection": "close"})
 log = structlog.get_logger("touchstone.access")
-CallerOf = Callable[[Scope], Hashable]
+CallerOf = Callable[[Scope], Hashable]  # returns the user or address that a request is attributed to
 
 
 def client_address(scope: Scope) -> Hashable:
@@ -200,7 +200,7 @@ class EdgeMiddleware:
         expected_seconds = self._costs.expected_seconds(kind)
         ticket = self._admission.try_enter(expected_seconds)
         if ticket is None:
-            # Identifying the caller takes time and is only needed for a fair queue.
+            # Identifying the caller takes time, and is only necessary if the request may have to wait.
             caller = self.caller_of(request.scope)
             ticket = await self._admission.enter(caller, expected_seconds)
 

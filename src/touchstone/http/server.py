@@ -84,8 +84,8 @@ def freeze_startup_objects() -> None:
     """Exempt all existing objects from garbage collection, and collect later objects less often.
 
     All requests wait during a full collection, which would take 0.2 s for the objects of the imported modules alone.
-    These objects live until the process ends anyway. Later collections are rarer than by default, because a bulk import
-    would otherwise spend a quarter of its time on them.
+    These objects live until the process ends anyway. Later collections are less frequent than by default, because a
+    bulk import would otherwise spend a quarter of its time on them.
     """
     gc.collect()
     gc.freeze()

@@ -32,7 +32,9 @@ def is_older_revision(revision: str | None) -> bool:
 
 
 async def upgrade_schema(database: Database) -> None:
-    """Upgrade the schema to the revision that this code needs, in one process at a time.
+    """Upgrade the schema to the revision that this code needs.
+
+    All migrations run in one transaction, and in one process at a time.
 
     Raises:
         SchemaError: the database is newer than this code.

@@ -25,9 +25,9 @@ async def rotate_refresh_token(
 ) -> SessionCredentials:
     """Exchange a refresh token for its successor, and return the session with the new token.
 
-    If a token is used again, it may have been stolen, so the session ends. An exception is a reuse within
-    `GRACE_PERIOD` while the successor is unused, because two browser tabs may refresh at once, or the first response
-    may have been lost. The same successor is then returned again.
+    If a token is used again, it may have been stolen, so the session ends. However, the same successor is returned
+    again within `GRACE_PERIOD` while the successor is unused, because two browser tabs may refresh at once, or the
+    first response may have been lost.
 
     Args:
         database: the database.
