@@ -58,7 +58,8 @@ def detect_layout(beginning: str, delimiter: str | None = None) -> TableLayout |
     """
     # `splitlines` would also split at characters, such as form feeds, that belong to the cells.
     numbered_lines = enumerate(io.StringIO(beginning, newline=None))
-    numbered_sample = list(islice((entry for entry in numbered_lines if entry[1].strip()), _SAMPLE_LINES))
+    nonempty_lines = ((number, line) for number, line in numbered_lines if line.strip())
+    numbered_sample = list(islice(nonempty_lines, _SAMPLE_LINES))
     if not numbered_sample:
         return None
 

@@ -1,6 +1,7 @@
-"""Checks that the headers of a request are not too large and not ambiguous."""
+"""Checks of the headers of a request."""
 
 import itertools
+from collections.abc import Mapping
 from typing import Final
 
 from starlette.types import Scope
@@ -42,6 +43,11 @@ def check_headers(scope: Scope) -> None:
 
     if not (has_valid_version and has_valid_host and has_valid_coding):
         raise BadRequest(headers={"Connection": "close"})
+
+
+def has_body(headers: Mapping[bytes, bytes]) -> bool:
+    """Return whether the headers of a request, by name, announce a body."""
+    return b"transfer-encoding" in headers or headers.get(b"content-length", b"0") != b"0"
 
 
 def _count_bytes(headers: list[tuple[bytes, bytes]]) -> int:

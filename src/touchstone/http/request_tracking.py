@@ -10,6 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from touchstone.core.errors import MethodNotAllowed, ServiceError
 from touchstone.http.admission import Ticket
+from touchstone.http.header_checks import has_body
 from touchstone.http.started_awaitable import StartedAwaitable
 
 REQUEST_ID: Final = b"x-request-id"
@@ -53,7 +54,7 @@ class TrackedRequest:
         headers = scope["headers"]
         self.method: str = scope["method"]
         self.headers: dict[bytes, bytes] = dict(headers)
-        self.has_body = b"transfer-encoding" in self.headers or self.headers.get(b"content-length", b"0") != b"0"
+        self.has_body = has_body(self.headers)
 
         client_id = self.headers.get(REQUEST_ID)
         self.id = choose_request_id(client_id)

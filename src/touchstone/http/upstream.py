@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from yarl import URL
 
 from touchstone.core.errors import BackendUnavailable, CatalogLoading, UpstreamTimeout
+from touchstone.http.header_checks import has_body
 from touchstone.http.stop_event import stop_event
 
 CONNECT_SECONDS: Final = 2.0
@@ -295,5 +296,4 @@ def _may_have_body(scope: Scope) -> bool:
     if scope["method"] not in _METHODS_WITHOUT_BODY:
         return True
 
-    headers = dict(scope["headers"])
-    return b"transfer-encoding" in headers or headers.get(b"content-length", b"0") != b"0"
+    return has_body(dict(scope["headers"]))

@@ -84,8 +84,8 @@ def _run_migrations(connection: sa.Connection) -> None:
     """
     try:
         run_pending_migrations(connection)
-    except UnknownRevision as problem:
-        raise SchemaError(_mismatch_message(problem.revision)) from problem
+    except UnknownRevision as error:
+        raise SchemaError(_mismatch_message(error.revision)) from error
 
 
 def _mismatch_message(revision: str) -> str:

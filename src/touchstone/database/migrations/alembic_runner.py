@@ -40,8 +40,8 @@ def run_pending_migrations(connection: sa.Connection) -> None:
     def pending_migrations(revision: Any, _context: Any) -> Any:
         try:
             return scripts._upgrade_revs("head", revision)  # the same call as in Alembic's upgrade command
-        except CommandError as problem:
-            raise UnknownRevision(str(revision)) from problem
+        except CommandError as error:
+            raise UnknownRevision(str(revision)) from error
 
     with EnvironmentContext(config, scripts, fn=pending_migrations) as environment:
         environment.configure(connection=connection, target_metadata=metadata)

@@ -111,8 +111,8 @@ class AccessTokens:
             session_id = UUID(hex=session_hex)
 
             return AccessTokenClaims(user_id, session_id, expires=int(claims["exp"]))
-        except (JoseError, ValueError, TypeError) as problem:
-            raise Unauthorized from problem
+        except (JoseError, ValueError, TypeError) as error:
+            raise Unauthorized from error
 
 
 def read_authorization(headers: Headers) -> bytes:

@@ -63,8 +63,8 @@ def _parse_form(body: bytes) -> dict[str, str]:
     """
     try:
         fields = parse_qsl(body.decode(), keep_blank_values=True, errors="strict", max_num_fields=_MAX_FORM_FIELDS)
-    except ValueError as problem:
-        raise BadRequest from problem
+    except ValueError as error:
+        raise BadRequest from error
 
     occurrences = Counter(name for name, _ in fields)
     for name, count in occurrences.items():
@@ -84,6 +84,6 @@ def _validate(model: type[LoginModel], fields: Any) -> LoginModel:
     """
     try:
         return model.model_validate(fields)
-    except ValidationError as problem:
-        errors = [{**error, "loc": ("body", *error["loc"])} for error in problem.errors()]
-        raise RequestValidationError(errors) from problem
+    except ValidationError as error:
+        details = [{**detail, "loc": ("body", *detail["loc"])} for detail in error.errors()]
+        raise RequestValidationError(details) from error

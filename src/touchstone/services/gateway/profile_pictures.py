@@ -46,8 +46,8 @@ def _reencode(data: bytes) -> PictureRecord:
             # Decoding a JPEG image at a reduced size saves most of the time and memory for large photographs.
             image.draft("RGB", (2 * MAX_SIDE, 2 * MAX_SIDE))
             thumbnail = _create_thumbnail(image)
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError, Image.DecompressionBombWarning) as problem:
-        raise InvalidPicture from problem
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise InvalidPicture from error
 
     buffer = io.BytesIO()
     thumbnail.save(buffer, "WEBP", quality=85)

@@ -69,8 +69,8 @@ async def insert_user(transaction: Writer, user: UserRecord) -> None:
     """
     try:
         await transaction.execute(sa.insert(users).values(asdict(user)))
-    except IntegrityError as problem:
-        raise EmailTaken from problem
+    except IntegrityError as error:
+        raise EmailTaken from error
 
 
 async def has_users(connection: Reader) -> bool:
