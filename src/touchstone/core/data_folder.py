@@ -11,7 +11,7 @@ import structlog
 from touchstone.core.settings import Settings, SettingsError
 
 # The permission bits for the group and for other users, which must not be set for any file of the service.
-FOREIGN_RIGHTS: Final = 0o077
+NON_OWNER_PERMISSIONS: Final = 0o077
 # Only files created by the service, because other programs may use the same folder.
 _SERVICE_FILE_PATTERNS: Final = (
     *("touchstone.db*", "*.key", "*.id", "uploads", "artifacts"),
@@ -35,7 +35,7 @@ def prepare_data_folder(settings: Settings, database_path: str | None) -> None:
     data_folder = settings.data_dir
 
     # This makes all new files private.
-    os.umask(FOREIGN_RIGHTS)
+    os.umask(NON_OWNER_PERMISSIONS)
 
     try:
         data_folder.mkdir(parents=True, exist_ok=True)
@@ -82,8 +82,8 @@ def _make_private(path: Path) -> None:
     """Remove all permissions of other users, or log a warning if that is not possible."""
     try:
         mode = path.lstat().st_mode
-        if mode & FOREIGN_RIGHTS and not stat.S_ISLNK(mode):
-            path.chmod(stat.S_IMODE(mode) & ~FOREIGN_RIGHTS)
+        if mode & NON_OWNER_PERMISSIONS and not stat.S_ISLNK(mode):
+            path.chmod(stat.S_IMODE(mode) & ~NON_OWNER_PERMISSIONS)
     except FileNotFoundError:
         return
     except OSError as error:

@@ -70,10 +70,12 @@ def detect_layout(beginning: str, delimiter: str | None = None) -> TableLayout |
     header, *other_rows = rows
     if not has_header(rows):
         names = [numbered_name(position) for position in range(1, _most_common_width(rows) + 1)]
-        return TableLayout(delimiter, False, names, False, empty_lines)
+        return TableLayout(delimiter, has_header=False, names=names, has_extra_field=False, empty_lines=empty_lines)
 
     has_extra_field = bool(other_rows) and _most_common_width(other_rows) == len(header) + 1
-    return TableLayout(delimiter, True, header, has_extra_field, empty_lines)
+    return TableLayout(
+        delimiter, has_header=True, names=header, has_extra_field=has_extra_field, empty_lines=empty_lines
+    )
 
 
 def _parse_rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:

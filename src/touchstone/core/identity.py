@@ -7,7 +7,7 @@ from uuid import UUID
 
 from touchstone.core.errors import InvalidUserId
 
-UUID_TEXT: Final = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
+UUID_PATTERN: Final = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 USER_ID_HEADER: Final = b"x-user-id"
 USER_EMAIL_HEADER: Final = b"x-user-email"
 
@@ -26,7 +26,7 @@ class Caller:
 
 def parse_uuid(text: str) -> UUID | None:
     """Parse a UUID in the form 8-4-4-4-12 with hexadecimal digits, or return None for any other string."""
-    return UUID(text) if UUID_TEXT.fullmatch(text) else None
+    return UUID(text) if UUID_PATTERN.fullmatch(text) else None
 
 
 def read_user_id(headers: Headers) -> UUID | None:

@@ -100,7 +100,7 @@ class AllowedMethodsMiddleware:
     """Responds with 405 and a complete `Allow` header if a path does not support the request method.
 
     Starlette's router tries the next matching path if the method does not match. For example, `DELETE /datasets/score`
-    would delete a dataset called "score". Its `Allow` header also lists the methods of a single route only.
+    would delete a dataset called "score". Starlette's own `Allow` header also lists the methods of only one route.
     """
 
     def __init__(self, app: ASGIApp, *routers: APIRouter) -> None:

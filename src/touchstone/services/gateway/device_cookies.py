@@ -1,7 +1,7 @@
 """The cookie that identifies a device on which a user has signed in before.
 
 This is OWASP's protocol "Slow Down Online Guessing Attacks with Device Cookies". The cookie does not authenticate the
-user. A device that sends it is only throttled for its own wrong passwords, not for all of its network address.
+user. A device that sends it is only throttled for its own wrong passwords, not for those from its network address.
 """
 
 import base64

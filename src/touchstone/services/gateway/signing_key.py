@@ -63,8 +63,8 @@ def _read_key_file(path: Path) -> bytes:
     Raises:
         SettingsError: other users of the machine can read the file, or it is too short.
     """
-    permissions_of_others = path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)
-    if permissions_of_others:
+    non_owner_permissions = path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+    if non_owner_permissions:
         raise SettingsError(f"{path} can be read by others; run: chmod 600 {path}")
 
     key = path.read_bytes()
