@@ -97,7 +97,7 @@ async def check_same_installation(backend: RemoteBackend, tokens: InternalTokens
 
     Args:
         backend: the backend.
-        tokens: the tokens signed with the internal key of this process, or None if it has no key.
+        tokens: signs requests with the internal key of this process, or None if it has no key.
         data_dir: the data folder of this process.
 
     Raises:
@@ -110,6 +110,7 @@ async def check_same_installation(backend: RemoteBackend, tokens: InternalTokens
     label = f"{backend.name} at {backend.url}"
     if identity.part != backend.name:
         raise SettingsError(f"{_url_variable(backend)}: {backend.url} is the {identity.part} part, not {backend.name}.")
+
     # If only the backend has a key, it has already refused the request for its identity.
     if tokens is not None and not identity.has_key:
         raise SettingsError(f"TOUCHSTONE_INTERNAL_KEY: {label} has no key; give the same one to every part.")
