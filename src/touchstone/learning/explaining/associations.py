@@ -1,4 +1,4 @@
-"""The strength of association between two columns of any kind, from 0 (none) to 1 (one decides the other).
+"""Measures of the association between two columns of any kind, from 0 (none) to 1 (one determines the other).
 
 Two columns of numbers or dates: the absolute rank correlation (Spearman 1904). Two categories: Cramér's V, corrected
 for chance (Bergsma 2013). A category and a number: the correlation ratio (Fisher 1925) of the ranks.
@@ -17,8 +17,8 @@ from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema
 from touchstone.learning.target import Floats
 
 MAX_ROWS: Final = 5_000
-MIN_ROWS: Final = 10  # With fewer rows in which both columns have a value, no association is claimed.
-SMALLEST_ASSOCIATION: Final = 0.0005  # Weaker ones, which would be written as 0.000, are not mentioned.
+MIN_ROWS: Final = 10  # The association counts as 0 if fewer rows have a value in both columns.
+SMALLEST_ASSOCIATION: Final = 0.0005  # Weaker associations would be displayed as 0.000 and are not reported.
 ORDERED_KINDS: Final = (ColumnKind.NUMBER, ColumnKind.DATE)
 CATEGORY_KINDS: Final = (ColumnKind.CATEGORY, ColumnKind.BOOLEAN)
 
@@ -27,7 +27,7 @@ Codes = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class ComparableColumn:
-    """A column as numbers (when ordered) or category codes, with a mask of the rows that have a value."""
+    """A column as numbers (if ordered) or category codes, with a mask of the rows that have a value."""
 
     values: npt.NDArray[Any]
     is_present: npt.NDArray[np.bool_]
@@ -35,16 +35,16 @@ class ComparableColumn:
 
 
 def is_comparable(column: ColumnSchema) -> bool:
-    """Return whether associations of a column can be measured.
+    """Return whether the associations of a column can be measured.
 
-    Texts, identifiers and columns of a single value have none.
+    Text columns, identifiers and constant columns cannot be compared.
     """
     has_comparable_kind = column.kind in (*ORDERED_KINDS, *CATEGORY_KINDS)
     return has_comparable_kind and column.distinct > 1
 
 
 def comparable_values(column: ColumnSchema, cells: "pd.Series[Any]") -> ComparableColumn:
-    """Convert the cells of a column into numbers or codes."""
+    """Convert the cells of a column to numbers or category codes."""
     if column.kind in ORDERED_KINDS:
         numbers = cells.to_numpy().astype(np.float64)
         return ComparableColumn(numbers, is_present=~cells.isna().to_numpy(), is_ordered=True)
@@ -54,10 +54,10 @@ def comparable_values(column: ColumnSchema, cells: "pd.Series[Any]") -> Comparab
 
 
 def association(first: ComparableColumn, second: ComparableColumn) -> float:
-    """Return how strongly two columns are associated, from 0 (not at all) to 1 (one determines the other).
+    """Return the strength of the association of two columns, from 0 (none) to 1 (one determines the other).
 
-    The measure depends on whether the values of each column are ordered, as numbers and dates are. Rows without a
-    value in either column are left out; if fewer than ten rows remain, the result is 0.
+    The measure depends on whether the values of each column are ordered, as numbers and dates are. Only rows that
+    have a value in both columns are used. The result is 0 if there are fewer than `MIN_ROWS` of them.
     """
     has_both_values = first.is_present & second.is_present
     if has_both_values.sum() < MIN_ROWS:
@@ -76,9 +76,9 @@ def association(first: ComparableColumn, second: ComparableColumn) -> float:
 
 
 def association_matrix(columns: Sequence[ColumnSchema], frame: pd.DataFrame) -> Floats:
-    """Return the strength of association between every two columns of a table, as a symmetric matrix.
+    """Return the strength of the association between every two columns, as a symmetric matrix.
 
-    Strengths lie between 0 and 1, which every column has with itself. Only a sample of a long table is compared.
+    The values lie between 0 and 1, with ones on the diagonal. A table with more than `MAX_ROWS` rows is sampled.
     """
     sample = frame if len(frame) <= MAX_ROWS else frame.sample(MAX_ROWS, random_state=0)
     comparable_columns = [comparable_values(column, sample[column.name]) for column in columns]
@@ -93,7 +93,7 @@ def association_matrix(columns: Sequence[ColumnSchema], frame: pd.DataFrame) -> 
 
 
 def _rank_correlation(first: Floats, second: Floats) -> float:
-    """Return the absolute value of Spearman's rank correlation; 0 if one column is constant."""
+    """Return the absolute value of Spearman's rank correlation, or 0 if one column is constant."""
     first_ranks = rankdata(first)
     second_ranks = rankdata(second)
     if first_ranks.std() == 0 or second_ranks.std() == 0:
@@ -104,10 +104,10 @@ def _rank_correlation(first: Floats, second: Floats) -> float:
 
 
 def _correlation_ratio(codes: Codes, numbers: Floats) -> float:
-    """Return how strongly the category of a row determines the rank of its number, from 0 to 1.
+    """Return the correlation ratio of categories and the ranks of numbers, from 0 to 1.
 
-    This is the square root of the share of the ranks' variance that lies between the categories, corrected for the
-    share that chance alone would produce. It is 0 if there is only one category, or one for every row.
+    The correlation ratio is the square root of the share of variance between the categories. This share is corrected
+    for the share that chance alone would produce. The result is 0 if there is only one category, or one per row.
     """
     ranks = rankdata(numbers)
     _distinct_codes, category_of_row = np.unique(codes, return_inverse=True)
@@ -128,10 +128,10 @@ def _correlation_ratio(codes: Codes, numbers: Floats) -> float:
 
 
 def _cramers_v(first: Codes, second: Codes) -> float:
-    """Return Cramér's V of two category columns: 0 if they are independent, 1 if one determines the other.
+    """Return Cramér's V of two category columns, from 0 (independent) to 1 (one determines the other).
 
-    Chance alone makes V grow with the numbers of categories. Bergsma's correction therefore reduces the chi-squared
-    statistic and both numbers of categories by what is expected of independent columns.
+    Chance alone makes V grow with the number of categories. Bergsma's correction therefore reduces the chi-squared
+    statistic and both numbers of categories by the values expected for independent columns.
     """
     observed = _contingency_table(first, second)
     rows = int(observed.sum())
@@ -150,7 +150,7 @@ def _cramers_v(first: Codes, second: Codes) -> float:
 
 
 def _contingency_table(first: Codes, second: Codes) -> npt.NDArray[np.intp]:
-    """Count the rows for every pair of a category of the first column and one of the second."""
+    """Count the rows for every pair of categories, as a matrix of shape (first categories, second categories)."""
     first_categories, first_index_of_row = np.unique(first, return_inverse=True)
     second_categories, second_index_of_row = np.unique(second, return_inverse=True)
 

@@ -1,8 +1,8 @@
-"""The rows from which counterfactuals take values: the background rows and, if few columns may change, further ones.
+"""The rows that supply the new values of counterfactuals.
 
-Background rows are a sample, which may lack the values that a single column has to take. With few columns that may
-change these decide, so rows with the lowest, the highest and evenly spaced numbers, and with the most frequent
-categories, are added.
+These are the background rows. They are only a sample, so they may lack the one value that changes a prediction if few
+columns may change. In this case, training rows are added: rows with the lowest, the highest and evenly spaced numbers,
+and rows with the most frequent categories.
 """
 
 from dataclasses import dataclass, field
@@ -22,35 +22,35 @@ VALUES_PER_COLUMN: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class CandidateRows:
-    """Rows of the table whose values counterfactuals may take over, as they are and encoded."""
+    """Rows of the table whose values may be used in counterfactuals, both original and encoded."""
 
     frame: pd.DataFrame = field(repr=False)
     encoded: Floats = field(repr=False)
 
 
 def collect_candidate_rows(context: ExplanationContext) -> CandidateRows:
-    """Return the background rows and, if few columns may change, training rows with the range of their values."""
+    """Return the background rows, with training rows that cover the range of values if few columns may change."""
     mutable_columns = [column for column in context.explained.columns if column.name not in context.immutable_columns]
     frame = context.background
     if len(mutable_columns) <= FEW_COLUMNS:
         learning_frame = context.learning_frame
-        further_rows = [
-            learning_frame.iloc[_rows_with_typical_values(column.kind, learning_frame[column.name])]
+        typical_rows = [
+            learning_frame.iloc[_find_typical_rows(column.kind, learning_frame[column.name])]
             for column in mutable_columns
         ]
-        frame = pd.concat([frame, *further_rows], ignore_index=True)
+        frame = pd.concat([frame, *typical_rows], ignore_index=True)
     return CandidateRows(frame, context.explained.encode(frame))
 
 
-def _rows_with_typical_values(kind: ColumnKind, cells: "pd.Series[Any]") -> Indices:
-    """Return the positions of cells with evenly spaced quantiles of numbers or dates, or the most frequent words."""
+def _find_typical_rows(kind: ColumnKind, cells: "pd.Series[Any]") -> Indices:
+    """Return the positions of cells with evenly spaced quantiles of numbers or dates, or the most frequent categories."""
     if kind in (ColumnKind.NUMBER, ColumnKind.DATE):
-        known_rows = np.flatnonzero(cells.notna())
-        sorted_rows = known_rows[np.argsort(cells.to_numpy()[known_rows], kind="stable")]
+        present_rows = np.flatnonzero(cells.notna())
+        sorted_rows = present_rows[np.argsort(cells.to_numpy()[present_rows], kind="stable")]
         return sorted_rows[evenly_spaced_positions(len(sorted_rows), VALUES_PER_COLUMN)]
 
-    words = cells.reset_index(drop=True)
-    known_words = words[words != MISSING]
-    frequent_words = known_words.value_counts().sort_index().nlargest(VALUES_PER_COLUMN).index
-    first_occurrences = known_words.drop_duplicates()
-    return first_occurrences.index[first_occurrences.isin(frequent_words)].to_numpy(dtype=np.intp)
+    categories = cells.reset_index(drop=True)
+    present_categories = categories[categories != MISSING]
+    frequent_categories = present_categories.value_counts().sort_index().nlargest(VALUES_PER_COLUMN).index
+    first_occurrences = present_categories.drop_duplicates()
+    return first_occurrences.index[first_occurrences.isin(frequent_categories)].to_numpy(dtype=np.intp)

@@ -1,13 +1,15 @@
-"""Counterfactuals: the smallest change of a row, towards values of real rows, that clearly changes its prediction.
+"""Counterfactuals: the smallest change of a row that clearly changes its prediction.
 
-For a classifier this is another class, and for a regression a number that differs by at least one standard deviation of
-the predictions for the background rows. The values come from candidate rows. If the row takes over everything that may
-change from one of these, and the prediction clearly changes, the candidate is unlike the row. The row approaches the
-nearest unlike candidates: it takes over their values one column at a time, always the one that moves the prediction
-most, until the goal is reached. The counterfactual with the fewest changes wins.
+A prediction clearly changes if a classifier predicts another class, or if a regression predicts a number that differs
+by at least one standard deviation of the predictions for the background rows.
 
-What may change lies in few columns if the others are immutable. A change of one column may then need a value that none
-of the nearest candidates has, so the values of all candidates are tried, and for very few columns their combinations.
+New values are copied from candidate rows, so that they are realistic. A candidate is "unlike" the row if copying all
+its mutable columns clearly changes the prediction. The search starts with the nearest unlike candidates: their values
+are copied one column at a time, each time the column that moves the prediction most, until the goal is reached. The
+counterfactual with the fewest changes wins.
+
+The nearest candidates may all lack the value that would change the prediction by a single column. The values of all
+candidates are therefore tried for single columns, and combinations of values if very few columns are mutable.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,22 +25,21 @@ from touchstone.learning.target import Floats, Indices
 
 NEIGHBOURS: Final = 8
 MAX_CHANGES: Final = 6
-FEW_COLUMNS: Final = 3  # With at most so many columns that may change, combinations of their values are tried.
-SINGLE_CHANGES: Final = 500  # About so many changes of one column are tried.
-MIN_VALUES: Final = 5  # But at least so many values of each column.
-COMBINATIONS: Final = 2_000
+FEW_COLUMNS: Final = 3  # Combinations of values are tried for at most this many mutable columns.
+MAX_SINGLE_CHANGES: Final = 500  # About this many changes of a single column are tried.
+MIN_VALUES: Final = 5  # But at least this many values of each column.
+MAX_COMBINATIONS: Final = 2_000
 
 Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
 class Counterfactual:
-    """A changed row for which the model predicts something else.
+    """A change of a row that clearly changes its prediction.
 
     Attributes:
-        source_rows: for each changed source column, by its position, the position of the candidate row from which its
-            new value is taken.
-        prediction: what is now predicted, a class code or a number.
+        source_rows: the candidate row that supplies the new value, by changed column. Both are positions.
+        prediction: the new prediction, a class code or a number.
     """
 
     source_rows: Mapping[int, int]
@@ -47,7 +48,7 @@ class Counterfactual:
 
 @dataclass(frozen=True, slots=True)
 class ClassGoal:
-    """The goal that a classifier predicts a certain class."""
+    """The goal that a classifier predicts the class `class_code`."""
 
     class_code: int
 
@@ -63,7 +64,7 @@ class ClassGoal:
 
 @dataclass(frozen=True, slots=True)
 class NumberGoal:
-    """The goal that a regression predicts at least a certain number, or at most, if `direction` is -1."""
+    """The goal that a regression predicts at least `number`, or at most `number` if `direction` is -1."""
 
     number: float
     direction: int
@@ -79,56 +80,62 @@ class NumberGoal:
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """A row whose prediction is to change, the columns that may change, and the rows with the values to take over."""
+    """A row whose prediction should change, its mutable columns, and the candidate rows with the new values."""
 
     explained: ExplainedModel
     row: Floats = field(repr=False)
     candidates: Floats = field(repr=False)
     mutable_columns: tuple[int, ...]
     prediction: Any
-    clear_difference: float  # From which difference on a number counts as another one; 0 for classes.
+    clear_difference: float  # The least difference between clearly different numbers; 0 for classes.
 
     def is_clear(self, predictions: npt.NDArray[Any]) -> Mask:
-        """Return which predictions clearly differ from that of the row."""
+        """Return a mask of the predictions that clearly differ from the prediction for the row."""
         if self.explained.model.classes:
             return np.asarray(predictions != self.prediction)
         return np.asarray(np.abs(predictions - self.prediction) >= self.clear_difference)
 
-    def goal_of(self, prediction: Any) -> ClassGoal | NumberGoal:
-        """Return the goal in the direction of a prediction that clearly differs from that of the row."""
+    def goal_towards(self, prediction: Any) -> ClassGoal | NumberGoal:
+        """Return the goal that lies in the direction of a clearly different prediction."""
         if self.explained.model.classes:
             return ClassGoal(int(prediction))
         direction = 1 if prediction > self.prediction else -1
         return NumberGoal(float(self.prediction) + direction * self.clear_difference, direction)
 
-    def source_rows_of_values(self, column: int, limit: int) -> Indices:
-        """Return a candidate row for each different value of a column that the row does not have.
+    def find_source_rows(self, column: int, limit: int) -> Indices:
+        """Return one candidate row for each distinct value of a column, without the value of the row itself.
 
-        Of more than `limit` values, as many are chosen at equal distances in their order, with both ends.
+        If there are more than `limit` values, evenly spaced ones are chosen, including the lowest and the highest.
         """
         block = self.explained.block(column)
-        values, source_rows = np.unique(self.candidates[:, block], axis=0, return_index=True)
-        other_rows: Indices = source_rows[(values != self.row[block]).any(axis=1)]
-        thinned_rows: Indices = other_rows[evenly_spaced_positions(len(other_rows), limit)]
-        return thinned_rows
+        distinct_values, source_rows = np.unique(self.candidates[:, block], axis=0, return_index=True)
+        differing_rows: Indices = source_rows[(distinct_values != self.row[block]).any(axis=1)]
+        chosen_rows: Indices = differing_rows[evenly_spaced_positions(len(differing_rows), limit)]
+        return chosen_rows
 
 
 def find_counterfactual(
     explained: ExplainedModel, row: Floats, candidates: Floats, immutable_columns: Sequence[int] = ()
 ) -> Counterfactual | None:
-    """Find the fewest changes of an encoded row that clearly change the prediction of the model.
+    """Find the fewest changes of a row that clearly change the prediction of the model.
 
-    New values are only taken from `candidates`, which are encoded rows of the table, preferably from those that are
-    most similar to the row, so that the changed row stays realistic. The source columns at the positions
-    `immutable_columns` are never changed. Returns None if no such change is found.
+    Args:
+        explained: the model.
+        row: an encoded row.
+        candidates: encoded rows of the table, which supply the new values. Rows that are similar to `row` are
+            preferred, so that the changed row stays realistic.
+        immutable_columns: the positions of the source columns that must not change.
+
+    Returns:
+        The counterfactual, or None if no change was found.
     """
     mutable_columns = np.setdiff1d(np.arange(len(explained.columns)), immutable_columns).tolist()
     clear_difference = 0.0
     if not explained.model.classes:
         background_predictions, _probabilities = explained.predict(explained.background)
         clear_difference = float(np.std(background_predictions))
-    predicts_one_number = clear_difference == 0 and not explained.model.classes
-    if not mutable_columns or predicts_one_number:
+    is_constant_regression = clear_difference == 0 and not explained.model.classes
+    if not mutable_columns or is_constant_regression:
         return None
 
     prediction = explained.predict_row(row)
@@ -147,7 +154,7 @@ def find_counterfactual(
 
 def _approach_similar_rows(task: _Task) -> Counterfactual | None:
     """Return the counterfactual with the fewest changes towards one of the nearest unlike candidates."""
-    # The row with everything that may change from each candidate.
+    # For each candidate, the row with all its mutable columns copied from the candidate.
     is_mutable = np.isin(task.explained.sources, task.mutable_columns)
     mixed_rows = np.where(is_mutable, task.candidates, task.row)
     predictions, _probabilities = task.explained.predict(mixed_rows)
@@ -158,7 +165,7 @@ def _approach_similar_rows(task: _Task) -> Counterfactual | None:
 
     best: Counterfactual | None = None
     for source_row in nearest_first[:NEIGHBOURS].tolist():
-        counterfactual = _approach_source_row(task, source_row, task.goal_of(predictions[source_row]))
+        counterfactual = _approach_source_row(task, source_row, task.goal_towards(predictions[source_row]))
         if counterfactual is None:
             continue
         if best is None or len(counterfactual.source_rows) < len(best.source_rows):
@@ -169,10 +176,12 @@ def _approach_similar_rows(task: _Task) -> Counterfactual | None:
 
 
 def _approach_source_row(task: _Task, source_row: int, goal: ClassGoal | NumberGoal) -> Counterfactual | None:
-    """Copy values of a candidate into the row, column by column, until the goal is reached.
+    """Copy the values of a candidate into the row, column by column, until the goal is reached.
 
-    Each step copies the column that brings the prediction nearest to the goal. Returns None if the goal is not reached
-    within `MAX_CHANGES` steps.
+    Each step copies the column that brings the prediction nearest to the goal.
+
+    Returns:
+        The counterfactual, or None if the goal is not reached within `MAX_CHANGES` steps.
     """
     explained = task.explained
     source_values = task.candidates[source_row]
@@ -196,7 +205,7 @@ def _approach_source_row(task: _Task, source_row: int, goal: ClassGoal | NumberG
 
 
 def _copy_column(explained: ExplainedModel, source_values: Floats, row: Floats, column: int) -> Floats:
-    """Return a copy of an encoded row in which one source column has the value of another row."""
+    """Return a copy of an encoded row with the value of one source column replaced."""
     encoded_columns = explained.block(column)
     changed_row = row.copy()
     changed_row[encoded_columns] = source_values[encoded_columns]
@@ -204,32 +213,33 @@ def _copy_column(explained: ExplainedModel, source_values: Floats, row: Floats, 
 
 
 def _change_one_column(task: _Task) -> Counterfactual | None:
-    """Return the smallest change of a single column, to the value of any candidate, that reaches the goal."""
-    limit = max(MIN_VALUES, SINGLE_CHANGES // len(task.mutable_columns))
+    """Return the smallest change of a single column that clearly changes the prediction, or None."""
+    limit = max(MIN_VALUES, MAX_SINGLE_CHANGES // len(task.mutable_columns))
     changes = [
         (column, source_row)
         for column in task.mutable_columns
-        for source_row in task.source_rows_of_values(column, limit).tolist()
+        for source_row in task.find_source_rows(column, limit).tolist()
     ]
-    return _choose_smallest(task, [{column: source_row} for column, source_row in changes])
+    return _choose_smallest_changes(task, [{column: source_row} for column, source_row in changes])
 
 
 def _combine_values(task: _Task) -> Counterfactual | None:
-    """Return the fewest and smallest changes of several columns, to values of any candidates, that reach the goal."""
+    """Return the fewest and smallest changes of several columns that clearly change the prediction, or None."""
     column_count = len(task.mutable_columns)
-    limit = int(COMBINATIONS ** (1 / column_count)) - 1
+    limit = int(MAX_COMBINATIONS ** (1 / column_count)) - 1
     combinations: list[dict[int, int]] = [{}]
     for column in task.mutable_columns:
-        source_rows = task.source_rows_of_values(column, limit).tolist()
+        source_rows = task.find_source_rows(column, limit).tolist()
         extended = [combination | {column: row} for combination in combinations for row in source_rows]
         combinations = combinations + extended
-    return _choose_smallest(task, [combination for combination in combinations if len(combination) > 1])
+    return _choose_smallest_changes(task, [combination for combination in combinations if len(combination) > 1])
 
 
-def _choose_smallest(task: _Task, changes: Sequence[Mapping[int, int]]) -> Counterfactual | None:
-    """Return the changes that reach the goal with the fewest columns and, among these, with the nearest values.
+def _choose_smallest_changes(task: _Task, changes: Sequence[Mapping[int, int]]) -> Counterfactual | None:
+    """Return the smallest set of changes that clearly changes the prediction, or None.
 
-    Each of the changes maps columns to the candidates whose values they take over.
+    Fewer columns win, then nearer values. Each set of changes maps columns to the candidate rows that supply their
+    new values.
     """
     if not changes:
         return None
@@ -244,7 +254,7 @@ def _choose_smallest(task: _Task, changes: Sequence[Mapping[int, int]]) -> Count
     column_counts = np.array([len(source_rows) for source_rows in changes])
     distances = np.abs(changed_rows - task.row).sum(axis=1)
     smallest_first = np.lexsort((distances, column_counts))
-    reaching = smallest_first[task.is_clear(predictions[smallest_first])]
-    if not len(reaching):
+    effective = smallest_first[task.is_clear(predictions[smallest_first])]
+    if not len(effective):
         return None
-    return Counterfactual(changes[reaching[0]], predictions[reaching[0]])
+    return Counterfactual(changes[effective[0]], predictions[effective[0]])

@@ -1,7 +1,7 @@
-"""A fitted model as a function of blocks of encoded columns, one block per source column.
+"""A fitted model whose encoded columns are grouped in blocks, one block per source column.
 
-The preparation works column by column, so replacing a source value is the same as replacing its block in the encoded
-matrix. Explanations therefore replace whole blocks, so their results refer to source columns from the start.
+The preparation encodes each column separately. Replacing a source value is therefore the same as replacing its block
+in the encoded matrix. Explanations replace whole blocks, so that their results refer to source columns.
 """
 
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ from touchstone.learning.request_definitions import Cell
 from touchstone.learning.target import Floats, Indices
 from touchstone.learning.trial_fitting import predict_matrix
 
-MIN_PROBABILITY: Final = 1e-9  # Probabilities are kept this far from 0 and 1 before log-odds are taken.
+MIN_PROBABILITY: Final = 1e-9  # Probabilities are clipped to this distance from 0 and 1 before computing log-odds.
 BATCH_ROWS: Final = 50_000
 
 
@@ -30,7 +30,7 @@ class ExplainedModel:
     """A model with the class and the scale on which it is explained, and the encoded background rows."""
 
     model: LoadedModel = field(repr=False)
-    sources: Indices = field(repr=False)  # For every encoded column the position of its source column.
+    sources: Indices = field(repr=False)  # The position of the source column for each encoded column.
     class_code: int | None
     output: Output
     background: Floats = field(repr=False)
@@ -46,16 +46,16 @@ class ExplainedModel:
         return self.model.estimator
 
     def encode(self, frame: pd.DataFrame) -> Floats:
-        """Return source rows as encoded rows."""
+        """Encode source rows."""
         return encode_frame(self.model.preparation, frame)
 
     def block(self, position: int) -> Indices:
-        """Return the positions of the encoded columns that stem from a source column."""
+        """Return the positions of the encoded columns that represent the source column at `position`."""
         return np.flatnonzero(self.sources == position)
 
     def predict(self, matrix: Floats) -> tuple[npt.NDArray[Any], Floats]:
         """Return the model's own predictions (values or class codes) and probabilities for encoded rows."""
-        # Explanations ask a model often, and mostly for few rows at a time.
+        # Explanations call the model often, usually with few rows at a time.
         estimator = FewRowsModel(self.estimator)
         return predict_matrix(estimator, matrix, len(self.model.classes), self.model.decision_rule)
 
@@ -65,16 +65,16 @@ class ExplainedModel:
         return predictions[0]
 
     def value(self, matrix: Floats) -> Floats:
-        """Return the number that is explained, for each encoded row.
+        """Return the explained number for each encoded row.
 
         This is the predicted value of a regression, or the probability or log-odds of the explained class. The rows
-        are evaluated in batches, which bounds the memory.
+        are evaluated in batches to limit the memory used.
         """
         batches = [matrix[start : start + BATCH_ROWS] for start in range(0, len(matrix), BATCH_ROWS)]
         return np.concatenate([self._batch_value(batch) for batch in batches])
 
     def _batch_value(self, matrix: Floats) -> Floats:
-        """Return the number that is explained, for each row of a batch."""
+        """Return the explained number for each row of a batch."""
         values, probabilities = self.predict(matrix)
         if self.class_code is None:
             return np.asarray(values, dtype=np.float64)
@@ -83,21 +83,21 @@ class ExplainedModel:
         return log_odds(class_probabilities) if self.output is Output.LOG_ODDS else class_probabilities
 
     def used_sources(self) -> Indices:
-        """Return the source columns that a decision tree splits by; all columns for any other model."""
+        """Return the positions of the source columns that a decision tree splits on, or all for any other model."""
         tree = getattr(self.estimator, "tree_", None)
         if tree is None:
             return np.arange(len(self.columns))
 
-        is_split = tree.feature >= 0  # A leaf of the tree has a negative number instead of a feature.
+        is_split = tree.feature >= 0  # Leaves have a negative number instead of a feature.
         return np.unique(self.sources[tree.feature[is_split]])
 
 
 def build_explained_model(
     model: LoadedModel, background: pd.DataFrame, target_class: Cell, output: Output
 ) -> ExplainedModel:
-    """Prepare a loaded model for being explained: encode its background rows, and choose the class to explain.
+    """Encode the background rows of a loaded model and choose the class to explain.
 
-    `target_class` is the class that the request asks for, or None if it leaves the choice open.
+    `target_class` is the class that the request names, or None if it names none.
     """
     encoded_background = encode_frame(model.preparation, background)
     column_names = [column.name for column in model.columns]
@@ -118,8 +118,8 @@ def build_explained_model(
 def _choose_class(model: LoadedModel, background: Floats, target_class: Cell) -> int:
     """Return the code of the class whose probability is explained.
 
-    If the request does not name a class, this is the second of two classes, or else the class that the model finds
-    most probable on average over the background rows.
+    If the request does not name a class, choose the second of two classes, or the class with the highest mean
+    probability over the background rows if there are more.
     """
     if target_class is not None:
         return model.classes.index(find_class(model.classes, target_class, field="target_class"))
@@ -132,6 +132,6 @@ def _choose_class(model: LoadedModel, background: Floats, target_class: Cell) ->
 
 
 def log_odds(probabilities: Floats) -> Floats:
-    """Return log(p / (1 - p)) of each probability p, kept finite at both ends."""
+    """Return log(p / (1 - p)) for each probability p, clipped to stay finite."""
     clipped = np.clip(probabilities, MIN_PROBABILITY, 1 - MIN_PROBABILITY)
     return np.log(clipped / (1 - clipped))

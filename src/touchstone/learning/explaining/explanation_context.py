@@ -1,8 +1,8 @@
-"""The rows by which a trained model is explained: background rows, rows to measure on, and the rows asked for.
+"""The model and the rows that an explanation uses: background rows, test rows and the rows to explain.
 
 Training and test rows are separated exactly as in the training, so importance is measured on rows that the model has
-not seen. If the stored model has finally learned from all rows, as after k folds, importance is measured on the test
-rows of the first fold, with a copy of the model that has learned from its training rows.
+not seen. After cross-validation, the stored model has been fitted on all rows. Importance is then measured on the test
+rows of the first fold, with a copy of the model that is fitted on the training rows of this fold.
 """
 
 from dataclasses import dataclass, field, replace
@@ -29,12 +29,12 @@ from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Indices, Target, read_target
 from touchstone.learning.trial_fitting import select_features
 
-DEFAULT_ROWS: Final = 3  # How many rows are explained if the request names none.
+DEFAULT_ROWS: Final = 3  # The number of rows to explain if the request names none.
 
 
 @dataclass(frozen=True, slots=True)
 class ExplanationContext:
-    """A request to explain a model, with the model, its background rows, and the rows to measure it on."""
+    """A request to explain a model, with the model, its background rows and its test rows."""
 
     request: ExplanationRequest
     table: Table = field(repr=False)
@@ -43,7 +43,7 @@ class ExplanationContext:
     test_frame: pd.DataFrame = field(repr=False)
     test_truth: npt.NDArray[Any] = field(repr=False)
     test_positions: Indices = field(repr=False)  # The positions of the test rows in the file.
-    learning_frame: pd.DataFrame = field(repr=False)  # The rows from which a model that is measured learns.
+    learning_frame: pd.DataFrame = field(repr=False)  # The training rows of a model that is measured.
     learning_truth: npt.NDArray[Any] = field(repr=False)
 
     @property
@@ -58,10 +58,10 @@ class ExplanationContext:
 
     @property
     def immutable_columns(self) -> list[str]:
-        """The features that counterfactuals leave as they are.
+        """The features that counterfactuals must not change.
 
-        These are those that the request names, and those by which the model chooses a threshold: nobody can be advised
-        to join another group.
+        The request may name such features. Columns that determine the group of a group threshold are always included,
+        because nobody can be advised to join another group.
         """
         thresholds = self.model.group_thresholds
         group_columns = [] if thresholds is None else [column.name for column in thresholds.columns]
@@ -69,13 +69,13 @@ class ExplanationContext:
 
     @property
     def is_measured_by_copy(self) -> bool:
-        """Whether the model has seen the test rows, so that a copy has to be measured."""
+        """Whether importance is measured with a copy of the model, because the model has seen the test rows."""
         return self.model.has_learned_from_all_rows
 
     def model_to_measure(self) -> ExplainedModel:
-        """Return the model whose importances are measured: the stored one, or a copy that has not seen the test rows.
+        """Return the stored model, or a newly fitted copy if the stored one has seen the test rows.
 
-        Such a copy is fitted by each call.
+        The copy is fitted again by each call.
         """
         if not self.is_measured_by_copy:
             return self.explained
@@ -91,11 +91,14 @@ class ExplanationContext:
 
 
 def prepare_explanation(request: ExplanationRequest, table: Table, model: LoadedModel) -> ExplanationContext:
-    """Check a request to explain a model, and collect what every method needs: the model and the rows to use.
+    """Check a request to explain a model, and select the rows that all methods use.
 
-    Background rows, which stand for the average case, are sampled from the training rows. Importance is measured on
-    test rows, which the model has not learned from. Raises `LearningError` if the file has changed since the training
-    (data_changed), or if the request does not fit the table or the model.
+    Background rows represent the average case and are sampled from the training rows. Test rows are rows that the
+    model has not learned from.
+
+    Raises:
+        LearningError: if the file has changed since the training (data_changed), or if the request does not fit the
+            table or the model.
     """
     if table.sha256 != model.data_sha256:
         raise LearningError("data_changed", field="job_id")
@@ -129,7 +132,7 @@ def prepare_explanation(request: ExplanationRequest, table: Table, model: Loaded
 
 
 def _fold_of_training(model: LoadedModel, table: Table, target: Target) -> Fold:
-    """Divide the rows of a table into training and test rows as in the training; after k folds, as in the first one."""
+    """Split the rows of a table as in the training, which is the first fold if there were several."""
     # The same plan with the same seed selects the same rows again.
     names = [column.name for column in model.columns]
     find_rows = find_repeated_rows if model.split.compares_approximately else find_equal_rows
@@ -141,16 +144,19 @@ def _fold_of_training(model: LoadedModel, table: Table, target: Target) -> Fold:
 def sample_rows(rows: Indices, count: int, rng: np.random.Generator) -> Indices:
     """Return up to `count` of the rows in random order.
 
-    Files are often sorted by class; the random order keeps even the first few rows of the sample representative.
+    Files are often sorted by class. The random order makes even the first few rows of the sample representative.
     """
     return rng.permutation(rows)[:count]
 
 
 def rows_to_explain(context: ExplanationContext) -> tuple[pd.DataFrame, list[int]]:
-    """Return the rows whose predictions are explained, and the number by which the result refers to each.
+    """Return the rows to explain and their row numbers.
 
-    A request may contain the values of these rows, which are numbered from 0, or name rows of the data file by their
-    numbers. If it does neither, a few test rows are explained. Raises `LearningError` if a value cannot be read.
+    A request may contain the values of the rows, which are then numbered from 0, or the row numbers in the data file.
+    If it contains neither, the first `DEFAULT_ROWS` test rows are explained.
+
+    Raises:
+        LearningError: if a value cannot be read.
     """
     instances = context.request.instances
 

@@ -1,4 +1,4 @@
-"""Explanations of a table, or of the model that a training made of it: results, charts and a narrative."""
+"""Explanations of a table, or of a model that was trained on it: results, charts and a narrative."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -47,10 +47,20 @@ def run_explanation(
 ) -> Outcome:
     """Explain a trained model, or the table alone if `model` is None.
 
-    Returns the result as the API documents it: numbers, charts, and a narrative in French and English. No file is
-    written into `scratch`. Raises `LearningError` if the request does not fit the table or the model.
+    Args:
+        request: the explanation to compute.
+        file: the data file.
+        model: the trained model, or None.
+        scratch: a folder for files, which explanations do not use.
+        report: the callback for progress.
+
+    Returns:
+        The result as documented by the API: numbers, charts, and a narrative in French and English.
+
+    Raises:
+        LearningError: if the request does not fit the table or the model.
     """
-    # One thread, because the order in which several threads add numbers up would change the result.
+    # Several threads would add up numbers in varying order, which makes the rounding irreproducible.
     with threadpool_limits(limits=1), suppress_numeric_warnings():
         report(0.0, Phase.READING, step=0, total_steps=1, message="reading_data")
         table = read_table(file)
@@ -66,9 +76,13 @@ def run_explanation(
 
 
 def preflight(request: ExplanationRequest, file: DataFile, model: ModelFile | None) -> Json:
-    """Check an explanation as far as possible without computing it, so that it can be refused before it is queued.
+    """Check the request of an explanation without computing it, so that it can be refused before it is queued.
 
-    Returns `{rows, columns, sha256}` of the table. Raises `LearningError` if the explanation would fail.
+    Returns:
+        The table summary `{rows, columns, sha256}`.
+
+    Raises:
+        LearningError: if the explanation would fail.
     """
     with threadpool_limits(limits=1), suppress_numeric_warnings():
         table = read_table(file)
@@ -79,21 +93,18 @@ def preflight(request: ExplanationRequest, file: DataFile, model: ModelFile | No
 
         loaded_model = model_artifact.load(model)
         context = prepare_explanation(request, table, loaded_model)
-        # The request may contain rows by value. Reading them fails if one of them is invalid.
+        # Called for its checks: the request may contain the values of rows, and one of them may be invalid.
         rows_to_explain(context)
         return table.summary
 
 
 def _explain_table(request: ExplanationRequest, table: Table, file: DataFile, report: Report) -> Json:
-    """Explain a table without a model: what it contains, and which of its columns are associated.
-
-    Returns the result as the API documents it.
-    """
+    """Explain a table without a model, and return the result as documented by the API."""
     check_explanation_request(request, list(table.columns), rows=len(table.frame))
     report(PERCENT_AFTER_READING, Phase.EXPLAINING, step=0, total_steps=1, message="profiling_data")
     explanation = explain_table(request, table, file.declared)
 
-    # Add to each column how strongly it is associated with the target.
+    # Add its association with the target to each column.
     association_by_column = {entry["column"]: entry["association"] for entry in explanation.with_target}
     columns = []
     for column in explanation.profile["by_column"]:
@@ -119,13 +130,13 @@ def _explain_table(request: ExplanationRequest, table: Table, file: DataFile, re
 
 
 def _explain_model(context: ExplanationContext, report: Report) -> Json:
-    """Explain a trained model as a whole and for single rows, and return the result as the API documents it.
+    """Explain a trained model globally and for single rows, and return the result as documented by the API.
 
-    The parts that the request does not ask for are empty.
+    The parts that were not requested are empty.
     """
     global_explanation = explain_globally(context, report)
     rows = explain_rows(context, report)
-    explained_number = _explained_number(context)
+    explained_number = _describe_explained_number(context)
     for row in rows:
         row.entry["sentence"] = row_sentence(row.entry, explained_number)
 
@@ -146,13 +157,13 @@ def _explain_model(context: ExplanationContext, report: Report) -> Json:
         "local": [row.entry for row in rows],
         "correlated": correlated,
         "charts": charts,
-        "narrative": _narrative(context, columns, rows),
-        "limits": _limits(context, rows, correlated),
+        "narrative": _build_narrative(context, columns, rows),
+        "limits": _build_limits(context, rows, correlated),
     }
 
 
-def _explained_number(context: ExplanationContext) -> ExplainedNumber:
-    """Return what is explained for each row, and the units in which the table states its numbers."""
+def _describe_explained_number(context: ExplanationContext) -> ExplainedNumber:
+    """Return the description of the explained number, with the units found in the table."""
     return ExplainedNumber(
         target=context.model.target,
         class_name=str(_explained_class(context)) if context.model.classes else None,
@@ -162,13 +173,13 @@ def _explained_number(context: ExplanationContext) -> ExplainedNumber:
 
 
 def _explained_class(context: ExplanationContext) -> Cell:
-    """Return the class whose probability is explained; None for a regression."""
+    """Return the class whose probability is explained, or None for a regression."""
     code = context.explained.class_code
     return None if code is None else context.model.classes[code]
 
 
 def _column_entry(name: str, explanation: GlobalExplanation) -> Json:
-    """Return what is known about one column, with None for each method that was not asked for."""
+    """Return the global results for one column, with None for each method that was not requested."""
     entry: Json = {"column": name, "importance": None, "shap": None, "dependence": None}
     if name in explanation.importances:
         entry["importance"] = _importance_entry(explanation.importances[name])
@@ -180,7 +191,7 @@ def _column_entry(name: str, explanation: GlobalExplanation) -> Json:
 
 
 def _importance_entry(importance: Importance) -> Json:
-    """Return the permutation importance of a column as the API documents it."""
+    """Return the permutation importance of a column as documented by the API."""
     return {
         "mean": importance.mean,
         "std": importance.deviation,
@@ -190,12 +201,12 @@ def _importance_entry(importance: Importance) -> Json:
 
 
 def _summary_entry(summary: ContributionSummary) -> Json:
-    """Return the summary of the contributions of a column as the API documents it."""
+    """Return the summary of the contributions of a column as documented by the API."""
     return {"mean_absolute": summary.mean_absolute, "mean": summary.mean, "direction": summary.direction}
 
 
 def _dependence_entry(dependence: Dependence) -> Json:
-    """Return the partial dependence on a column as the API documents it."""
+    """Return the partial dependence on a column as documented by the API."""
     return {"values": dependence.grid, "mean": dependence.mean, "curves": dependence.curves}
 
 
@@ -220,10 +231,10 @@ def _global_charts(context: ExplanationContext, explanation: GlobalExplanation) 
 def _contribution_charts(
     context: ExplanationContext, sample: ContributionSample, summaries: Mapping[str, ContributionSummary]
 ) -> Json:
-    """Return two charts of the contributions to the predictions of sampled rows.
+    """Return two charts of the contributions to the predictions for sampled rows.
 
-    One shows the mean size of the contributions of each column, the other a dot for each contribution. Both begin
-    with the columns that contribute most.
+    A bar chart shows the mean absolute contribution of each column, and a beeswarm chart each single contribution. In
+    both, the columns that contribute most come first.
     """
     names = sorted(context.names, key=lambda name: summaries[name].mean_absolute, reverse=True)
     summary_chart = explanation_charts.shap_importance_chart({name: summaries[name] for name in names})
@@ -244,14 +255,17 @@ def _row_charts(rows: Sequence[RowExplanation]) -> Json:
 
 
 def _metric_label(context: ExplanationContext) -> LocalizedText:
-    """Return the displayed name of the metric by which the model was chosen."""
+    """Return the displayed name of the metric used to choose the model."""
     return localize(METRIC_BY_NAME[context.model.metric].label)
 
 
-def _narrative(context: ExplanationContext, columns: Sequence[Json], rows: Sequence[RowExplanation]) -> LocalizedText:
-    """Tell the explanation in sentences: what the model predicts, which columns matter, and what moved each row.
+def _build_narrative(
+    context: ExplanationContext, columns: Sequence[Json], rows: Sequence[RowExplanation]
+) -> LocalizedText:
+    """Describe the model, the columns that matter and the reasons for each prediction in sentences.
 
-    Each row has a paragraph of its own. `columns` are the entries of the global explanation, the most important first.
+    There is a separate paragraph for each row. `columns` holds the entries of the global explanation, the most
+    important first.
     """
     model = context.model
     algorithm = localize(ALGORITHM_BY_NAME[model.algorithm].label)
@@ -261,8 +275,8 @@ def _narrative(context: ExplanationContext, columns: Sequence[Json], rows: Seque
     if is_classifier:
         sentences.append(narrative.sentence("target_class", name=str(_explained_class(context))))
 
-    importance_was_measured = bool(columns) and columns[0]["importance"] is not None
-    if importance_was_measured:
+    has_importance = bool(columns) and columns[0]["importance"] is not None
+    if has_importance:
         sentences += narrative.importance_sentences(columns, _metric_label(context))
 
     sentences += narrative.direction_sentences(columns)
@@ -271,18 +285,20 @@ def _narrative(context: ExplanationContext, columns: Sequence[Json], rows: Seque
 
 
 def _narrate_row(context: ExplanationContext, row: RowExplanation) -> LocalizedText:
-    """Tell why a row has its prediction and, if the request asks for it, what would change it."""
-    counterfactuals = counterfactual_sentences(row.entry, _explained_number(context), context.immutable_columns)
+    """Explain the prediction for a row in sentences, with its counterfactuals if they were requested."""
+    counterfactuals = counterfactual_sentences(
+        row.entry, _describe_explained_number(context), context.immutable_columns
+    )
     return join_texts([row.entry["sentence"], *counterfactuals])
 
 
-def _limits(
+def _build_limits(
     context: ExplanationContext, rows: Sequence[RowExplanation], correlated: Sequence[Json]
 ) -> dict[str, list[str]]:
-    """Return sentences, in both languages, that warn readers of conclusions that an explanation does not support.
+    """Return warnings, in both languages, against conclusions that the explanation does not support.
 
-    Some of the warnings apply to every explanation, others only to certain models, methods or tables. `correlated` are
-    the pairs of columns that depend on each other.
+    Some of the warnings apply to every explanation, others only to certain models, methods or tables. `correlated`
+    holds the pairs of strongly associated columns.
     """
     request = context.request
     permutations = max((row.permutations for row in rows), default=0)

@@ -1,7 +1,7 @@
-"""A copy of a model that has not learned from the rows on which it is measured.
+"""A copy of a model that is fitted without the test rows.
 
-A model that was finally fitted on all rows remembers some of them, and with them columns that are of no use for other
-rows. How much its columns matter is therefore measured with a copy that has learned from a part of the rows only.
+A model that was fitted on all rows may have memorized some of them, and then even useless columns look important. The
+importance of columns is therefore measured with a copy that is fitted on the training rows only.
 """
 
 from typing import Any, Final
@@ -31,11 +31,16 @@ def fit_held_out_copy(
     *,
     is_balanced: bool = False,
 ) -> Pipeline:
-    """Fit a copy of a pipeline, with the same settings, on some rows only, so that all others can test it.
+    """Fit a copy of a pipeline, with the same settings, on the given rows.
 
-    At most `MAX_TRAINING_ROWS` of the rows are used. With `is_balanced`, every class has the same weight. If the
-    probabilities of the original are calibrated, those of the copy are corrected by the same curves, so that the same
-    rule decides between classes.
+    If the original is calibrated, the copy uses the same calibration curves, so that its decision rule remains valid.
+
+    Args:
+        pipeline: the fitted pipeline to copy.
+        frame: the training rows; at most `MAX_TRAINING_ROWS` of them are used.
+        truth: the target values of these rows, of shape (rows,).
+        rng: the generator used to sample the rows.
+        is_balanced: whether every class has the same weight.
     """
     if len(frame) > MAX_TRAINING_ROWS:
         sampled_rows = np.sort(rng.choice(len(frame), MAX_TRAINING_ROWS, replace=False))
@@ -56,7 +61,7 @@ def fit_held_out_copy(
 
 
 def _unfitted_copy(model: Any) -> Any:
-    """Return a copy of a model that can be fitted, without the calibration of its probabilities."""
+    """Return an unfitted copy of a model, without its calibration."""
     if isinstance(model, _WRAPPERS):
         return _unfitted_copy(model.estimator)
 
@@ -68,6 +73,6 @@ def _unfitted_copy(model: Any) -> Any:
 
 
 def _balance_classes(model: Any) -> None:
-    """Let a model, and those that it consists of, give every class the same weight when it is fitted."""
+    """Make a model and its members give every class the same weight when they are fitted."""
     names = [name for name in model.get_params() if name.split("__")[-1] == "class_weight"]
     model.set_params(**dict.fromkeys(names, "balanced"))

@@ -1,4 +1,4 @@
-"""Explanations of a trained model: importance, contributions and dependence over many rows, and single rows."""
+"""Explanations of a trained model: global importance, contributions and dependence, and single predictions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -35,8 +35,10 @@ TOTAL_EVALUATIONS: Final = 6_000_000  # Shared by all rows that one request asks
 MIN_EVALUATIONS: Final = 2_000
 DEPENDENCE_COLUMNS: Final = 6
 MAX_DEPENDENCE_ATTEMPTS: Final = 2 * DEPENDENCE_COLUMNS
-CLEAR_DIRECTION: Final = 0.6  # The least rank correlation for which a column is said to push one way.
-PERCENT_BEFORE_IMPORTANCE: Final = 10.0  # The percentages of the progress between which each part runs.
+MIN_DIRECTION_CORRELATION: Final = 0.6  # The least absolute rank correlation that counts as a clear direction.
+
+# The progress in percent at the boundaries of the steps.
+PERCENT_BEFORE_IMPORTANCE: Final = 10.0
 PERCENT_AFTER_IMPORTANCE: Final = 50.0
 PERCENT_AFTER_CONTRIBUTIONS: Final = 70.0
 PERCENT_AFTER_ROWS: Final = 95.0
@@ -44,7 +46,7 @@ PERCENT_AFTER_ROWS: Final = 95.0
 
 @dataclass(frozen=True, slots=True)
 class ContributionSample:
-    """The contributions over a sample of rows, of shape (rows, columns), beside the source rows."""
+    """The contributions for a sample of rows, of shape (rows, columns), and the source rows."""
 
     contributions: Floats
     frame: pd.DataFrame
@@ -52,7 +54,7 @@ class ContributionSample:
 
 @dataclass(frozen=True, slots=True)
 class ContributionSummary:
-    """The contributions of one column over a sample, and the direction in which its high values push."""
+    """The mean contributions of one column over a sample, and the effect of its high values."""
 
     mean_absolute: float
     mean: float
@@ -61,9 +63,9 @@ class ContributionSummary:
 
 @dataclass(frozen=True, slots=True)
 class GlobalExplanation:
-    """The results of the global methods that were asked for, by column name; a method not asked for has none.
+    """The results of the requested global methods, by column name.
 
-    `names` lists all columns, the most important first.
+    The results of methods that were not requested are empty. `names` lists all columns, the most important first.
     """
 
     names: Sequence[str]
@@ -75,7 +77,7 @@ class GlobalExplanation:
 
 @dataclass(frozen=True, slots=True)
 class RowExplanation:
-    """One explained row: its entry in the result, its values as text, and the permutations that were sampled."""
+    """One explained row: its entry in the result, its values as text, and the number of sampled permutations."""
 
     entry: Json
     values: dict[str, str] = field(repr=False)
@@ -83,9 +85,9 @@ class RowExplanation:
 
 
 def explain_globally(context: ExplanationContext, report: Report) -> GlobalExplanation:
-    """Explain a model as a whole by the methods that the request asks for.
+    """Explain a model globally with the requested methods.
 
-    The parts of the result that belong to other methods are empty.
+    The results of all other methods are empty.
     """
     request = context.request
 
@@ -109,9 +111,9 @@ def explain_globally(context: ExplanationContext, report: Report) -> GlobalExpla
 
 
 def explain_rows(context: ExplanationContext, report: Report) -> list[RowExplanation]:
-    """Explain the predictions of single rows, and report progress after each row.
+    """Explain the predictions for single rows, and report progress after each row.
 
-    Returns an empty list if the request only asks about the model as a whole.
+    Returns an empty list if only a global explanation was requested.
     """
     request = context.request
     if not request.asks_for(Scope.LOCAL, "shap", "counterfactual"):
@@ -129,7 +131,7 @@ def explain_rows(context: ExplanationContext, report: Report) -> list[RowExplana
     )
     group_warnings = warn_of_groups(context, row_numbers)
 
-    # Counterfactuals are slow to find and easily misread as advice, so a request has to name the method.
+    # Counterfactuals are slow to find and easily mistaken for advice, so they must be requested explicitly.
     candidates = collect_candidate_rows(context) if request.method == "counterfactual" else None
 
     rng = np.random.default_rng(request.seed)
@@ -160,7 +162,7 @@ def explain_rows(context: ExplanationContext, report: Report) -> list[RowExplana
 
 
 def _evaluations_per_row(rows: int) -> int:
-    """Return how many evaluations of the model each row may cost, so that many rows do not take too long."""
+    """Return the number of model evaluations per row, which is lower if many rows are explained."""
     equal_share = TOTAL_EVALUATIONS // max(1, rows)
     return max(MIN_EVALUATIONS, min(EVALUATIONS, equal_share))
 
@@ -168,7 +170,7 @@ def _evaluations_per_row(rows: int) -> int:
 def value_ranks(context: ExplanationContext, sample: ContributionSample) -> Floats:
     """Return the rank of each sampled value within its column, from 0 (lowest) to 1 (highest).
 
-    The result has shape (rows, columns). It is NaN for the columns whose values have no order.
+    The result has shape (rows, columns). It is NaN for columns without an order.
     """
     ranks = np.full(sample.contributions.shape, np.nan)
     for position, column in enumerate(context.explained.columns):
@@ -199,13 +201,13 @@ def _compute_importances(context: ExplanationContext, report: Report) -> dict[st
 
 
 def _sample_contributions(context: ExplanationContext, report: Report) -> ContributionSample:
-    """Compute how much each column contributes to the predictions of some test rows, and report progress per row.
+    """Compute the contributions of each column for a sample of test rows, and report progress after each row.
 
-    The predictions are compared with those of a part of the background rows only, which makes this fast enough.
+    Only the first `SAMPLE_BACKGROUND` background rows are used, which makes this fast enough.
     """
     rng = np.random.default_rng(context.request.seed)
-    every_test_row = np.arange(len(context.test_frame))
-    sampled_rows = sample_rows(every_test_row, SAMPLE_ROWS, rng)
+    test_rows = np.arange(len(context.test_frame))
+    sampled_rows = sample_rows(test_rows, SAMPLE_ROWS, rng)
     frame = context.test_frame.iloc[sampled_rows].reset_index(drop=True)
 
     small_background = context.explained.background[:SAMPLE_BACKGROUND]
@@ -228,19 +230,19 @@ def _sample_contributions(context: ExplanationContext, report: Report) -> Contri
 
 
 def _summarize_contributions(context: ExplanationContext, sample: ContributionSample) -> dict[str, ContributionSummary]:
-    """Summarise the contributions of each column over the sampled rows."""
+    """Summarize the contributions of each column over the sampled rows."""
     summaries = {}
     for position, column in enumerate(context.explained.columns):
         contributions = sample.contributions[:, position]
         summaries[column.name] = ContributionSummary(
             mean_absolute=float(np.abs(contributions).mean()),
             mean=float(contributions.mean()),
-            direction=_direction(column, sample.frame[column.name], contributions),
+            direction=_classify_direction(column, sample.frame[column.name], contributions),
         )
     return summaries
 
 
-def _direction(column: ColumnSchema, cells: "pd.Series[Any]", contributions: Floats) -> str:
+def _classify_direction(column: ColumnSchema, cells: "pd.Series[Any]", contributions: Floats) -> str:
     """Return whether high values of a column raise the predictions ("up") or lower them ("down").
 
     The direction is "unclear" if the values have no order, or if they are only weakly correlated with their
@@ -252,13 +254,13 @@ def _direction(column: ColumnSchema, cells: "pd.Series[Any]", contributions: Flo
 
     present_values = cells.to_numpy().astype(np.float64)[is_present]
     correlation = float(spearmanr(present_values, contributions[is_present]).statistic)
-    if np.isnan(correlation) or abs(correlation) < CLEAR_DIRECTION:
+    if np.isnan(correlation) or abs(correlation) < MIN_DIRECTION_CORRELATION:
         return "unclear"
     return "up" if correlation > 0 else "down"
 
 
 def _has_order(column: ColumnSchema) -> bool:
-    """Return whether the values of a column can be compared."""
+    """Return whether the values of a column are ordered."""
     return column.kind in (ColumnKind.NUMBER, ColumnKind.DATE)
 
 
@@ -269,8 +271,8 @@ def _rank_columns(
 ) -> list[str]:
     """Return the names of all columns, the most important first.
 
-    Columns are ranked by their permutation importance, or by the size of their contributions if it was not measured.
-    If neither was computed, they stay in the order of the file.
+    Columns are ranked by permutation importance, or by the size of their contributions if it was not measured. If
+    neither was computed, the columns keep the order of the file.
     """
     if importances:
         return [importance.column for importance in rank_importances(importances.values())]
@@ -280,10 +282,10 @@ def _rank_columns(
 
 
 def _compute_dependences(context: ExplanationContext, names: Sequence[str]) -> dict[str, Dependence]:
-    """Compute how the prediction depends on each of the most important columns.
+    """Compute the partial dependence on the most important columns.
 
-    `names` lists the columns, the most important first. Some columns cannot be varied, such as texts; the next ones
-    then take their place, but only a limited number of columns is tried, because each takes time.
+    `names` lists the columns, the most important first. Columns that cannot be varied, such as text columns, are
+    skipped. At most `MAX_DEPENDENCE_ATTEMPTS` columns are tried.
     """
     dependences: dict[str, Dependence] = {}
     for name in names[:MAX_DEPENDENCE_ATTEMPTS]:
@@ -298,20 +300,20 @@ def _compute_dependences(context: ExplanationContext, names: Sequence[str]) -> d
 
 
 def _row_entry(context: ExplanationContext, row_number: int, attribution: Attribution, predicted: Any) -> Json:
-    """Return the explanation of one row as the API documents it.
+    """Return the explanation of one row as documented by the API.
 
-    `attribution` says how much each column contributes to the explained number, which for a classifier is the
-    probability of a class. `predicted` is the prediction itself: a class code, or a number for a regression.
+    `attribution` holds the contributions to the explained number, such as the probability of a class. `predicted` is
+    the prediction itself: a class code, or a number for a regression.
     """
     classes = context.model.classes
-    uncertainty = _by_column(context, attribution.is_uncertain)
+    uncertainty = _values_by_column(context, attribution.is_uncertain)
     entry: Json = {
         "row": row_number,
         "base_value": attribution.base,
         "prediction": attribution.prediction,
         "predicted": classes[int(predicted)] if classes else float(predicted),
-        "attributions": _by_column(context, attribution.contributions),
-        "standard_errors": _by_column(context, attribution.standard_errors),
+        "attributions": _values_by_column(context, attribution.contributions),
+        "standard_errors": _values_by_column(context, attribution.standard_errors),
         "uncertain": [name for name, is_uncertain in uncertainty.items() if is_uncertain],
         "additivity_error": attribution.additivity_error,
         "method": attribution.method,
@@ -321,7 +323,7 @@ def _row_entry(context: ExplanationContext, row_number: int, attribution: Attrib
     return entry
 
 
-def _by_column(context: ExplanationContext, values: npt.NDArray[Any]) -> dict[str, Any]:
+def _values_by_column(context: ExplanationContext, values: npt.NDArray[Any]) -> dict[str, Any]:
     """Return one value per source column as `{column: value}`."""
     return dict(zip(context.names, values.tolist(), strict=True))
 
@@ -333,12 +335,18 @@ def _counterfactual_entries(
     encoded_row: Floats,
     values: Mapping[str, str],
 ) -> list[Json]:
-    """Find changes of a row that would clearly change its prediction, and describe them as the API documents it.
+    """Find the counterfactual of a row, and return it as documented by the API.
 
-    `model` decides with the threshold of the row's group, if there is one. `values` are the present values of the row
-    as text, by column, and new ones come from the candidates. The API returns a list, because there could be several
-    ways to another prediction, but only the one with the fewest changes is searched for. The list is empty if there is
-    none.
+    Args:
+        context: the request and the model.
+        model: the model with the decision threshold that applies to the row.
+        candidates: the rows that supply new values.
+        encoded_row: the encoded row.
+        values: the current values of the row as text, by column.
+
+    Returns:
+        A list, because the API allows several counterfactuals. It holds only the one with the fewest changes, and is
+        empty if none was found.
     """
     immutable_columns = [context.names.index(name) for name in context.immutable_columns]
     counterfactual = find_counterfactual(model, encoded_row, candidates.encoded, immutable_columns)
@@ -359,5 +367,5 @@ def _counterfactual_entries(
 
 
 def _values_as_text(context: ExplanationContext, row: "pd.Series[Any]") -> dict[str, str]:
-    """Return the values of a row's source columns as people write them."""
+    """Return the values of a row as text, by source column."""
     return {name: cell_as_text(row[name]) for name in context.names}

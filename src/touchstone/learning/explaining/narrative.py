@@ -1,6 +1,6 @@
-"""Explanations in sentences, in French and English, built from the results of the explanation alone.
+"""Explanations in sentences, in French and English, derived from the results of an explanation.
 
-The functions yield one `LocalizedText` per sentence, and none for what there is nothing to say about.
+The functions yield one `LocalizedText` per sentence, and none if there is nothing to report.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ STRONGEST_COLUMNS: Final = 3
 
 
 def sentence(key: str, /, **facts: Any) -> LocalizedText:
-    """Return a sentence of the narrative, filled in with facts."""
+    """Return the sentence `key` of the narrative, with its placeholders filled in."""
     return localize(NARRATIVE[key], **facts)
 
 
@@ -27,10 +27,10 @@ def limit_sentences(keys: Sequence[str], **facts: Any) -> dict[str, list[str]]:
 
 
 def importance_sentences(columns: Sequence[Json], metric_label: LocalizedText) -> Iterator[LocalizedText]:
-    """Yield sentences about which columns matter most, which follow, and how many cannot be told from chance.
+    """Yield sentences about the most important columns, and the number of columns that do not differ from chance.
 
-    `columns` are the entries of the global explanation, the most important first. `metric_label` is the displayed name
-    of the metric by which importance was measured.
+    `columns` holds the entries of the global explanation, the most important first. `metric_label` is the displayed
+    name of the metric used to measure importance.
     """
     significant = [column for column in columns if column["importance"]["matters"]]
     if not significant:
@@ -64,9 +64,9 @@ def importance_sentences(columns: Sequence[Json], metric_label: LocalizedText) -
 
 
 def direction_sentences(columns: Sequence[Json]) -> Iterator[LocalizedText]:
-    """Yield the direction in which high values of the strongest columns push the prediction, where it is clear.
+    """Yield a sentence for each of the strongest columns whose high values clearly raise or lower the predictions.
 
-    Columns that do not matter beyond chance are left out, if this was measured.
+    Columns with a measured importance that does not differ from chance are left out.
     """
     relevant_columns = [column for column in columns if column["importance"] is None or column["importance"]["matters"]]
     for column in relevant_columns[:STRONGEST_COLUMNS]:
@@ -76,7 +76,7 @@ def direction_sentences(columns: Sequence[Json]) -> Iterator[LocalizedText]:
 
 
 def pair_phrases(pairs: Sequence[Json]) -> list[LocalizedText]:
-    """Put the strongest pairs of columns that depend on each other into words."""
+    """Return a phrase for each of the most strongly associated pairs of columns."""
     return [
         sentence("pair", first=pair["first"], second=pair["second"], strength=pair["association"])
         for pair in pairs[:STRONGEST_COLUMNS]
@@ -86,7 +86,7 @@ def pair_phrases(pairs: Sequence[Json]) -> list[LocalizedText]:
 def table_sentences(profile: Json, target: Json | None) -> Iterator[LocalizedText]:
     """Yield sentences about the size of a table, its duplicate rows and the distribution of its target.
 
-    `target` is the target's entry among the columns of the profile; None if the table has no target.
+    `target` is the target's entry in the profile, or None if the table has no target.
     """
     yield sentence(
         "data",
@@ -110,7 +110,7 @@ def _target_sentences(profile: Json, target: Json) -> Iterator[LocalizedText]:
     if summary.get("top"):
         most_frequent = summary["top"][0]
         share_with_target = 1 - target["missing_percentage"] / 100
-        rows_with_target = max(1.0, profile["rows"] * share_with_target)  # Rounding could make this a little less.
+        rows_with_target = max(1.0, profile["rows"] * share_with_target)  # Rounding could make the product less than 1.
         yield sentence(
             "data_classes",
             target=target["name"],
@@ -132,10 +132,10 @@ def _target_sentences(profile: Json, target: Json) -> Iterator[LocalizedText]:
 def association_sentences(
     pairs: Sequence[Json], with_target: Sequence[Json], target: str | None
 ) -> Iterator[LocalizedText]:
-    """Yield a sentence about the two columns that are most strongly associated, and one about the target's partners.
+    """Yield sentences about the most strongly associated pair, and about the columns associated with the target.
 
-    `pairs` are pairs of associated columns, and `with_target` the columns associated with the target; both begin with
-    the strongest association. Those that are not associated at all are not mentioned.
+    `pairs` holds pairs of associated columns, and `with_target` the columns associated with the target. In both, the
+    strongest association comes first. Associations that would be displayed as 0 are not mentioned.
     """
     if pairs:
         strongest_pair = pairs[0]
@@ -158,10 +158,10 @@ def association_sentences(
 
 
 def proxy_sentences(proxies: Sequence[Json]) -> Iterator[LocalizedText]:
-    """Yield sentences that warn of proxies: columns from which a sensitive column could be guessed.
+    """Yield warnings about proxies, which are columns that reveal a sensitive column.
 
     Each entry of `proxies` holds the name of a sensitive column and the columns associated with it, the strongest
-    first. A sensitive column without strong associations gets a sentence that says so.
+    first. If no association is strong, a sentence says so.
     """
     for proxy in proxies:
         strong_columns = [column for column in proxy["columns"] if column["strong"]]

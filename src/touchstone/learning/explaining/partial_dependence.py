@@ -1,4 +1,4 @@
-"""Partial dependence: how predictions change as one column takes other values.
+"""Partial dependence of the predictions on the values of one column.
 
 The mean over all rows is Friedman's partial dependence (2001); the curves of single rows are the individual
 conditional expectations of Goldstein et al. (2015).
@@ -15,12 +15,13 @@ from touchstone.learning.explaining.explained_model import ExplainedModel
 from touchstone.learning.target import Floats
 
 GRID_SIZE: Final = 15
-CURVES: Final = 25
+QUANTILE_RANGE: Final = (0.02, 0.98)  # Outliers at either end would stretch the axis of the chart.
+MAX_CURVES: Final = 25
 
 
 @dataclass(frozen=True, slots=True)
 class Dependence:
-    """The grid of values (dates as ISO 8601), the mean prediction at each, and curves of shape (rows, values)."""
+    """The grid of values (dates as ISO 8601), the mean prediction for each, and curves of shape (rows, values)."""
 
     column: str
     kind: ColumnKind
@@ -30,11 +31,15 @@ class Dependence:
 
 
 def partial_dependence(explained: ExplainedModel, background: pd.DataFrame, position: int) -> Dependence | None:
-    """Compute how the predictions change as one source column takes other values and all others stay as they are.
+    """Compute the predictions for every background row with one source column set to each value of a grid.
 
-    Each value of a grid is put into every background row in turn. `position` is that of the column, and `background`
-    holds the same rows as `explained.background`, before they were encoded. Returns None if the column does not have
-    two values to compare.
+    Args:
+        explained: the model, with the encoded background rows.
+        background: the same background rows before encoding.
+        position: the position of the source column.
+
+    Returns:
+        The partial dependence, or None if the column has fewer than two values to compare.
     """
     column = explained.columns[position]
     grid = _build_grid(column, background[column.name])
@@ -55,7 +60,7 @@ def partial_dependence(explained: ExplainedModel, background: pd.DataFrame, posi
         kind=column.kind,
         grid=[value.isoformat() if isinstance(value, pd.Timestamp) else value for value in grid],
         mean=curves.mean(axis=0).tolist(),
-        curves=curves[:CURVES].tolist(),
+        curves=curves[:MAX_CURVES].tolist(),
     )
 
 
@@ -68,17 +73,16 @@ def _encode_grid(explained: ExplainedModel, background: pd.DataFrame, name: str,
 
 
 def _build_grid(column: ColumnSchema, cells: "pd.Series[Any]") -> list[Any]:
-    """Return typical values of a column in ascending order, for which predictions are compared.
+    """Return typical values of a column in ascending order.
 
-    These are quantiles of numbers and dates, and the most frequent categories. Texts have no typical values.
+    These are quantiles of numbers and dates, or the most frequent categories. The grid of a text column is empty.
     """
     if column.kind is ColumnKind.TEXT:
         return []
 
     if column.kind in (ColumnKind.NUMBER, ColumnKind.DATE):
-        # The two percent at either end are left out, because outliers would stretch the axis.
-        shares = np.linspace(0.02, 0.98, GRID_SIZE)
-        quantiles = cells.dropna().quantile(shares, interpolation="nearest")
+        levels = np.linspace(*QUANTILE_RANGE, GRID_SIZE)
+        quantiles = cells.dropna().quantile(levels, interpolation="nearest")
         return sorted(set(quantiles))
 
     present_cells = cells[cells != MISSING]

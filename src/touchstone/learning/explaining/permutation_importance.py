@@ -1,8 +1,8 @@
-"""Permutation importance: how much the metric suffers when one source column is shuffled.
+"""Permutation importance: the loss of the metric when one source column is shuffled.
 
-See Breiman (2001) and Fisher et al. (2019). Chance alone makes some columns look important, the more so the fewer rows
-there are. The same losses are therefore measured against shuffled targets, which no column can predict, and a column
-only matters if its loss is beyond what these show (compare Altmann et al. 2010).
+See Breiman (2001) and Fisher et al. (2019). Chance alone makes some columns look important, especially if there are few
+rows. The same losses are therefore measured against shuffled targets, which no column can predict. A column only
+matters if its loss exceeds the losses by chance (compare Altmann et al. 2010).
 """
 
 import math
@@ -21,14 +21,15 @@ from touchstone.learning.target import Floats, Indices
 REPEATS: Final = 5
 MAX_ROWS: Final = 2_000
 SHUFFLED_TARGETS: Final = 20
-FALSE_ALARMS: Final = 0.01  # How probable it may be that any column seems to matter if none does.
+FALSE_ALARM_RATE: Final = 0.01  # The probability that any column seems to matter although none does.
 
 
 @dataclass(frozen=True, slots=True)
 class Importance:
-    """The losses of the metric when a column is shuffled, one per repeat; a positive loss means the column helps.
+    """The losses of the metric when a column is shuffled, one per repeat.
 
-    `shuffled_target_loss` is the largest mean loss that chance explains if the column says nothing about the target.
+    A positive loss means that the column helps. `shuffled_target_loss` is the largest mean loss to be expected by
+    chance, estimated with shuffled targets.
     """
 
     column: str
@@ -47,13 +48,13 @@ class Importance:
 
     @property
     def chance(self) -> float:
-        """The largest mean loss that chance explains: for shuffled targets, or as two of its standard errors."""
+        """The largest mean loss that chance explains, which is at least twice the standard error of the mean."""
         standard_error = self.deviation / math.sqrt(len(self.losses))
         return max(self.shuffled_target_loss, 2 * standard_error)
 
     @property
     def is_significant(self) -> bool:
-        """Whether the mean loss is beyond what chance explains."""
+        """Whether the mean loss exceeds the largest loss that chance explains."""
         return self.mean > self.chance
 
 
@@ -65,24 +66,33 @@ def permutation_importance(
     seed: int,
     on_column_measured: Callable[[int], None],
 ) -> list[Importance]:
-    """Measure how much worse the predictions become when the values of one source column are shuffled between rows.
+    """Measure the permutation importance of every source column.
 
-    A column that the model relies on makes a large difference. `matrix` holds encoded rows, which the model has not
-    learned from, and `truth` the values to predict for them. After each column, `on_column_measured` is called with the
-    number of columns measured so far.
+    Args:
+        explained: the model.
+        matrix: encoded rows that the model has not learned from, of shape (rows, encoded columns).
+        truth: the true values of the target, of shape (rows,).
+        seed: the seed of the permutations.
+        on_column_measured: called after each column with the number of columns measured so far.
+
+    Returns:
+        The importances in the order of the columns.
     """
     rng = np.random.default_rng(seed)
     shuffled_truths = [rng.permutation(truth) for _ in range(SHUFFLED_TARGETS)]
-    intact = _Answers.of(explained, matrix)
+    intact = _Predicted.from_model(explained, matrix)
 
     importances = []
     for position, column in enumerate(explained.columns):
         encoded_columns = explained.block(position)
-        repeats = [_Answers.of(explained, _shuffle_columns(matrix, encoded_columns, rng)) for _ in range(REPEATS)]
+        repeats = [
+            _Predicted.from_model(explained, _shuffle_columns(matrix, encoded_columns, rng)) for _ in range(REPEATS)
+        ]
 
-        losses = _losses(explained, intact, repeats, truth)
+        losses = _compute_losses(explained, intact, repeats, truth)
         mean_losses_by_chance = [
-            float(np.mean(_losses(explained, intact, repeats, shuffled_truth))) for shuffled_truth in shuffled_truths
+            float(np.mean(_compute_losses(explained, intact, repeats, shuffled_truth)))
+            for shuffled_truth in shuffled_truths
         ]
         chance = _largest_loss_by_chance(mean_losses_by_chance, column_count=len(explained.columns))
 
@@ -92,51 +102,52 @@ def permutation_importance(
 
 
 @dataclass(frozen=True, slots=True)
-class _Answers:
-    """What a model answers for some rows: predictions, and the probabilities of a classifier."""
+class _Predicted:
+    """The predictions of a model for several rows, with the probabilities of a classifier."""
 
     predicted: npt.NDArray[Any]
     probabilities: Floats
 
     @classmethod
-    def of(cls, explained: ExplainedModel, matrix: Floats) -> "_Answers":
-        """Return the answers of a model for encoded rows."""
+    def from_model(cls, explained: ExplainedModel, matrix: Floats) -> "_Predicted":
+        """Return the predictions of a model for encoded rows."""
         predicted, probabilities = explained.predict(matrix)
         return cls(predicted, probabilities)
 
     def score(self, explained: ExplainedModel, truth: npt.NDArray[Any]) -> float:
-        """Return the metric by which the model was chosen, higher values being better."""
+        """Return the metric used to choose the model, with its sign adjusted so that higher is better."""
         predictions = Predictions(truth, self.predicted, len(explained.model.classes), self.probabilities)
         metric = explained.model.metric
         return metric_sign(metric) * compute_metric(metric, predictions)
 
 
-def _losses(
-    explained: ExplainedModel, intact: _Answers, repeats: Sequence[_Answers], truth: npt.NDArray[Any]
+def _compute_losses(
+    explained: ExplainedModel, intact: _Predicted, repeats: Sequence[_Predicted], truth: npt.NDArray[Any]
 ) -> list[float]:
-    """Return by how much each repeat, in which a column was shuffled, is worse than the answers for intact rows."""
+    """Return the loss of each repeat with a shuffled column, compared with the intact rows."""
     intact_score = intact.score(explained, truth)
     return [intact_score - shuffled.score(explained, truth) for shuffled in repeats]
 
 
 def _largest_loss_by_chance(mean_losses: Sequence[float], *, column_count: int) -> float:
-    """Return the largest mean loss of a column that chance explains, given its mean losses for shuffled targets.
+    """Return the largest mean loss of a column that chance explains.
 
-    These are taken as normally distributed. The share of false alarms is divided among all columns (Bonferroni).
+    `mean_losses` holds its mean losses for shuffled targets, which are assumed to be normally distributed. The rate of
+    false alarms is divided among all columns (Bonferroni).
     """
-    deviations = float(norm.isf(FALSE_ALARMS / column_count))
+    deviations = float(norm.isf(FALSE_ALARM_RATE / column_count))
     return float(np.mean(mean_losses) + deviations * np.std(mean_losses, ddof=1))
 
 
 def rank_importances(importances: Iterable[Importance]) -> list[Importance]:
-    """Sort importances with the largest first; equal ones keep their order."""
+    """Sort importances in descending order, keeping the order of equal ones."""
     return sorted(importances, key=lambda importance: importance.mean, reverse=True)
 
 
 def _shuffle_columns(matrix: Floats, columns: Indices, rng: np.random.Generator) -> Floats:
-    """Return a copy of the matrix in which some columns are shuffled between the rows.
+    """Return a copy of the matrix with the given columns shuffled between the rows.
 
-    All of these columns follow the same permutation, so the encoded columns of a source value stay together.
+    The same permutation is applied to all columns, so that the encoded columns of a source value stay together.
     """
     shuffled = matrix.copy()
     shuffled[:, columns] = matrix[rng.permutation(len(matrix))][:, columns]

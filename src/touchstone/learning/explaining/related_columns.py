@@ -1,4 +1,4 @@
-"""Pairs of columns that depend on each other, whose importance cannot be told apart."""
+"""Pairs of strongly associated columns, which share their importance."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ STRONG_ASSOCIATION: Final = 0.7
 
 
 def related_pairs(context: ExplanationContext) -> list[Json]:
-    """Return the pairs of columns that are strongly associated, as `{first, second, association}`.
+    """Return the strongly associated pairs of columns as `{first, second, association}`.
 
     The strongest pair comes first. Only the first columns of a wide table are compared.
     """

@@ -18,16 +18,16 @@ from touchstone.learning.request_choices import Output
 from touchstone.learning.task_interface import Json
 
 STRONGEST_COLUMNS: Final = 3
-SMALLEST_TENTH: Final = 0.1  # Fewer percentage points than this are written with more than one decimal.
-NOTABLE_SHARE: Final = 0.02  # A contribution below this share of the strongest one is no reason worth naming.
-EQUAL_SHARE: Final = 1e-3  # A smaller share of all contributions is no difference worth telling.
+SMALLEST_TENTH: Final = 0.1  # Smaller numbers of percentage points are displayed with more than one decimal.
+NOTABLE_SHARE: Final = 0.02  # Contributions below this share of the strongest one are not mentioned.
+EQUAL_SHARE: Final = 1e-3  # A difference below this share of all contributions counts as none.
 
 
 @dataclass(frozen=True, slots=True)
 class ExplainedNumber:
-    """What is explained for each row: a probability or the log-odds of a class, or the number that is predicted.
+    """The number explained for each row: the probability or log-odds of a class, or a predicted number.
 
-    `units` are those that the file writes beside the numbers of a column, by column.
+    `units` maps columns to the units used in the data file.
     """
 
     target: str
@@ -37,16 +37,16 @@ class ExplainedNumber:
 
     @property
     def unit(self) -> str:
-        """The unit of a number that is predicted; empty if there is none."""
+        """The unit of a predicted number, or an empty string if there is none."""
         return self.units.get(self.target, "") if self.class_name is None else ""
 
     @property
     def is_probability(self) -> bool:
-        """Whether the number is a probability, which is told in percent."""
+        """Whether the number is a probability, which is displayed in percent."""
         return self.class_name is not None and self.output is Output.PROBABILITY
 
     def describe(self, row: Json) -> LocalizedText:
-        """Return what was predicted for a row, and the explained number."""
+        """Return a phrase with the prediction for a row and the explained number."""
         value = self.format_value(row["prediction"])
         if self.class_name is None:
             return sentence("row_number", target=self.target, value=value)
@@ -55,20 +55,20 @@ class ExplainedNumber:
         return sentence(key, predicted=str(row["predicted"]), name=self.class_name, value=value)
 
     def format_value(self, number: float) -> LocalizedText:
-        """Write the explained number with its unit."""
+        """Format the explained number with its unit."""
         if self.is_probability:
             return format_percentage(number)
         return with_unit(sentence("number", number=number), self.unit)
 
     def format_difference(self, number: float) -> LocalizedText:
-        """Write the size of a difference between two explained numbers with its unit."""
+        """Format the absolute difference between two explained numbers with its unit."""
         if self.is_probability:
             points = 100 * abs(number)
             return sentence("points", number=format_tenths(points, smallest=SMALLEST_TENTH), count=points)
         return with_unit(sentence("number", number=abs(number)), self.unit)
 
     def format_contribution(self, number: float) -> LocalizedText:
-        """Write a contribution with its sign and its unit."""
+        """Format a contribution with its sign and its unit."""
         if self.is_probability:
             points = 100 * number
             sign = "+" if points > 0 else ""
@@ -77,8 +77,8 @@ class ExplainedNumber:
             return sentence("points", number=signed, count=points)
         return with_unit(format_signed(number), self.unit)
 
-    def format_cell_of_column(self, column: str, value: str) -> LocalizedText:
-        """Write the value of a column with its unit; the value may be missing."""
+    def format_column_value(self, column: str, value: str) -> LocalizedText:
+        """Format the value of a column with its unit. An empty value is a missing one."""
         if not value:
             return sentence("missing_value")
         return with_unit(format_cell(value), self.units.get(column, ""))
@@ -86,7 +86,7 @@ class ExplainedNumber:
 
 @dataclass(frozen=True, slots=True)
 class _Contribution:
-    """What a column adds to the explained number of a row; `value` is the value of the column as text."""
+    """The contribution of a column to the explained number, with the value of the column as text."""
 
     column: str
     value: str
@@ -94,15 +94,14 @@ class _Contribution:
 
 
 def row_sentence(row: Json, number: ExplainedNumber) -> LocalizedText:
-    """Explain the prediction for a row in one sentence: how it compares with the base value, and why.
+    """Return a sentence that compares the prediction for a row with the base value and gives the reasons.
 
-    The base value is the mean prediction. Columns whose contribution is negligible, or cannot be distinguished from
-    none, are left out.
+    The base value is the mean prediction. Contributions that are negligible or not significant are left out.
     """
     contributions = _notable_contributions(row)
     difference = row["prediction"] - row["base_value"]
-    all_points = sum(abs(contribution.points) for contribution in contributions)
-    is_equal = abs(difference) <= EQUAL_SHARE * max(all_points, abs(row["base_value"]))
+    total_points = sum(abs(contribution.points) for contribution in contributions)
+    is_equal = abs(difference) <= EQUAL_SHARE * max(total_points, abs(row["base_value"]))
 
     if is_equal:
         comparison = "row_equal"
@@ -118,23 +117,23 @@ def row_sentence(row: Json, number: ExplainedNumber) -> LocalizedText:
             _reason("row_despite", contributions, number, sign=-sign),
         ]
 
-    stated_reasons = [reason for reason in reasons if reason is not None]
-    if not stated_reasons:
-        stated_reasons = [sentence("row_without_reason")]
+    present_reasons = [reason for reason in reasons if reason is not None]
+    if not present_reasons:
+        present_reasons = [sentence("row_without_reason")]
     return sentence(
         comparison,
         row=str(row["row"]),
         prediction=number.describe(row),
         difference=number.format_difference(difference),
         base=number.format_value(row["base_value"]),
-        reasons=join_texts(stated_reasons, separator=", "),
+        reasons=join_texts(present_reasons, separator=", "),
     )
 
 
 def counterfactual_sentences(row: Json, number: ExplainedNumber, immutable: Sequence[str]) -> list[LocalizedText]:
-    """Return a sentence for each counterfactual of a row, or one that says that there is none.
+    """Return a sentence for each counterfactual of a row, or one that says that none was found.
 
-    Returns nothing for a row for which no counterfactuals were asked. `immutable` are the columns that had to stay.
+    The list is empty if counterfactuals were not requested. `immutable` lists the columns that must not change.
     """
     if "counterfactuals" not in row:
         return []
@@ -149,9 +148,7 @@ def counterfactual_sentences(row: Json, number: ExplainedNumber, immutable: Sequ
     sentences = []
     for counterfactual in row["counterfactuals"]:
         changes = [
-            sentence(
-                "change", name=change["column"], value=number.format_cell_of_column(change["column"], change["to"])
-            )
+            sentence("change", name=change["column"], value=number.format_column_value(change["column"], change["to"]))
             for change in counterfactual["changes"]
         ]
         prediction = counterfactual["prediction"]
@@ -161,7 +158,7 @@ def counterfactual_sentences(row: Json, number: ExplainedNumber, immutable: Sequ
 
 
 def _notable_contributions(row: Json) -> list[_Contribution]:
-    """Return the contributions to a prediction that can be told from none and are not negligible, strongest first."""
+    """Return the significant and notable contributions to a prediction, the strongest first."""
     values: Mapping[str, str] = row["values"]
     contributions = [
         _Contribution(column, values.get(column, ""), points)
@@ -176,12 +173,12 @@ def _notable_contributions(row: Json) -> list[_Contribution]:
 def _reason(
     key: str, contributions: Sequence[_Contribution], number: ExplainedNumber, *, sign: int
 ) -> LocalizedText | None:
-    """Name the strongest contributions with a sign, or return None if there are none."""
+    """Return a phrase with the strongest contributions of the given sign, or None if there are none."""
     phrases = [
         sentence(
             "contribution",
             name=contribution.column,
-            value=number.format_cell_of_column(contribution.column, contribution.value),
+            value=number.format_column_value(contribution.column, contribution.value),
             points=number.format_contribution(contribution.points),
         )
         for contribution in contributions

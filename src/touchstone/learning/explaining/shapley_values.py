@@ -1,4 +1,4 @@
-"""Shapley values of single predictions: how much each source column moves the prediction from the base value.
+"""Shapley values: the contribution of each source column to a single prediction.
 
 The value of a coalition of columns is the mean prediction when all other columns come from background rows
 (interventional, as in Lundberg and Lee 2017). The first method that applies is used:
@@ -7,11 +7,11 @@ linear   phi_j = sum over the block of coefficient * (x - mean of the background
 exact    every coalition is evaluated (Shapley 1953), when few columns differ and matter;
 sampled  permutations and their reverses (Castro et al. 2009; Mitchell et al. 2022).
 
-In all three, base value and contributions add up to the prediction, up to rounding. In the terms of game theory, the
-players are the source columns that can change the prediction at all.
+With all three, the base value and the contributions add up to the prediction, up to rounding. In terms of game theory,
+the players are the source columns that can change the prediction.
 
-The standard errors say how much the contributions depend on which background rows were drawn and, if sampled, on the
-permutations. A contribution within its standard error cannot be told from none.
+The standard errors measure how much the contributions depend on the choice of the background rows and, if sampled, on
+the permutations. A contribution within its standard error is not significant.
 """
 
 import math
@@ -27,19 +27,19 @@ from touchstone.learning.request_choices import Output, Task
 from touchstone.learning.target import Floats, Indices
 
 MAX_EXACT_COLUMNS: Final = 10
-EVALUATIONS: Final = 30_000  # Rows that the model evaluates for one explained row.
-CHEAP_EVALUATIONS: Final = 120_000  # The same for models that are fast to evaluate.
+EVALUATIONS: Final = 30_000  # The maximum number of model evaluations for each explained row.
+CHEAP_EVALUATIONS: Final = 120_000  # The maximum for models that are fast to evaluate.
 CHEAP_ALGORITHMS: Final = ("decision_tree", "linear", "baseline")
-MIN_PERMUTATION_PAIRS: Final = 2  # A standard error needs two.
+MIN_PERMUTATION_PAIRS: Final = 2  # The standard error of a single pair is not defined.
 MAX_PERMUTATION_PAIRS: Final = 50
-CHUNK_CELLS: Final = 2_000_000  # Encoded cells that are evaluated at once.
+CHUNK_CELLS: Final = 2_000_000  # The number of encoded cells evaluated at once.
 
 Coalitions = npt.NDArray[np.bool_]  # Shape (coalitions, players): which players each coalition contains.
 
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """The contributions of the source columns to one prediction; zero for columns that do not matter."""
+    """The contributions of the source columns to one prediction, with zero for columns that have no effect."""
 
     base: float
     prediction: float
@@ -50,12 +50,12 @@ class Attribution:
 
     @property
     def additivity_error(self) -> float:
-        """How far base value and contributions miss the prediction."""
+        """The difference between the prediction and the sum of the base value and the contributions."""
         return abs(self.base + float(self.contributions.sum()) - self.prediction)
 
     @property
     def is_uncertain(self) -> npt.NDArray[np.bool_]:
-        """Which columns have a contribution that cannot be told from none."""
+        """A mask of the columns whose contribution is within its standard error."""
         is_within_error = np.abs(self.contributions) <= self.standard_errors
         is_uncertain: npt.NDArray[np.bool_] = np.logical_and(self.contributions != 0, is_within_error)
         return is_uncertain
@@ -64,11 +64,11 @@ class Attribution:
 def explain_row(
     explained: ExplainedModel, row: Floats, rng: np.random.Generator, evaluations: int = EVALUATIONS
 ) -> Attribution:
-    """Return how much each source column contributes to the prediction for one encoded row.
+    """Return the contributions of the source columns to the prediction for one encoded row.
 
-    The contributions are exact if the model is linear, or if few enough columns can change the prediction. Otherwise
-    they are estimated from random permutations of these columns. `evaluations` limits how many rows the model
-    evaluates; models that are fast to evaluate have a higher limit of their own.
+    The contributions are exact if the model is linear, or if few columns can change the prediction. Otherwise they are
+    estimated from random permutations of these columns. `evaluations` is the maximum number of rows to evaluate, which
+    is raised for models that are fast to evaluate.
     """
     if is_linear(explained):
         return _explain_linear_model(explained, row)
@@ -94,7 +94,7 @@ def explain_row(
 
 
 def _can_evaluate_all_coalitions(explained: ExplainedModel, players: Indices, evaluations: int) -> bool:
-    """Return whether the model can be evaluated for every subset of the players within a number of evaluations."""
+    """Return whether every subset of the players can be evaluated within the given number of evaluations."""
     if len(players) > MAX_EXACT_COLUMNS:
         return False
     coalition_count: int = 2 ** len(players)
@@ -102,7 +102,7 @@ def _can_evaluate_all_coalitions(explained: ExplainedModel, players: Indices, ev
 
 
 def _affordable_permutation_pairs(explained: ExplainedModel, players: Indices, evaluations: int) -> int:
-    """Return how many pairs of permutations can be evaluated, within the limits that the method itself has."""
+    """Return the number of pairs of permutations that can be evaluated, within fixed limits."""
     evaluations_per_permutation = len(players) * len(explained.background)
     affordable_pairs = evaluations // (2 * evaluations_per_permutation)
     return max(MIN_PERMUTATION_PAIRS, min(MAX_PERMUTATION_PAIRS, affordable_pairs))
@@ -111,24 +111,24 @@ def _affordable_permutation_pairs(explained: ExplainedModel, players: Indices, e
 def is_linear(explained: ExplainedModel) -> bool:
     """Return whether the explained number is linear: a linear regression, or the log-odds of one of two classes."""
     if explained.model.algorithm != "linear" or not hasattr(explained.estimator, "coef_"):
-        return False  # A calibrated linear model has no coefficients of its own.
+        return False  # The wrapper of a calibrated linear model has no coefficients.
     if explained.model.task is Task.REGRESSION:
         return True
     return len(explained.model.classes) == 2 and explained.output is Output.LOG_ODDS
 
 
 def _explain_linear_model(explained: ExplainedModel, row: Floats) -> Attribution:
-    """Return the contributions of the source columns for a linear model, which follow exactly from its coefficients.
+    """Return the exact contributions of the source columns to the prediction of a linear model.
 
-    An encoded column contributes its coefficient times the distance of its value from the background mean. A source
-    column contributes the sum over the encoded columns that stem from it.
+    An encoded column contributes its coefficient times the difference between its value and the background mean. The
+    contribution of a source column is the sum over its encoded columns.
     """
-    # The coefficients of a classifier describe the log-odds of its second class; those of the first are opposite.
+    # The coefficients of a classifier describe the log-odds of its second class.
     sign = -1.0 if explained.class_code == 0 else 1.0
     coefficients = sign * np.ravel(explained.estimator.coef_)
     intercept = sign * float(np.ravel(explained.estimator.intercept_)[0])
 
-    # One row of contributions for each background row, with the encoded columns of each source column added up.
+    # Shape (background rows, source columns): the encoded columns of each source column are added up.
     encoded_contributions = coefficients * (row - explained.background)
     column_count = len(explained.columns)
     contributions = np.array(
@@ -157,7 +157,7 @@ def _find_players(explained: ExplainedModel, row: Floats) -> Indices:
 
 
 def _standard_errors(samples: Floats) -> Floats:
-    """Return the standard error of the mean over the first axis; zeros if there is a single sample."""
+    """Return the standard error of the mean over the first axis, or zeros if there is a single sample."""
     count = len(samples)
     if count < 2:
         return np.zeros(samples.shape[1:])
@@ -166,10 +166,10 @@ def _standard_errors(samples: Floats) -> Floats:
 
 
 def _exact_contributions(explained: ExplainedModel, row: Floats, players: Indices) -> tuple[Floats, Floats]:
-    """Return the Shapley values of the source columns, computed from every subset of the players, and standard errors.
+    """Return the exact Shapley values of the source columns, and their standard errors.
 
-    The contribution of a player is the weighted mean of what it adds to the prediction when it joins a coalition of
-    other players. `players` are the source columns that can change the prediction; all others contribute nothing.
+    The contribution of a player is the weighted mean of its gains: the changes of the prediction when it joins each
+    coalition of other players. `players` holds the positions of the source columns that can change the prediction.
     """
     player_count = len(players)
     coalitions = _all_coalitions(player_count)
@@ -180,7 +180,7 @@ def _exact_contributions(explained: ExplainedModel, row: Floats, players: Indice
 
     contributions = np.zeros((len(explained.background), len(explained.columns)))
     for index, player in enumerate(players):
-        # The coalitions with and without a player are in the same order, so they differ in nothing but this player.
+        # The coalitions with the player are in the same order as the coalitions without it.
         is_member = coalitions[:, index]
         gains = values[is_member] - values[~is_member]
         weights = weight_by_size[coalition_sizes[~is_member]]
@@ -189,15 +189,15 @@ def _exact_contributions(explained: ExplainedModel, row: Floats, players: Indice
 
 
 def _all_coalitions(player_count: int) -> Coalitions:
-    """Return every subset of the players, one per row, from the empty one to that of all players."""
+    """Return every subset of the players, one per row, from the empty set to the set of all players."""
     memberships = list(product([False, True], repeat=player_count))
-    return np.array(memberships)[:, ::-1]  # Reversed, so that the first player joins and leaves most often.
+    return np.array(memberships)[:, ::-1]  # Reversed, so that the first player varies fastest.
 
 
 def _shapley_weight(size: int, player_count: int) -> float:
-    """Return the weight of what a player adds to a coalition of this size.
+    """Return the weight of the gain of a player that joins a coalition of `size` other players.
 
-    It is the share of all orders of the players in which exactly the players of the coalition come before this one.
+    The weight is the share of all orders of the players in which exactly this coalition precedes the player.
     """
     return math.factorial(size) * math.factorial(player_count - size - 1) / math.factorial(player_count)
 
@@ -205,10 +205,10 @@ def _shapley_weight(size: int, player_count: int) -> float:
 def _sample_contributions(
     explained: ExplainedModel, row: Floats, players: Indices, *, pairs: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Estimate the Shapley values of the source columns from random permutations, and their standard errors.
+    """Estimate the Shapley values of the source columns, and their standard errors, from random permutations.
 
-    In the order of a permutation, the players join a coalition one after another, and each contributes what its
-    joining adds to the prediction. Each permutation is paired with its reverse, which makes the estimates more precise.
+    The players join a coalition in the order of a permutation, and each contributes the resulting change of the
+    prediction. Each permutation is paired with its reverse, which reduces the variance.
     """
     permutations = []
     for _ in range(pairs):
@@ -220,7 +220,6 @@ def _sample_contributions(
     values = _coalition_values(explained, row, players, coalitions)
     values_by_permutation = values.reshape(len(permutations), len(players) + 1, -1)
 
-    # The contributions by pair of permutations, and by background row.
     by_pair = np.zeros((pairs, len(explained.columns)))
     by_background_row = np.zeros((len(explained.background), len(explained.columns)))
     for number, permutation in enumerate(permutations):
@@ -235,7 +234,7 @@ def _sample_contributions(
 
 
 def _growing_coalitions(permutation: Indices) -> Coalitions:
-    """Return the coalitions that form as the players join in this order, from the empty one to that of all players."""
+    """Return the coalitions that form as the players join in this order, beginning with the empty one."""
     coalitions = np.zeros((len(permutation) + 1, len(permutation)), dtype=np.bool_)
     for size, player in enumerate(permutation, start=1):
         coalitions[size] = coalitions[size - 1]
@@ -244,7 +243,7 @@ def _growing_coalitions(permutation: Indices) -> Coalitions:
 
 
 def _coalition_values(explained: ExplainedModel, row: Floats, players: Indices, coalitions: Coalitions) -> Floats:
-    """Return the predictions of each coalition for all background rows, computed in chunks that bound the memory."""
+    """Return the predictions for each coalition, of shape (coalitions, background rows), computed in chunks."""
     cells = len(coalitions) * explained.background.size
     chunk_count = max(1, math.ceil(cells / CHUNK_CELLS))
     chunks: list[Any] = np.array_split(coalitions, chunk_count)
@@ -252,26 +251,25 @@ def _coalition_values(explained: ExplainedModel, row: Floats, players: Indices, 
 
 
 def _chunk_values(explained: ExplainedModel, row: Floats, players: Indices, coalitions: Coalitions) -> Floats:
-    """Return the predictions of each coalition of a chunk, where a coalition is a set of source columns.
+    """Return the predictions for each coalition of a chunk, of shape (coalitions, background rows).
 
-    The columns of a coalition have their values from the explained row, and all other columns have theirs from a
-    background row. The result has the shape (coalitions, background rows). `players` are the positions of the source
-    columns that can be in a coalition.
+    The columns in a coalition have the values of the explained row, and all other columns have the values of a
+    background row. `players` holds the positions of the source columns that may be in a coalition.
     """
     background = explained.background
     coalition_count = len(coalitions)
     background_count, encoded_column_count = background.shape
 
-    # Find out for each coalition which source columns come from the explained row, and so which encoded columns.
+    # Translate the players in each coalition to source columns, and the source columns to encoded columns.
     is_source_from_row = np.zeros((coalition_count, len(explained.columns)), dtype=np.bool_)
     is_source_from_row[:, players] = coalitions
     is_encoded_from_row = is_source_from_row[:, explained.sources]
 
-    # Put the values of these columns into a copy of every background row. NumPy repeats the explained row and the
-    # background where an axis has the length 1; the result has the axes coalition, background row, encoded column.
+    # Broadcasting combines every coalition with every background row: the result has the shape (coalitions,
+    # background rows, encoded columns).
     is_from_row = is_encoded_from_row.reshape(coalition_count, 1, encoded_column_count)
     mixed_rows = np.where(is_from_row, row, background)
 
-    # The model takes a matrix, so the first two axes are joined for the prediction and divided again afterwards.
+    # The model expects a matrix, so the first two axes are merged for the prediction.
     predictions = explained.value(mixed_rows.reshape(-1, encoded_column_count))
     return predictions.reshape(coalition_count, background_count)

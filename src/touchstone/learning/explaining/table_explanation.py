@@ -1,6 +1,6 @@
 """Explanations of a table without a model: its profile, associations, the balance of the target, and proxies.
 
-A proxy is a column that makes it possible to guess a sensitive one, so that leaving out the latter hides nothing.
+A proxy is a column that reveals a sensitive column, so that leaving out the sensitive column hides nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,12 +26,12 @@ MAX_PAIRS: Final = 15
 CHART_COLUMNS: Final = 20
 BALANCE_BINS: Final = 10
 BALANCE_VALUES: Final = 20
-MANY_NUMBERS: Final = 12  # A column with more different numbers than this is counted by range.
+MAX_COUNTED_NUMBERS: Final = 12  # A column with more distinct numbers is counted by range.
 
 
 @dataclass(frozen=True, slots=True)
 class TableExplanation:
-    """What was learned about a table; `strengths` are the associations between the columns `names`."""
+    """The findings about a table; `strengths` is the association matrix of the columns `names`."""
 
     profile: Json
     names: list[str]
@@ -43,11 +43,11 @@ class TableExplanation:
 
 
 def explain_table(request: ExplanationRequest, table: Table, declared: Mapping[str, Any]) -> TableExplanation:
-    """Profile a table, and measure how strongly its columns are associated.
+    """Profile a table, and measure the associations between its columns.
 
-    Comparing all columns of a wide table would take long, so at most 40 are compared, among them the target and the
-    sensitive columns. `declared` holds the attributes that the author of the dataset states, such as its number of
-    rows; the profile compares them with the measured ones.
+    At most `MAX_COLUMNS` columns are compared, beginning with the target and the sensitive columns. `declared` holds
+    the attributes stated by the author of the dataset, such as its number of rows. The profile compares them with the
+    measured ones.
     """
     roles = {name: {"role": _column_role(request, name)} for name in table.columns}
     profile = profile_table(table, roles, declared, request.target)
@@ -59,7 +59,6 @@ def explain_table(request: ExplanationRequest, table: Table, declared: Mapping[s
     if request.target is not None and request.target in names:
         with_target = _strongest_partners(names, strengths, request.target)
 
-    # Columns that are associated with a sensitive column may stand in for it.
     compared_sensitive_columns = [name for name in request.sensitive_features if name in names]
     proxies = [
         {"sensitive": name, "columns": _strongest_partners(names, strengths, name)}
@@ -81,7 +80,7 @@ def explain_table(request: ExplanationRequest, table: Table, declared: Mapping[s
 def build_table_charts(explanation: TableExplanation, table: Table) -> Json:
     """Return charts of the associations, the balance of the target and the missing values.
 
-    A chart that would show nothing is left out: there may be a single column, no target, or no missing value.
+    A chart that would be empty is left out, for example if no value is missing.
     """
     charts: Json = {}
 
@@ -102,16 +101,17 @@ def build_table_charts(explanation: TableExplanation, table: Table) -> Json:
 
 
 def count_values(table: Table, name: str) -> list[tuple[str, int]]:
-    """Count the rows of a column by value, or by range if it holds many different numbers.
+    """Count the rows of a column by value, or by range if it holds many distinct numbers.
 
-    Returns pairs of a label and a number of rows: ranges in ascending order, values with the most frequent first.
+    Returns pairs of a label and a number of rows. Ranges are in ascending order, and values in descending order of
+    frequency.
     """
     column = table.columns[name]
     cells: pd.Series[Any] = table.frame[name].dropna()
-    if column.kind is ColumnKind.NUMBER and column.distinct > MANY_NUMBERS:
+    if column.kind is ColumnKind.NUMBER and column.distinct > MAX_COUNTED_NUMBERS:
         return _count_by_range(cells.to_numpy(dtype=np.float64))
 
-    # Sorting keeps the order of equal entries, so equally frequent values stay in alphabetical order.
+    # Sorting is stable, so equally frequent values stay in alphabetical order.
     alphabetical = sorted(cells.value_counts().items(), key=lambda entry: str(entry[0]))
     most_frequent_first = sorted(alphabetical, key=lambda entry: entry[1], reverse=True)
 
@@ -123,14 +123,14 @@ def count_values(table: Table, name: str) -> list[tuple[str, int]]:
 
 
 def _count_by_range(numbers: Floats) -> list[tuple[str, int]]:
-    """Count numbers in ranges of equal width; each range is labelled with its two ends."""
+    """Count numbers in ranges of equal width. The label of a range consists of its two ends."""
     counts, edges = histogram(numbers, BALANCE_BINS)
     edge_labels = [f"{edge:.4g}" for edge in edges]
     return [(f"{low} – {high}", int(rows)) for (low, high), rows in zip(pairwise(edge_labels), counts, strict=True)]
 
 
 def _select_columns(request: ExplanationRequest, table: Table) -> list[str]:
-    """Return the names of the columns to compare, beginning with the target and the sensitive ones."""
+    """Return the names of the columns to compare, beginning with the target and the sensitive columns."""
     comparable = [name for name, column in table.columns.items() if is_comparable(column)]
     requested = [name for name in (request.target, *request.sensitive_features) if name in comparable]
 
@@ -139,14 +139,14 @@ def _select_columns(request: ExplanationRequest, table: Table) -> list[str]:
 
 
 def _column_role(request: ExplanationRequest, name: str) -> str:
-    """Return what the request says about a column: it is the `target`, `sensitive`, or just a `column`."""
+    """Return the role of a column in the request: `target`, `sensitive` or `column`."""
     if name == request.target:
         return "target"
     return "sensitive" if name in request.sensitive_features else "column"
 
 
 def _strongest_pairs(names: Sequence[str], strengths: Floats) -> list[Json]:
-    """Return the pairs of columns with the strongest associations, the strongest first; none without any."""
+    """Return the pairs of columns with the strongest associations, the strongest first."""
     pairs = [
         {"first": names[j], "second": names[i], "association": float(strengths[i, j])}
         for i in range(len(names))
@@ -157,9 +157,9 @@ def _strongest_pairs(names: Sequence[str], strengths: Floats) -> list[Json]:
 
 
 def _strongest_partners(names: Sequence[str], strengths: Floats, name: str) -> list[Json]:
-    """Return the columns that are most strongly associated with one column, the strongest first.
+    """Return the columns that are most strongly associated with the column `name`, the strongest first.
 
-    A partner that is marked as strong makes it possible to guess the values of the column.
+    A partner marked as strong reveals much about the values of the column.
     """
     partners = []
     for partner, strength in zip(names, strengths[names.index(name)], strict=True):
@@ -170,5 +170,5 @@ def _strongest_partners(names: Sequence[str], strengths: Floats, name: str) -> l
 
 
 def _strongest_first(entries: Sequence[Json]) -> list[Json]:
-    """Sort entries by their association, the strongest first; equal ones keep their order."""
+    """Sort entries by their association in descending order, keeping the order of equal ones."""
     return sorted(entries, key=lambda entry: float(entry["association"]), reverse=True)
