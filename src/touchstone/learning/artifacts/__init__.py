@@ -1,1 +1,1 @@
-"""The files that a training leaves: the model, its card, its predictions, and all that is needed to use them."""
+"""The files that a training produces: the model, its card, its predictions, and everything needed to use them."""

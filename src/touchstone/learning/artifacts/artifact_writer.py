@@ -28,14 +28,16 @@ ONNX_MODEL: Final = "model.onnx"
 
 @dataclass(frozen=True, slots=True)
 class FinishedTraining:
-    """A training of which everything is known that its files contain.
+    """A finished training with everything that its files contain.
 
     Attributes:
-        result: the result as the API documents it.
-        record: what is stored with the model for whoever loads it.
-        pipeline: the model to deliver, from the columns of the table to predictions.
-        budget: the time that the training may take, of which some must be left for files that can be done without.
-        sources: what the catalog and people say about the dataset and the use of the model.
+        experiment: the prepared data and the request.
+        search: the chosen model and its results on the test rows.
+        result: the result as documented by the API.
+        record: the record stored in the model file.
+        pipeline: the model to deliver, from source columns to predictions.
+        budget: the time budget of the training. Optional files are only written if enough time remains.
+        sources: statements about the dataset and the use of the model for the model card.
     """
 
     experiment: Experiment
@@ -47,11 +49,11 @@ class FinishedTraining:
     sources: CardSources
 
     def write_files(self, scratch: Path) -> Outcome:
-        """Write the files of a training into a folder, and return them together with the result.
+        """Write the files into the folder `scratch`, and return them with the completed result.
 
-        The result is completed: it then contains the digest of the model, and says whether there is a model in ONNX.
+        The digest of the model file and the information about the ONNX file are added to the result.
         """
-        record = self.record | {"examples": self._examples()}
+        record = self.record | {"examples": self._build_examples()}
         model = model_artifact.dump(self.pipeline, record)
         onnx = self._deliver_onnx()
         result = self.result | {"onnx": onnx.statement}
@@ -78,23 +80,23 @@ class FinishedTraining:
         return Outcome(result | {"model": stored_model}, files)
 
     def _deliver_onnx(self) -> OnnxDelivery:
-        """Convert the model to ONNX, and verify it on test rows."""
+        """Convert the model to ONNX and verify it on test rows."""
         model = LoadedModel(self.pipeline, self.record)
         test_rows = self.experiment.data.frame.iloc[self.experiment.folds[0].test]
         return deliver_onnx(model, test_rows, self.budget)
 
-    def _examples(self) -> list[Json]:
+    def _build_examples(self) -> list[Json]:
         """Return some test rows with the predictions of the delivered model."""
         positions = self.experiment.folds[0].test[:EXAMPLE_ROWS]
-        names = [*self.experiment.data.frame, *self._deciding_columns()]
+        names = [*self.experiment.data.frame, *self._extra_group_columns()]
         table_rows = self.experiment.target.rows[positions]
         rows = rows_as_json(self.experiment.table.frame[names].iloc[table_rows])
 
         model = LoadedModel(self.pipeline, self.record)
         return pair_with_answers(rows, predict(model, rows)["predictions"], model.classes)
 
-    def _deciding_columns(self) -> list[str]:
-        """Return the sensitive columns that are no features, but by which the model decides."""
+    def _extra_group_columns(self) -> list[str]:
+        """Return the names of the sensitive columns that are not features, but determine the group threshold."""
         thresholds = self.search.group_thresholds
         if thresholds is None:
             return []

@@ -1,12 +1,12 @@
-"""Predict rows with the model in `model.skops`. This needs only the packages of `environment.txt`.
+"""Predict rows with the model in `model.skops`. Only the packages in `environment.txt` are needed.
 
     python -m venv model-environment
     model-environment/bin/pip install --requirement environment.txt
     model-environment/bin/python example.py             predict the example rows that the model file contains
     model-environment/bin/python example.py rows.json   predict the rows of a JSON file: [{"column": value, ...}, ...]
 
-Values are written as in the data file ("$1,234.00", "45%", "31/12/2024"), or numbers as JSON numbers, dates in ISO 8601
-and missing values as null. The predictions are printed as JSON Lines.
+Values may be strings as in the data file ("$1,234.00", "45%", "31/12/2024"), JSON numbers, dates in ISO 8601, or null
+for missing values. The predictions are printed as JSON Lines.
 """
 
 import json
@@ -24,9 +24,9 @@ import pandas as pd
 import skops.io
 
 MODEL: Final = Path(__file__).with_name("model.skops")
-TOLERANCE: Final = 1e-6  # Another processor may add numbers up in another order.
+TOLERANCE: Final = 1e-6  # Rounding differs between processors.
 
-# The types that a model file may consist of, besides those that skops trusts by itself.
+# The types that a model file may contain, in addition to the types that skops trusts by default.
 TRUSTED_TYPES: Final = (
     "collections.OrderedDict",
     "lightgbm.basic.Booster",
@@ -46,14 +46,14 @@ TRUSTED_TYPES: Final = (
     "skrub._to_str.ToStr",
 )
 
-# How cells are written, as when the data file was read.
+# The notation of cells, as in the reader of data files.
 MISSING_MARKS: Final = ("", "?", "na", "n/a", "#n/a", "<na>", "nan", "null", "-", "--", ".")
-DASHES: Final = ("-", "--")  # These are values in columns with plus signs.
+DASHES: Final = ("-", "--")  # In a column that also has plus signs, dashes are values.
 MISSING_NUMBER_MARKS: Final = ("none", "missing", "unknown")
 BOOLEANS: Final = ("true", "false")
 LARGEST_NUMBER: Final = 1e30
 PLAIN_NUMBER: Final = r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?"
-PARENTHESES: Final = r"^([^()\d]*)\(([^()+-]*)\)([^()\d]*)$"  # In accounts, (5) is -5.
+PARENTHESES: Final = r"^([^()\d]*)\(([^()+-]*)\)([^()\d]*)$"  # In accounting, (5) is -5.
 THOUSANDS_MARKS: Final = {",": ",", ".": r"\.", " ": r"\s", "'": "['’]"}
 DIGIT_GROUPS: Final = {
     ",": r"[+-]?[1-9]\d{0,2}(,\d{2,3})*,\d{3}(\.\d*)?",
@@ -83,7 +83,7 @@ def predict(pipeline: Any, record: Json, rows: Sequence[Json]) -> list[Json]:
     if not classes:
         return [{"prediction": float(number)} for number in model.predict(matrix)]
 
-    # A model only knows the classes of its training rows; all others have the probability 0.
+    # Classes that did not occur in the training rows are unknown to the model and have the probability 0.
     probabilities = np.zeros((len(rows), len(classes)))
     probabilities[:, model.classes_] = model.predict_proba(matrix)
     predicted_codes = decide(record, rows, probabilities)
@@ -94,10 +94,10 @@ def predict(pipeline: Any, record: Json, rows: Sequence[Json]) -> list[Json]:
 
 
 def decide(record: Json, rows: Sequence[Json], probabilities: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
-    """Return the predicted class of each row as its position in the list of classes.
+    """Return the position of the predicted class in the list of classes for each row.
 
-    Of two classes, the second is the positive one, which is predicted from a threshold on; each group of people may
-    have its own. With more classes, the probabilities may be multiplied by weights of the classes.
+    If there are two classes, the second one is predicted if its probability reaches the threshold, which may depend on
+    the group of people. With more classes, the most probable one is predicted, after multiplication by class weights.
     """
     decision = record["decision"]
     class_count = probabilities.shape[1]
@@ -111,14 +111,14 @@ def decide(record: Json, rows: Sequence[Json], probabilities: npt.NDArray[np.flo
 
 
 def group_threshold(by_group: Json, row: Json) -> float:
-    """Return the probability from which on the positive class is predicted for the group that a row belongs to."""
+    """Return the decision threshold of the positive class for the group of a row."""
     names = [group_name(column, row) for column in by_group["columns"]]
     threshold: float = by_group["by_group"].get(" × ".join(names), by_group["default"])
     return threshold
 
 
 def group_name(column: Json, row: Json) -> str:
-    """Return the group of a row that one sensitive column distinguishes: a category, a range of numbers, or a year."""
+    """Return the name of a row's group in one sensitive column: a category, a range of numbers, or a year."""
     schema, groups, borders = column["schema"], column["groups"], column["borders"]
     cell = build_frame([schema], [row])[schema["name"]].iloc[0]
     if cell == "" or pd.isna(cell):
@@ -134,12 +134,12 @@ def group_name(column: Json, row: Json) -> str:
 
 
 def build_frame(columns: Sequence[Json], rows: Sequence[Json]) -> pd.DataFrame:
-    """Build the table that the pipeline takes; a value that a row does not give is missing."""
+    """Build the input table of the pipeline. Values that a row does not contain are missing."""
     return pd.DataFrame({column["name"]: read_column(column, rows) for column in columns})
 
 
 def read_column(column: Json, rows: Sequence[Json]) -> "pd.Series[Any]":
-    """Return the cells that rows have in a column, in the type that the model has learned from."""
+    """Return the cells of a column, converted to the type used in training."""
     cells = [row.get(column["name"]) for row in rows]
     if column["kind"] == "number":
         return pd.Series([read_number(column, cell) for cell in cells], dtype="float64")
@@ -151,7 +151,7 @@ def read_column(column: Json, rows: Sequence[Json]) -> "pd.Series[Any]":
 
 
 def read_number(column: Json, cell: Any) -> float:
-    """Return a number that is written as in the data file, for example "45%" or "1.234,50"; NaN if it is missing."""
+    """Return a number in the notation of the data file, such as "45%" or "1.234,50", or NaN if it is missing."""
     if isinstance(cell, bool | int | float):
         number = float(cell)
     else:
@@ -162,11 +162,11 @@ def read_number(column: Json, cell: Any) -> float:
 
 
 def parse_number(column: Json, text: str) -> float:
-    """Return the number that a text stands for in the notation of a column; see `missing_word` if it is none."""
+    """Parse a number in the notation of a column; see `missing_word` for other strings."""
     if text.casefold() in BOOLEANS:
         return float(text.casefold() == "true")
 
-    # The unit or currency of the column may stand on either side, or be left out.
+    # The unit or currency of the column may precede or follow the number, or be left out.
     unit = re.escape(column["unit"])
     text_with_sign = re.sub(PARENTHESES, r"\1-\2\3", text)
     amount = re.sub(rf"^([+-]?)\s?(?:{unit})?\s?|\s?(?:{unit})?$", r"\1", text_with_sign, flags=re.IGNORECASE)
@@ -183,22 +183,22 @@ def parse_number(column: Json, text: str) -> float:
 
 
 def read_date(column: Json, cell: Any) -> Any:
-    """Return a date in the format of the data file or in ISO 8601, in UTC; NaT if it is missing."""
+    """Return a date in the format of the data file or in ISO 8601, in UTC, or NaT if it is missing."""
     text = read_word(column, cell)
     if text == "":
         return pd.NaT
 
     for date_format in (column["date_format"], "ISO8601"):
-        moment = pd.to_datetime(text, format=date_format, errors="coerce", utc=True)
-        if moment is not pd.NaT:
-            return moment.tz_localize(None)
+        timestamp = pd.to_datetime(text, format=date_format, errors="coerce", utc=True)
+        if timestamp is not pd.NaT:
+            return timestamp.tz_localize(None)
     return missing_word(column, text, pd.NaT)
 
 
 def missing_word(column: Json, text: str, missing: Any) -> Any:
-    """Return the missing value, and say so, for a word among numbers or dates, as if it were in the data file.
+    """Return the missing value for a word in a column of numbers or dates, and print a warning.
 
-    Raises ValueError if the data file had no such words in this column, since the text is probably a mistake then.
+    Raises ValueError if the data file had no words in this column, because the word is probably a mistake.
     """
     message = f"The column {column['name']} has {column['kind']}s, but {text!r} is none."
     if not column["mixed"]:
@@ -208,13 +208,13 @@ def missing_word(column: Json, text: str, missing: Any) -> Any:
 
 
 def read_boolean(column: Json, cell: Any) -> str:
-    """Return "true" or "false", which may also be written as 1 or 0; an empty text if the value is missing."""
+    """Return "true" or "false" (also for 1 or 0), or an empty string if the value is missing."""
     text = read_word(column, cell).casefold()
     return {"1": "true", "1.0": "true", "0": "false", "0.0": "false"}.get(text, text)
 
 
 def read_word(column: Json, cell: Any) -> str:
-    """Return a category or a text as the data file would hold it; a missing one is empty."""
+    """Return a cell as a string in the notation of the data file, or an empty string if it is missing."""
     if cell is None:
         return ""
     if isinstance(cell, bool):
@@ -228,7 +228,7 @@ def read_word(column: Json, cell: Any) -> str:
 
 
 def differs(predicted: Json, expected: Json) -> bool:
-    """Return whether a prediction differs from the one that was made when the model was trained."""
+    """Return whether a prediction differs from the prediction made when the model was trained."""
     if "probabilities" not in expected:
         return not np.isclose(predicted["prediction"], expected["prediction"], rtol=TOLERANCE)
 
@@ -238,7 +238,7 @@ def differs(predicted: Json, expected: Json) -> bool:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Predict the rows of a JSON file or, without one, the example rows, and compare these with what is expected."""
+    """Predict the rows of a JSON file, or predict the example rows and compare them with the expected predictions."""
     pipeline, record = load_model(MODEL)
     if arguments:
         rows = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))

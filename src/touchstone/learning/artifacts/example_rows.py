@@ -1,4 +1,4 @@
-"""A few rows of the training table with the predictions of a model, by which its users can check that it works."""
+"""Example rows of the training table with their predictions, which users of a model can check."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -13,7 +13,7 @@ EXAMPLE_ROWS: Final = 5
 
 
 def rows_as_json(frame: pd.DataFrame) -> list[Json]:
-    """Return the rows of a table as requests give them: `{column: value}`, where a missing value is None."""
+    """Convert the rows of a table to `{column: value}` as in requests, with None for missing values."""
     names = list(frame.columns)
     return [
         dict(zip(names, map(_cell_as_json, cells), strict=True)) for cells in frame.itertuples(index=False, name=None)
@@ -21,7 +21,7 @@ def rows_as_json(frame: pd.DataFrame) -> list[Json]:
 
 
 def _cell_as_json(cell: Any) -> Cell:
-    """Return a cell as JSON: a number, a text, a date in ISO 8601, or None."""
+    """Convert a cell to JSON: a number, a string, a date in ISO 8601, or None."""
     if cell == MISSING or pd.isna(cell):
         return None
     if isinstance(cell, pd.Timestamp):
@@ -30,7 +30,7 @@ def _cell_as_json(cell: Any) -> Cell:
 
 
 def pair_with_answers(rows: Sequence[Json], answers: Sequence[Json], classes: Sequence[Cell]) -> list[Json]:
-    """Return rows with the predictions for them, as `example.py` compares them: `[{row, answer}]`."""
+    """Pair rows with their predictions as `[{row, answer}]`, the format that `example.py` reads."""
     examples = []
     for row, answer in zip(rows, answers, strict=True):
         expected: Json = {"prediction": answer["prediction"]}

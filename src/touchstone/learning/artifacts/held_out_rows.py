@@ -1,6 +1,6 @@
-"""Files about the rows that a model was measured on: which they are, and what was predicted for each.
+"""Files about the test rows of a training: their row numbers and their predictions.
 
-Rows are numbered as in the data file, from 0, without its header.
+Rows are numbered from 0 in the order of the data file, without counting its header.
 """
 
 import io
@@ -20,9 +20,9 @@ from touchstone.learning.task_interface import Json
 
 
 def predictions_parquet(target: Target, folds: Sequence[Fold], predictions_of_folds: Sequence[Predictions]) -> bytes:
-    """Return a Parquet file with the prediction for every test row, made by a model that did not learn from the row.
+    """Return a Parquet file with the prediction for every test row.
 
-    Its columns are `row`, `fold`, `truth`, `prediction` and, for classes, `probability_<class>` for each class.
+    Each row is predicted by a model that has not learned from it. The columns are `row`, `fold`, `truth`, `prediction` and, for classes, `probability_<class>` for each class.
     """
     tables = [
         _fold_table(target, number, fold, predictions)
@@ -39,16 +39,16 @@ def _fold_table(target: Target, number: int, fold: Fold, predictions: Prediction
     columns = {
         "row": rows.astype(np.int64),
         "fold": np.full(len(rows), number, dtype=np.int64),
-        "truth": _values(target, predictions.truth),
-        "prediction": _values(target, predictions.predicted),
+        "truth": _decode_classes(target, predictions.truth),
+        "prediction": _decode_classes(target, predictions.predicted),
     }
     for code, label in enumerate(target.classes):
         columns[f"probability_{label}"] = predictions.probabilities[:, code]
     return pa.table({name: pa.array(values) for name, values in columns.items()})
 
 
-def _values(target: Target, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the classes that class codes stand for; the values of a regression are returned as they are."""
+def _decode_classes(target: Target, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Convert class codes to classes, or return the values of a regression unchanged."""
     if not target.is_classification:
         return values
     classes: npt.NDArray[Any] = np.array(target.classes, dtype=object)
@@ -56,10 +56,9 @@ def _values(target: Target, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def split_json(target: Target, folds: Sequence[Fold], plan: Json) -> bytes:
-    """Return a JSON file with the training and the test rows of every fold.
+    """Return a JSON file with the split plan and the training and test rows of every fold.
 
-    `plan` says how the rows were divided. A row in neither list of a fold took no part in it, for example because its
-    target is missing.
+    A row that is in neither list was not used in this fold, for example because its target is missing.
     """
     content = {
         "plan": plan,

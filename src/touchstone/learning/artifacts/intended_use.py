@@ -1,4 +1,4 @@
-"""What a model is to be used for, according to its card, and who says so."""
+"""The intended use of a model, as described in its card, with the sources of each statement."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,12 +12,12 @@ from touchstone.messages.pages_evidence import EVIDENCE_PAGES
 
 @dataclass(frozen=True, slots=True)
 class CardSources:
-    """What a model card says that follows neither from the table nor from the training.
+    """The information in a model card that comes neither from the table nor from the training.
 
     Attributes:
-        dataset: what the catalog says about the dataset.
-        project: the name and the description of the project that needs the model; empty without one.
-        stated_use: what the model is to be used for, as whoever started the training has stated it.
+        dataset: the catalog record of the dataset.
+        project: the name and the description of the project that needs the model, or empty without a project.
+        stated_use: the intended use stated by the user who started the training.
     """
 
     dataset: Mapping[str, Any] = field(default_factory=dict)
@@ -26,12 +26,12 @@ class CardSources:
 
 
 def describe_intended_use(result: Json, record: Json, sources: CardSources) -> LocalizedText:
-    """Return the paragraph of a model card about what the model may be used for.
+    """Return the paragraph of a model card about the intended use.
 
-    It first quotes what people have stated, each time with the source. Then come sentences that are derived from the
-    training, for example that the model is only meant for rows like those of its dataset.
+    It begins with quoted statements and their sources. These are followed by conclusions from the training, such as
+    that the model is only meant for rows like the rows of its dataset.
     """
-    stated = list(_stated_uses(sources))
+    stated = list(_quote_stated_uses(sources))
     if not stated:
         stated = [localize(MODEL_CARD["use_not_stated"])]
 
@@ -46,8 +46,8 @@ def describe_intended_use(result: Json, record: Json, sources: CardSources) -> L
     return join_texts([*stated, *derived])
 
 
-def _stated_uses(sources: CardSources) -> Iterator[LocalizedText]:
-    """Yield a sentence for each statement of what the model, or the data that it learned from, are for."""
+def _quote_stated_uses(sources: CardSources) -> Iterator[LocalizedText]:
+    """Yield a sentence for each statement about the purpose of the model or of its training data."""
     if sources.stated_use:
         yield localize(MODEL_CARD["use_of_request"], use=_one_line(sources.stated_use))
 
@@ -61,5 +61,5 @@ def _stated_uses(sources: CardSources) -> Iterator[LocalizedText]:
 
 
 def _one_line(text: str) -> str:
-    """Return a text as it is quoted within a sentence: without line breaks and without a full stop at its end."""
+    """Return a text in a form that can be quoted in a sentence, without line breaks and a final full stop."""
     return " ".join(text.split()).rstrip(".")

@@ -1,8 +1,8 @@
-"""Model files: written with skops, and loaded only by their SHA-256 digest and with a fixed list of types.
+"""Model files, which are written with skops and only loaded if their digest and their types are as expected.
 
 A skops file is a zip archive with a JSON schema and arrays. Its object numbers are memory addresses and its entries
-carry the time of writing; both are replaced, so that the same training produces the same bytes. The model's record
-(`record.json`: target, columns, split, versions) lies in the same archive, so one digest covers everything.
+have timestamps. Both are replaced, so that the same training produces the same bytes. The record of the model
+(`record.json`: target, columns, split, versions) is in the same archive, so that one digest covers everything.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ RECORD: Final = "record.json"
 SCHEMA: Final = "schema.json"
 EPOCH: Final = (1980, 1, 1, 0, 0, 0)  # The earliest date that a zip archive can hold.
 MAX_MODEL_BYTES: Final = 2**30
-# Where scikit-learn stores the address of an object in memory, which means nothing to whoever loads the model.
+# Attributes where scikit-learn stores the memory address of an object, which is meaningless in a file.
 ADDRESS_ATTRIBUTES: Final = ("_stop_words_id",)
 
 
@@ -65,7 +65,7 @@ class LoadedModel:
 
     @property
     def metric(self) -> str:
-        """The name of the metric by which the model was chosen."""
+        """The name of the metric used to choose the model."""
         return str(self.record["metric"])
 
     @property
@@ -80,29 +80,29 @@ class LoadedModel:
 
     @property
     def classes(self) -> tuple[Cell, ...]:
-        """The classes by their codes; empty for a regression."""
+        """The classes in the order of their codes, or an empty tuple for a regression."""
         return tuple(self.record["classes"])
 
     @property
     def positive_class(self) -> Cell:
-        """The positive one of two classes, which is the last of them; None unless there are two."""
+        """The positive class, which is the second of two, or None unless there are two classes."""
         return self.classes[1] if len(self.classes) == 2 else None
 
     @property
     def decision_rule(self) -> DecisionRule:
-        """The rule by which classes are predicted; models from before such rules predict the most probable class."""
+        """The rule for choosing a class. Models of early releases have none and predict the most probable class."""
         record = self.record.get("decision")
         return DEFAULT_RULE if record is None else DecisionRule.from_record(record)
 
     @property
     def group_thresholds(self) -> GroupThresholds | None:
-        """The thresholds by group; None for a model that decides alike for all groups."""
+        """The decision thresholds by group, or None if the threshold is the same for all groups."""
         record = self.record.get("group_thresholds")
         return None if record is None else GroupThresholds.from_record(record)
 
     @property
     def is_calibrated(self) -> bool:
-        """Whether the probabilities are corrected by what the training has learned about them."""
+        """Whether the probabilities are corrected by calibration curves."""
         return isinstance(self.estimator, CalibratedClassifierCV)
 
     @property
@@ -112,7 +112,7 @@ class LoadedModel:
 
     @property
     def columns(self) -> tuple[ColumnSchema, ...]:
-        """The source columns, in the order in which the pipeline takes them."""
+        """The source columns, in the order expected by the pipeline."""
         return tuple(schema_from_dict(column) for column in self.record["features"])
 
     @property
@@ -122,20 +122,20 @@ class LoadedModel:
 
     @property
     def observed_values(self) -> Json:
-        """What the model has seen in each column, see `observed_values.py`; older models do not say it."""
+        """The values seen in each column (see `observed_values.py`), or empty for models of early releases."""
         observed: Json = self.record.get("observed", {})
         return observed
 
     @property
     def split(self) -> SplitPlan:
-        """How training and test rows were separated."""
+        """The plan used to separate training and test rows."""
         return plan_from_record(self.record["split"])
 
     @property
     def has_learned_from_all_rows(self) -> bool:
-        """Whether the model was finally fitted on all rows, so that there are none that it has not seen."""
+        """Whether the delivered model was fitted on all rows, including the test rows."""
         fitted_on = self.record.get("fitted_on")
-        if fitted_on is None:  # a model of an earlier release
+        if fitted_on is None:  # A model of an early release.
             return self.split.strategy is Strategy.KFOLD
         return bool(fitted_on == "all_rows")
 
@@ -151,7 +151,7 @@ class LoadedModel:
 
 
 def dump(pipeline: Pipeline, record: Json) -> bytes:
-    """Return the pipeline and its record as one file, the same bytes for the same model."""
+    """Serialize the pipeline and its record to the content of a model file, with the same bytes for the same model."""
     files = _NamedFiles()
     context = SaveContext(zip_file=files)
     schema = get_state(pipeline, context)
@@ -160,10 +160,12 @@ def dump(pipeline: Pipeline, record: Json) -> bytes:
 
 
 def load(model: ModelFile) -> LoadedModel:
-    """Load a model file that this service has written, without ever running code from it.
+    """Load a model file written by this service, without running code from it.
 
-    The digest must be the recorded one, and the file may only contain objects whose types are on a fixed list. Raises
-    `LearningError`: artifact_damaged if the bytes have changed, artifact_untrusted if another type occurs.
+    The digest must be the recorded one, and the file may only contain objects of trusted types.
+
+    Raises:
+        LearningError: artifact_damaged if the bytes have changed, or artifact_untrusted if another type occurs.
     """
     model.stream.seek(0)
     data = model.stream.read(MAX_MODEL_BYTES + 1)
@@ -186,10 +188,10 @@ def load(model: ModelFile) -> LoadedModel:
 
 
 class _NamedFiles:
-    """Files in memory, which skops takes for the zip archive that it writes to.
+    """Files in memory, with the interface of the zip archive that skops writes to.
 
-    `skops.io.dumps` would write a real archive, all of which would have to be read and written again, and would indent
-    its schema, which takes longer than writing the rest of the model.
+    `skops.io.dumps` would write a real archive, which would then have to be read and written again. It would also
+    indent the schema, which takes longer than writing the rest of the model.
     """
 
     def __init__(self) -> None:
@@ -200,12 +202,12 @@ class _NamedFiles:
         self.contents[name] = content.encode() if isinstance(content, str) else bytes(content)
 
     def namelist(self) -> Collection[str]:
-        """Return the names of the files, in which skops looks up each further name."""
+        """Return the names of the files. Skops uses them to avoid writing a file twice."""
         return self.contents.keys()
 
 
 def _canonical_archive(schema: Json, files: Mapping[str, bytes], record: Json) -> bytes:
-    """Return a skops file without memory addresses and times, with the record added."""
+    """Return a skops file with the record, and without memory addresses and timestamps."""
     numbering = _Numbering()
     canonical_schema = numbering.renumber(schema)
     renamed_files = [(new_name, files[old_name]) for old_name, new_name in numbering.file_names.items()]
@@ -213,18 +215,18 @@ def _canonical_archive(schema: Json, files: Mapping[str, bytes], record: Json) -
 
 
 class _Numbering:
-    """New numbers for the objects and files of a skops schema, in the order in which they first appear.
+    """New numbers for the objects and files of a skops schema, in the order of their first appearance.
 
-    skops numbers objects by their memory addresses, which differ in every run, and we want the same model to be
-    stored as the same bytes.
+    Skops uses memory addresses as object numbers. They differ in every run, but the same model must produce the same
+    bytes.
     """
 
     def __init__(self) -> None:
-        self.object_numbers: dict[Any, int] = {}  # From the old number of each object to its new one.
-        self.file_names: dict[str, str] = {}  # From the old name of each file to its new one.
+        self.object_numbers: dict[Any, int] = {}  # The new number of each object, by its old number.
+        self.file_names: dict[str, str] = {}  # The new name of each file, by its old name.
 
     def renumber(self, node: Any) -> Any:
-        """Return a part of the schema, and everything below it, with the new numbers and names."""
+        """Return a node of the schema, and everything below it, with the new numbers and names."""
         if isinstance(node, list | tuple):
             return [self.renumber(child) for child in node]
         if not isinstance(node, dict):
@@ -241,20 +243,20 @@ class _Numbering:
         return {key: self.renumber(child) for key, child in renumbered.items()}
 
     def _object_number(self, old_number: Any) -> int:
-        """Return the new number of an object, which is the next free one if the object has not appeared before."""
+        """Return the new number of an object, assigning the next free one on its first appearance."""
         if old_number not in self.object_numbers:
             self.object_numbers[old_number] = len(self.object_numbers)
         return self.object_numbers[old_number]
 
     def _file_name(self, old_name: str) -> str:
-        """Return the new name of a file, which consists of the next free number and the suffix of the file."""
+        """Return the new name of a file, which consists of a sequential number and the suffix of the file."""
         if old_name not in self.file_names:
             self.file_names[old_name] = f"{len(self.file_names):06d}{Path(old_name).suffix}"
         return self.file_names[old_name]
 
 
 def _encode_json(content: Any) -> bytes:
-    """Encode JSON without spaces, always in the same way."""
+    """Encode JSON compactly and deterministically."""
     return json.dumps(content, ensure_ascii=False, allow_nan=True, separators=(",", ":")).encode()
 
 

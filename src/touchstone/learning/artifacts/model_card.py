@@ -1,7 +1,7 @@
-"""The model card: what a model is, what it learned from, how good it is, and for whom it fails.
+"""The model card, which describes a model, its training data, its quality and its limits.
 
-The sections follow Mitchell et al., Model Cards for Model Reporting (2019). The card is written twice: as JSON for
-programs, and as Markdown for readers.
+The sections follow Mitchell et al., Model Cards for Model Reporting (2019). The card is written as JSON for programs
+and as Markdown for readers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,27 +21,27 @@ from touchstone.messages.model_card import MODEL_CARD
 from touchstone.messages.pages_evidence import EVIDENCE_PAGES
 
 FORMAT: Final = 1
-UNKNOWN_LICENCE: Final = "unknown"  # As the catalog writes it.
+UNKNOWN_LICENCE: Final = "unknown"  # The value in the catalog.
 COPIED_RESULTS: Final = (
-    *(
-        "metrics",
-        "task_choice",
-        "decision",
-        "calibration",
-        "weighting",
-        "group_metrics",
-        "mitigation",
-        "warnings",
-        "onnx",
-    ),
+    "metrics",
+    "task_choice",
+    "decision",
+    "calibration",
+    "weighting",
+    "group_metrics",
+    "mitigation",
+    "warnings",
+    "onnx",
 )
 
 
 def build_model_card(result: Json, record: Json, sources: CardSources) -> Json:
     """Return the card as JSON.
 
-    `result` is the result of the training, `record` what is stored inside the model file, and `sources` what the
-    catalog and people say.
+    Args:
+        result: the result of the training.
+        record: the record stored in the model file.
+        sources: information from the catalog and the users.
     """
     model = result["model"]
     return {
@@ -74,7 +74,7 @@ class _MarkdownCard:
     locale: str
 
     def render(self) -> str:
-        """Return the whole card: a title, and a section for each question that a reader should ask of a model.
+        """Return the complete card.
 
         The sections about groups and mitigation are left out if no sensitive column was named.
         """
@@ -97,11 +97,11 @@ class _MarkdownCard:
         return "\n".join([title, *sections])
 
     def text(self, key: str, **facts: Any) -> str:
-        """Return a text of the card, filled in with facts."""
+        """Return a message of the card with its placeholders filled in."""
         return localize(MODEL_CARD[key], **facts)[self.locale]
 
     def choose(self, text: Text) -> str:
-        """Return a text in the language of the card."""
+        """Return the version of a text in the language of the card."""
         return text[LOCALES.index(self.locale)]
 
     def section(self, key: str, body: str) -> str:
@@ -109,25 +109,25 @@ class _MarkdownCard:
         return f"## {self.text(key)}\n\n{body}\n"
 
     def model(self) -> str:
-        """Return the sentences about the algorithm, its settings, the task, and how the model decides."""
+        """Return the sentences about the algorithm, its settings, the task and the decision rule."""
         model = self.card["model"]
         settings = self.members(model) or ", ".join(f"{name} = {value}" for name, value in model["settings"].items())
         task = localize(MODEL_CARD[model["task"]])
         sentence = self.text("model", algorithm=model["label"], settings=settings or "–", task=task)
 
-        parts = [self.card[name] for name in ("task_choice", "weighting", "decision", "calibration")]
-        decisions = [part["text"][self.locale] for part in parts if part is not None]
+        entries = [self.card[name] for name in ("task_choice", "weighting", "decision", "calibration")]
+        decisions = [entry["text"][self.locale] for entry in entries if entry is not None]
         return " ".join([sentence, *decisions])
 
     def members(self, model: Json) -> str:
-        """Return the models that an average consists of, with their weights; empty for a single model."""
+        """Return the members of an ensemble with their weights, or an empty string for a single model."""
         members = model["members"]
         if len(members) < 2:
             return ""
         return ", ".join(f"{member['label'][self.locale]} ({self.number(member['weight'])})" for member in members)
 
     def data(self) -> str:
-        """Return what the catalog says about the dataset, and a table of its ethical record."""
+        """Return the name, licences and digest of the dataset, and a table of its ethical record."""
         dataset = self.card["dataset"]
         digest = self.text(
             "data_line",
@@ -144,7 +144,7 @@ class _MarkdownCard:
         return f"{name} {licences} {digest}\n\n{self.ethical_record()}"
 
     def ethical_record(self) -> str:
-        """Return a table of the ethical attributes of the dataset, with the level of evidence of each."""
+        """Return a table of the ethical attributes of the dataset with their levels of evidence."""
         lines = [self.text("ethical_columns"), "|---|---|---|"]
         for entry in self.card["dataset"]["ethical_record"]:
             attribute = BY_NAME[entry["attribute"]]
@@ -155,35 +155,35 @@ class _MarkdownCard:
         return "\n".join(lines)
 
     def flag(self, value: bool | None) -> str:
-        """Return whether an attribute is true, or that nobody knows."""
+        """Return the words for yes, no or not known."""
         if value is None:
             return self.text("not_known")
         return self.text("yes" if value else "no")
 
     def split(self) -> str:
-        """Return the sentence about how quality was measured."""
+        """Return the sentence about the split used to measure quality."""
         split = self.card["split"]
         percent = round(100 * split["test_size"])
         name = split["group_column"] or ""
         return self.text(f"split_{split['strategy']}", percent=percent, folds=split["folds"], name=name)
 
     def metrics(self) -> str:
-        """Return the table of metrics beside those of the baseline."""
+        """Return the table of metrics, compared with the baseline."""
         metrics = self.card["metrics"]
         baseline = metrics["baseline"]
 
         lines = [self.text("metrics_columns"), "|---|---|---|---|"]
-        for name, estimate in _measured(metrics).items():
+        for name, estimate in _measured_metrics(metrics).items():
             label = self.choose(METRIC_BY_NAME[name].label)
             cells = [label, self.value(estimate), self.interval(estimate), self.value(baseline[name])]
             lines.append(_table_line(cells))
         return "\n".join(lines)
 
     def groups(self) -> str:
-        """Return a table for each sensitive column and their intersection: every metric of every group."""
-        return "\n\n".join(self.groups_of_column(entry) for entry in self.card["group_metrics"])
+        """Return a table of the metrics by group for each sensitive column and their intersection."""
+        return "\n\n".join(self.column_groups(entry) for entry in self.card["group_metrics"])
 
-    def groups_of_column(self, entry: Json) -> str:
+    def column_groups(self, entry: Json) -> str:
         """Return a heading and the table of the groups of one sensitive column."""
         groups = entry["groups"]
         metrics = list(groups[0]["metrics"])
@@ -198,11 +198,11 @@ class _MarkdownCard:
         return "\n".join(lines)
 
     def group_name(self, name: str | None) -> str:
-        """Return the name of a group; the rows without a value form one, too."""
+        """Return the displayed name of a group. The group None consists of the rows without a value."""
         return self.choose(MISSING_VALUE) if name is None else name
 
     def mitigation(self) -> str:
-        """Return how unequal treatment was mitigated, the gaps before and after, and the thresholds of the groups."""
+        """Return the mitigation method, the gaps before and after it, and the group thresholds."""
         mitigation = self.card["mitigation"]
         lines = [
             mitigation["text"][self.locale],
@@ -218,16 +218,16 @@ class _MarkdownCard:
         return "\n".join(lines)
 
     def threshold_rows(self, thresholds: Sequence[Json]) -> Iterator[list[str]]:
-        """Yield each group with the probability from which on the positive class is predicted for it."""
+        """Yield each group with its decision threshold."""
         for entry in thresholds:
             group = self.text("groups_without_threshold") if entry["group"] is None else entry["group"]
             yield [group, self.number(entry["threshold"])]
 
     def mitigation_rows(self, mitigation: Json) -> Iterator[list[str]]:
-        """Yield the value of the main metric, and the gaps of every sensitive column, before and after."""
+        """Yield the main metric and the gaps of every sensitive column, before and after the mitigation."""
         before, after = mitigation["before"], mitigation["after"]
         metric = before["metrics"]["metric"]
-        values = [self.value(_measured(state["metrics"])[metric]) for state in (before, after)]
+        values = [self.value(_measured_metrics(state["metrics"])[metric]) for state in (before, after)]
         yield ["", self.choose(METRIC_BY_NAME[metric].label), *values]
 
         for entry_before, entry_after in zip(before["group_metrics"], after["group_metrics"], strict=True):
@@ -237,43 +237,43 @@ class _MarkdownCard:
                 yield [entry_before["column"], label, *differences]
 
     def warnings(self) -> str:
-        """Return the warnings as a list, or a sentence that there is none."""
+        """Return the warnings as a list, or a sentence if there are none."""
         lines = [f"- {warning['text'][self.locale]}" for warning in self.card["warnings"]]
         return "\n".join(lines) or self.text("no_warning")
 
     def versions(self) -> str:
-        """Return the versions of the software with which the model was trained, and whether it exists in ONNX."""
+        """Return the versions of the software, and a sentence about the ONNX file."""
         versions = ", ".join(f"{name} {version}" for name, version in self.card["versions"].items())
         onnx = self.card["onnx"]["text"][self.locale]
         return f"{versions}\n\n{onnx}"
 
     def value(self, estimate: Json) -> str:
-        """Return the value of a metric, or its mean over folds; a dash if it is not defined."""
+        """Format the value of a metric or its mean over folds, or return a dash if it is not defined."""
         return self.number(estimate.get("value", estimate.get("mean")))
 
     def number(self, number: float | None) -> str:
-        """Return a number as readers of the language write it; a dash if there is none."""
+        """Format a number in the language of the card, or return a dash if it is None."""
         return "–" if number is None else format_fact(float(number), self.locale)
 
     def interval(self, estimate: Json) -> str:
-        """Return the confidence interval of a metric; a dash if it is not defined."""
+        """Format the confidence interval of a metric, or return a dash if it is not defined."""
         if estimate["low"] is None:
             return "–"
         return f"[{self.number(estimate['low'])} ; {self.number(estimate['high'])}]"
 
 
-def _measured(metrics: Json) -> Json:
-    """Return the metrics of the model, which were measured on a single split or over folds."""
+def _measured_metrics(metrics: Json) -> Json:
+    """Return the metrics of the model, measured on a single split or over folds."""
     measured: Json = metrics.get("holdout") or metrics["folds"]
     return measured
 
 
 def _table_line(cells: Sequence[object]) -> str:
-    """Return a line of a Markdown table; no text in a cell can end the cell or the line."""
-    texts = ["–" if cell is None else str(cell) for cell in cells]
-    return f"| {' | '.join(_escape(text) for text in texts)} |"
+    """Return a line of a Markdown table with escaped cells."""
+    values = ["–" if cell is None else str(cell) for cell in cells]
+    return f"| {' | '.join(_escape(value) for value in values)} |"
 
 
 def _escape(text: str) -> str:
-    """Return a text that cannot end the cell or the line in which it stands."""
+    """Escape the characters that would end a table cell or a line."""
     return text.replace("|", "\\|").replace("\n", " ")

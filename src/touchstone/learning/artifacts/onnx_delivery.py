@@ -1,4 +1,4 @@
-"""Whether a training delivers its model in ONNX, too, and if not, why."""
+"""The optional delivery of a trained model in ONNX, with the reason if there is no file."""
 
 import importlib.util
 from dataclasses import dataclass, field
@@ -15,28 +15,28 @@ from touchstone.learning.time_budget import TimeBudget
 from touchstone.messages.onnx_reasons import ONNX_DELIVERED, ONNX_REASONS
 
 PACKAGES: Final = ("onnx", "onnxruntime")  # The extra `onnx`.
-MIN_SECONDS: Final = 3.0  # With less time left, the file is not attempted, so that the budget is kept.
+MIN_SECONDS: Final = 3.0  # With less time left, the conversion is skipped to stay within the budget.
 VERIFIED_ROWS: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class OnnxDelivery:
-    """The content of `model.onnx`, or None, and what the result of the training says about it."""
+    """The content of `model.onnx`, or None, and the statement about it in the training result."""
 
     statement: Json
     content: bytes | None = field(default=None, repr=False)
 
 
 def deliver_onnx(model: LoadedModel, rows: pd.DataFrame, budget: TimeBudget) -> OnnxDelivery:
-    """Convert a model to ONNX and verify on some rows that it predicts the same, if everything permits this.
+    """Convert a model to ONNX, and verify that its predictions for the given rows are the same.
 
-    A model that cannot be converted is no failure of the training: the statement says why there is no file.
+    A failed conversion does not fail the training. The statement then contains the reason.
     """
     try:
         content = _convert_and_verify(model, rows.head(VERIFIED_ROWS), budget)
     except NotInOnnx as error:
         return _explain_absence(error)
-    except Exception as error:  # noqa: BLE001 - the training is worth more than this file
+    except Exception as error:  # noqa: BLE001 - an optional file must not fail the training
         return _explain_absence(NotInOnnx("failed", error=type(error).__name__))
 
     verified_rows = min(len(rows), VERIFIED_ROWS)
@@ -45,7 +45,7 @@ def deliver_onnx(model: LoadedModel, rows: pd.DataFrame, budget: TimeBudget) -> 
 
 
 def _convert_and_verify(model: LoadedModel, rows: pd.DataFrame, budget: TimeBudget) -> bytes:
-    """Return the content of the file. Raises `NotInOnnx` with the reason if there is to be none."""
+    """Return the content of the file, or raise `NotInOnnx` with the reason."""
     if not all(importlib.util.find_spec(package) for package in PACKAGES):
         raise NotInOnnx("not_installed")
     if budget.remaining_seconds < MIN_SECONDS:
@@ -57,6 +57,6 @@ def _convert_and_verify(model: LoadedModel, rows: pd.DataFrame, budget: TimeBudg
 
 
 def _explain_absence(error: NotInOnnx) -> OnnxDelivery:
-    """Return the statement that there is no file, with the reason."""
+    """Return an empty delivery that states the reason."""
     text = localize(ONNX_REASONS[error.reason], **error.facts)
     return OnnxDelivery({"written": False, "reason": error.reason, "rows": None, "text": text})

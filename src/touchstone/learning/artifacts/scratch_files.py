@@ -1,4 +1,4 @@
-"""Files that a task writes into its scratch folder, from where its caller takes them."""
+"""Files that a task writes into its scratch folder, where its caller collects them."""
 
 import hashlib
 from pathlib import Path
@@ -7,7 +7,7 @@ from touchstone.learning.task_interface import MEDIA_TYPES, ArtifactFile
 
 
 def write_artifact(scratch: Path, name: str, data: bytes) -> ArtifactFile:
-    """Write a file into the scratch folder; its suffix decides its media type."""
+    """Write a file into the scratch folder, with the media type given by its suffix."""
     path = scratch / name
     path.write_bytes(data)
     return ArtifactFile(

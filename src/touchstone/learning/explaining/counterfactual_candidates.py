@@ -43,7 +43,7 @@ def collect_candidate_rows(context: ExplanationContext) -> CandidateRows:
 
 
 def _find_typical_rows(kind: ColumnKind, cells: "pd.Series[Any]") -> Indices:
-    """Return the positions of cells with evenly spaced quantiles of numbers or dates, or the most frequent categories."""
+    """Return the positions of cells with evenly spaced numbers or dates, or with the most frequent categories."""
     if kind in (ColumnKind.NUMBER, ColumnKind.DATE):
         present_rows = np.flatnonzero(cells.notna())
         sorted_rows = present_rows[np.argsort(cells.to_numpy()[present_rows], kind="stable")]

@@ -1,1 +1,1 @@
-"""Models in ONNX, a format in which programs without Python or scikit-learn can use them."""
+"""Export of models to ONNX, a format for programs without Python or scikit-learn."""

@@ -1,6 +1,6 @@
-"""The parts of dates, as ONNX operators: the counterpart of skrub's `DatetimeEncoder`.
+"""The components of dates as ONNX operators, equivalent to skrub's `DatetimeEncoder`.
 
-ONNX has no dates. An input with dates holds the seconds since 1970-01-01T00:00 in UTC; a missing date is NaN.
+ONNX has no date type. A date input holds the seconds since 1970-01-01T00:00 UTC, with NaN for a missing date.
 """
 
 from typing import Final
@@ -10,22 +10,24 @@ from touchstone.learning.artifacts.onnx_export.unsupported import NotInOnnx
 
 SECONDS_PER_HOUR: Final = 3_600.0
 SECONDS_PER_DAY: Final = 86_400.0
-DAYS_FROM_YEAR_0: Final = 719_468.0  # From the 1st of March of the year 0 to 1970-01-01.
+DAYS_FROM_YEAR_0: Final = 719_468.0  # From 1 March of the year 0 to 1970-01-01.
 DAYS_PER_ERA: Final = 146_097.0  # An era has 400 years, after which the calendar repeats itself.
 
 
-class CalendarParts:
-    """The parts of a column of dates, each as a column of 64-bit numbers; NaN where the date is missing."""
+class DateComponents:
+    """The components of a date column, as columns of 64-bit numbers with NaN for missing dates."""
+
+    # Values of the graph are referred to by name. Each method adds operators and returns the name of their result.
 
     def __init__(self, graph: Graph, seconds: str) -> None:
         self._graph = graph
         self._seconds = seconds
         self._days = self._floor_divide(seconds, SECONDS_PER_DAY)
 
-    def part(self, name: str) -> str:
-        """Return a part by the name that `DatetimeEncoder` gives it. Raises `NotInOnnx` for any other part."""
+    def component(self, name: str) -> str:
+        """Add the component with the name used by `DatetimeEncoder`, or raise `NotInOnnx` if it is unknown."""
         if name in ("year", "month", "day"):
-            return self._calendar_part(name)
+            return self._calendar_component(name)
         if name == "hour":
             return self._floor_divide(self._remainder(self._seconds, SECONDS_PER_DAY), SECONDS_PER_HOUR)
         if name == "total_seconds":
@@ -34,10 +36,11 @@ class CalendarParts:
             return self._add(self._remainder(self._add(self._days, 3.0), 7.0), 1.0)
         raise NotInOnnx("encoder", name=name)
 
-    def _calendar_part(self, name: str) -> str:
-        """Return the year, the month or the day (Hinnant 2013, days from and to civil dates).
+    def _calendar_component(self, name: str) -> str:
+        """Add the year, the month or the day.
 
-        Years begin in March there, so that a leap day is the last day of its year.
+        The algorithm is `civil_from_days` by Hinnant (2013). Its years begin in March, so that a leap day is the last
+        day of its year.
         """
         day_number = self._add(self._days, DAYS_FROM_YEAR_0)
         era = self._floor_divide(day_number, DAYS_PER_ERA)
@@ -45,20 +48,20 @@ class CalendarParts:
         year_of_era = self._year_of_era(day_of_era)
         day_of_year = self._subtract(day_of_era, self._days_before_year(year_of_era))
 
-        # The lengths of the months from March on follow a straight line.
+        # Beginning with March, the first day of each month is a linear function of the month, rounded down.
         shifted_month = self._floor_divide(self._add(self._multiply(day_of_year, 5.0), 2.0), 153.0)
         if name == "day":
             days_before_month = self._floor_divide(self._add(self._multiply(shifted_month, 153.0), 2.0), 5.0)
             return self._add(self._subtract(day_of_year, days_before_month), 1.0)
 
-        # The last two months belong to the next year of the calendar.
+        # January and February belong to the next calendar year.
         next_year = self._floor_divide(shifted_month, 10.0)
         if name == "month":
             return self._subtract(self._add(shifted_month, 3.0), self._multiply(next_year, 12.0))
         return self._sum(year_of_era, self._multiply(era, 400.0), next_year)
 
     def _year_of_era(self, day_of_era: str) -> str:
-        """Return the year within an era, from 0 to 399."""
+        """Add the year within an era, from 0 to 399."""
         leap_days = self._floor_divide(day_of_era, 1_460.0)
         century_days = self._floor_divide(day_of_era, 36_524.0)
         last_day = self._floor_divide(day_of_era, 146_096.0)
@@ -66,31 +69,31 @@ class CalendarParts:
         return self._floor_divide(ordinary_days, 365.0)
 
     def _days_before_year(self, year_of_era: str) -> str:
-        """Return the number of days of an era before a year of it."""
+        """Add the number of days between the beginning of an era and the beginning of a year."""
         leap_days = self._floor_divide(year_of_era, 4.0)
         days = self._sum(self._multiply(year_of_era, 365.0), leap_days)
         return self._subtract(days, self._floor_divide(year_of_era, 100.0))
 
     def _sum(self, *values: str) -> str:
-        """Return the sum of columns."""
+        """Add the sum of several columns."""
         return self._graph.apply("Sum", *values)
 
     def _add(self, value: str, number: float) -> str:
-        """Return a column to which a number is added."""
+        """Add the sum of a column and a number."""
         return self._graph.apply("Add", value, self._graph.constant(number))
 
     def _subtract(self, value: str, other: str) -> str:
-        """Return the difference of two columns."""
+        """Add the difference of two columns."""
         return self._graph.apply("Sub", value, other)
 
     def _multiply(self, value: str, number: float) -> str:
-        """Return a column multiplied by a number."""
+        """Add the product of a column and a number."""
         return self._graph.apply("Mul", value, self._graph.constant(number))
 
     def _floor_divide(self, value: str, divisor: float) -> str:
-        """Return a column divided by a number, rounded down."""
+        """Add the quotient of a column and a number, rounded down."""
         return self._graph.apply("Floor", self._graph.apply("Div", value, self._graph.constant(divisor)))
 
     def _remainder(self, value: str, divisor: float) -> str:
-        """Return what is left of a column after a division that is rounded down."""
+        """Add the remainder of a division that is rounded down."""
         return self._subtract(value, self._multiply(self._floor_divide(value, divisor), divisor))

@@ -1,7 +1,7 @@
 """Fitted models as ONNX operators.
 
-A classifier becomes a matrix of probabilities with a column for each of its classes, a regression a matrix with a
-single column.
+All functions add operators to a graph and return the name of their result. The result of a classifier is a matrix of
+probabilities with a column for each class, and the result of a regression is a matrix with a single column.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,9 +15,9 @@ from touchstone.learning.artifacts.onnx_export.features import transform_feature
 from touchstone.learning.artifacts.onnx_export.graph import Graph
 from touchstone.learning.artifacts.onnx_export.trees import (
     sum_trees,
-    tree_of_histogram_boosting,
-    tree_of_lightgbm,
-    tree_of_scikit_learn,
+    convert_histogram_boosting_tree,
+    convert_lightgbm_tree,
+    convert_scikit_learn_tree,
 )
 from touchstone.learning.artifacts.onnx_export.unsupported import NotInOnnx
 from touchstone.learning.target import Floats
@@ -26,9 +26,10 @@ Converter = Callable[[Graph, Any, str], str]
 
 
 def add_model(graph: Graph, model: Any, matrix: str) -> str:
-    """Add a fitted model, and return the name of what it predicts for the rows of an encoded matrix.
+    """Add the predictions of a fitted model for the rows of an encoded matrix.
 
-    Raises `NotInOnnx` for a kind of model that is not in the table below.
+    Raises:
+        NotInOnnx: if there is no converter for this class of models.
     """
     name = type(model).__name__
     if name not in CONVERTERS:
@@ -43,11 +44,11 @@ def _add_linear(graph: Graph, model: Any, matrix: str) -> str:
     scores = graph.apply("Add", products, graph.constant(np.atleast_1d(model.intercept_)))
     if not is_classifier(model):
         return scores
-    return _probabilities(graph, scores, class_count=len(model.classes_))
+    return _add_probabilities(graph, scores, class_count=len(model.classes_))
 
 
 def _add_pipeline(graph: Graph, model: Any, matrix: str) -> str:
-    """Add a model of features that are computed from the encoded columns."""
+    """Add a pipeline that computes features from the encoded columns."""
     *transformers, final_model = [step for _name, step in model.steps]
     for transformer in transformers:
         matrix = transform_features(graph, transformer, matrix)
@@ -55,7 +56,7 @@ def _add_pipeline(graph: Graph, model: Any, matrix: str) -> str:
 
 
 def _add_constant(graph: Graph, model: Any, matrix: str) -> str:
-    """Add a model that predicts the same for every row: the shares of the classes, or the mean."""
+    """Add a model that always predicts the same class shares or the same number."""
     constants = model.class_prior_ if is_classifier(model) else np.ravel(model.constant_)
     no_coefficients = graph.constant(np.zeros((model.n_features_in_, len(constants))))
     zeros = graph.apply("MatMul", matrix, no_coefficients)
@@ -63,27 +64,27 @@ def _add_constant(graph: Graph, model: Any, matrix: str) -> str:
 
 
 def _add_forest(graph: Graph, model: Any, matrix: str) -> str:
-    """Add a decision tree, or a forest, whose prediction is the mean of those of its trees."""
+    """Add a decision tree, or a forest as the mean of its trees."""
     trees = getattr(model, "estimators_", [model])
     output_count = trees[0].tree_.value.shape[2]
 
-    # scikit-learn compares features in 32 bits with thresholds in 64 bits.
+    # scikit-learn compares 32-bit features with 64-bit thresholds.
     rounded_matrix = graph.cast(graph.cast(matrix, np.float32), np.float64)
-    converted_trees = [tree_of_scikit_learn(tree, share=1 / len(trees)) for tree in trees]
+    converted_trees = [convert_scikit_learn_tree(tree, share=1 / len(trees)) for tree in trees]
     return sum_trees(graph, rounded_matrix, converted_trees, base=np.zeros(output_count))
 
 
 def _add_histogram_boosting(graph: Graph, model: Any, matrix: str) -> str:
-    """Add a gradient boosting model over histograms."""
+    """Add a histogram-based gradient boosting model."""
     base = np.ravel(model._baseline_prediction)
     trees = [
-        tree_of_histogram_boosting(predictor, output, len(base))
+        convert_histogram_boosting_tree(predictor, output, len(base))
         for predictors_of_round in model._predictors
         for output, predictor in enumerate(predictors_of_round)
     ]
     scores = sum_trees(graph, matrix, trees, base)
     if is_classifier(model):
-        return _probabilities(graph, scores, class_count=len(model.classes_))
+        return _add_probabilities(graph, scores, class_count=len(model.classes_))
     return _apply_link(graph, scores, model.loss)
 
 
@@ -95,16 +96,16 @@ def _add_lightgbm(graph: Graph, model: Any, matrix: str) -> str:
 
     output_count = description["num_tree_per_iteration"]
     trees = [
-        tree_of_lightgbm(tree["tree_structure"], tree["tree_index"] % output_count, output_count)
+        convert_lightgbm_tree(tree["tree_structure"], tree["tree_index"] % output_count, output_count)
         for tree in description["tree_info"]
     ]
     scores = sum_trees(graph, matrix, trees, base=np.zeros(output_count))
     if is_classifier(model):
-        return _probabilities(graph, scores, class_count=len(model.classes_))
+        return _add_probabilities(graph, scores, class_count=len(model.classes_))
     return _apply_link(graph, scores, description["objective"])
 
 
-# What is predicted from the score of a regression, by the loss that it minimises.
+# The operator that converts the score of a regression to its prediction, by loss.
 LINK_OPERATORS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("squared_error", "absolute_error", "regression", "regression_l1", "huber"), "Identity"),
     **dict.fromkeys(("poisson", "gamma", "tweedie"), "Exp"),
@@ -112,22 +113,22 @@ LINK_OPERATORS: Final[Mapping[str, str]] = {
 
 
 def _apply_link(graph: Graph, scores: str, loss: str) -> str:
-    """Return what a regression predicts from its scores."""
+    """Convert the scores of a regression to its predictions."""
     name, *parameters = loss.split()  # LightGBM appends parameters to the name of a loss.
     if name not in LINK_OPERATORS or "sqrt" in parameters:
         raise NotInOnnx("model", name=loss)
     return graph.apply(LINK_OPERATORS[name], scores)
 
 
-def _probabilities(graph: Graph, scores: str, class_count: int) -> str:
-    """Return the probabilities of classes from their log-odds; two classes have a single one."""
+def _add_probabilities(graph: Graph, scores: str, class_count: int) -> str:
+    """Convert scores to probabilities. Two classes have a single score, the log-odds of the second class."""
     if class_count > 2:
         return graph.apply("Softmax", scores, axis=1)
-    return _with_complement(graph, graph.apply("Sigmoid", scores))
+    return _add_complement(graph, graph.apply("Sigmoid", scores))
 
 
-def _with_complement(graph: Graph, positive: str) -> str:
-    """Return the probabilities of two classes from that of the positive one."""
+def _add_complement(graph: Graph, positive: str) -> str:
+    """Add the probabilities of two classes, given the probability of the positive class."""
     negative = graph.apply("Sub", graph.constant(1.0), positive)
     return graph.apply("Concat", negative, positive, axis=1)
 
@@ -146,29 +147,29 @@ def _add_average(graph: Graph, model: Any, matrix: str) -> str:
 
 
 def _add_frozen(graph: Graph, model: Any, matrix: str) -> str:
-    """Add the model that scikit-learn has wrapped so that it is not fitted again."""
+    """Add the model inside a `FrozenEstimator`."""
     return add_model(graph, model.estimator, matrix)
 
 
 def _add_calibrated(graph: Graph, model: Any, matrix: str) -> str:
-    """Add a model whose probabilities are corrected by a curve for each class; of two classes, the positive one's."""
+    """Add a calibrated model, with one curve per class, or only for the positive one of two classes."""
     (calibrated_classifier,) = model.calibrated_classifiers_
     probabilities = add_model(graph, calibrated_classifier.estimator, matrix)
     class_count = len(model.classes_)
     calibrators = calibrated_classifier.calibrators
     if class_count == 2:
-        positive = _column(graph, probabilities, 1)
-        return _with_complement(graph, _add_calibrator(graph, calibrators[0], positive))
+        positive = _select_column(graph, probabilities, 1)
+        return _add_complement(graph, _add_calibrator(graph, calibrators[0], positive))
 
     curves = [
-        _add_calibrator(graph, calibrator, _column(graph, probabilities, position))
+        _add_calibrator(graph, calibrator, _select_column(graph, probabilities, position))
         for position, calibrator in enumerate(calibrators)
     ]
     return _normalize(graph, graph.apply("Concat", *curves, axis=1), class_count)
 
 
 def _normalize(graph: Graph, values: str, class_count: int) -> str:
-    """Divide the values of each row by their sum; if all are 0, every class is equally probable."""
+    """Divide the values of each row by their sum, or make all classes equally probable if it is 0."""
     totals = graph.apply("ReduceSum", values, graph.constant([1], np.int64), keepdims=1)
     is_zero = graph.apply("Equal", totals, graph.constant(0.0))
     divisors = graph.apply("Where", is_zero, graph.constant(1.0), totals)
@@ -177,7 +178,7 @@ def _normalize(graph: Graph, values: str, class_count: int) -> str:
 
 
 def _add_calibrator(graph: Graph, calibrator: Any, values: str) -> str:
-    """Add the curve by which probabilities are corrected: a logistic one, or line segments."""
+    """Add a calibration curve, which is either logistic or piecewise linear."""
     if isinstance(calibrator, IsotonicRegression):
         return _interpolate(graph, calibrator.X_thresholds_, calibrator.y_thresholds_, values)
 
@@ -186,11 +187,11 @@ def _add_calibrator(graph: Graph, calibrator: Any, values: str) -> str:
 
 
 def _interpolate(graph: Graph, positions: Floats, heights: Floats, values: str) -> str:
-    """Add a curve of line segments between points; outside of them, it is level."""
+    """Add a piecewise linear curve through the given points, which is constant outside of their range."""
     if len(positions) == 1:
         positions, heights = np.append(positions, positions + 1), np.append(heights, heights)
 
-    # Which segment does a value lie in? The one that begins at the last point that does not exceed it.
+    # The segment of a value begins at the last point that does not exceed the value.
     clipped = graph.apply("Max", values, graph.constant(positions[0]))
     clipped = graph.apply("Min", clipped, graph.constant(positions[-1]))
     is_reached = graph.apply("GreaterOrEqual", clipped, graph.constant(positions[1:-1]))
@@ -204,12 +205,12 @@ def _interpolate(graph: Graph, positions: Floats, heights: Floats, values: str) 
     return graph.apply("Add", height, rise)
 
 
-def _column(graph: Graph, matrix: str, position: int) -> str:
-    """Return one column of a matrix, as a matrix."""
+def _select_column(graph: Graph, matrix: str, position: int) -> str:
+    """Select one column of a matrix, as a matrix."""
     return graph.apply("Gather", matrix, graph.constant([position], np.int64), axis=1)
 
 
-# How each class of models is converted. Models of optional packages are recognised without importing these.
+# The converters by class name, so that optional packages need not be imported.
 CONVERTERS: Final[Mapping[str, Converter]] = {
     "CalibratedClassifierCV": _add_calibrated,
     "DecisionTreeClassifier": _add_forest,

@@ -1,4 +1,4 @@
-"""The features that a kernel model computes from the encoded columns, as ONNX operators."""
+"""The feature transformations of a kernel model, as ONNX operators."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -8,19 +8,19 @@ import numpy as np
 from touchstone.learning.artifacts.onnx_export.graph import Graph
 from touchstone.learning.artifacts.onnx_export.unsupported import NotInOnnx
 
-Transformation = Callable[[Graph, Any, str], str]
+Converter = Callable[[Graph, Any, str], str]
 
 
 def transform_features(graph: Graph, transformer: Any, matrix: str) -> str:
-    """Add what a fitted transformer makes of a matrix. Raises `NotInOnnx` for a kind that is not in the table below."""
+    """Add the output of a fitted transformer, or raise `NotInOnnx` if there is no converter for its class."""
     name = type(transformer).__name__
-    if name not in TRANSFORMATIONS:
+    if name not in CONVERTERS:
         raise NotInOnnx("model", name=name)
-    return TRANSFORMATIONS[name](graph, transformer, matrix)
+    return CONVERTERS[name](graph, transformer, matrix)
 
 
-def _unite(graph: Graph, union: Any, matrix: str) -> str:
-    """Add what several transformers make of the same matrix side by side, each multiplied by its weight."""
+def _concatenate_transformers(graph: Graph, union: Any, matrix: str) -> str:
+    """Concatenate the outputs of several transformers for the same matrix, each multiplied by its weight."""
     weights = union.transformer_weights or {}
     blocks = []
     for name, transformer in union.transformer_list:
@@ -30,14 +30,14 @@ def _unite(graph: Graph, union: Any, matrix: str) -> str:
 
 
 def _pass_through(graph: Graph, transformer: Any, matrix: str) -> str:
-    """Return the matrix as it is."""
+    """Return the matrix unchanged."""
     if transformer.func is not None:
         raise NotInOnnx("model", name=type(transformer).__name__)
     return matrix
 
 
 def _add_similarities(graph: Graph, transformer: Any, matrix: str) -> str:
-    """Add the similarities to some training rows by a Gaussian kernel, made independent of one another (Nystroem)."""
+    """Add the features of a Nyström approximation, which compares rows with a sample of the training rows."""
     if transformer.kernel != "rbf":
         raise NotInOnnx("model", name=f"Nystroem ({transformer.kernel})")
     gamma = transformer.gamma or 1 / transformer.n_features_in_
@@ -46,18 +46,18 @@ def _add_similarities(graph: Graph, transformer: Any, matrix: str) -> str:
 
 
 def _gaussian_similarities(graph: Graph, matrix: str, rows: np.ndarray[Any, Any], gamma: float) -> str:
-    """Add exp(-gamma d²), where d is the distance of each row of a matrix from each of the given rows."""
+    """Add the Gaussian kernel exp(-gamma d²), where d is the distance of each row of a matrix to each given row."""
     column_axis = graph.constant([1], np.int64)
     squares = graph.apply("ReduceSum", graph.apply("Mul", matrix, matrix), column_axis, keepdims=1)
-    squares_of_rows = graph.constant((rows**2).sum(axis=1))
+    row_squares = graph.constant((rows**2).sum(axis=1))
     products = graph.apply("MatMul", matrix, graph.constant(2 * rows.T))
 
-    squared_distances = graph.apply("Sub", graph.apply("Add", squares, squares_of_rows), products)
+    squared_distances = graph.apply("Sub", graph.apply("Add", squares, row_squares), products)
     return graph.apply("Exp", graph.apply("Mul", squared_distances, graph.constant(-gamma)))
 
 
-TRANSFORMATIONS: Final[Mapping[str, Transformation]] = {
-    "FeatureUnion": _unite,
+CONVERTERS: Final[Mapping[str, Converter]] = {
+    "FeatureUnion": _concatenate_transformers,
     "FunctionTransformer": _pass_through,
     "Nystroem": _add_similarities,
 }

@@ -1,7 +1,7 @@
-"""A graph of ONNX operators, while it is built.
+"""A builder for graphs of ONNX operators.
 
-Everything is computed with 64-bit numbers as in scikit-learn: with 32 bits, a row that lies exactly on the threshold of
-a tree would go the other way.
+Everything is computed with 64-bit numbers as in scikit-learn. With 32 bits, a row exactly on the threshold of a tree
+could take the other branch.
 """
 
 import importlib
@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-# Versions of the operators that runtimes of several years understand.
+# Versions that are supported by runtimes of several years.
 OPERATORS_VERSION: Final = 17
 ML_OPERATORS_VERSION: Final = 3
 FORMAT_VERSION: Final = 8
@@ -25,7 +25,7 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One operator with its inputs and its only output, which are names of values."""
+    """One operator with the names of its input values and of its single output value."""
 
     operator: str
     inputs: tuple[str, ...]
@@ -36,9 +36,9 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """An input or an output of the whole graph: its name, the type of its elements, and the size of each axis.
+    """An input or an output of the whole graph.
 
-    The size of an axis is None if it is the number of rows.
+    The size of an axis in `shape` is None if it is the number of rows.
     """
 
     name: str
@@ -73,7 +73,7 @@ class Graph:
         return self.apply("Cast", value, to=_element_type(dtype))
 
     def add_output(self, name: str, value: str, dtype: npt.DTypeLike, shape: tuple[int | None, ...]) -> str:
-        """Make a value an output, and return the name of the output, which differs from all other names."""
+        """Make a value an output, and return the unique name of the output."""
         output_name = name
         while output_name in self._names:
             output_name += "_"
@@ -84,7 +84,7 @@ class Graph:
         return output_name
 
     def serialize(self, properties: Mapping[str, Any]) -> bytes:
-        """Return the graph as the content of an ONNX file, which also holds properties as JSON."""
+        """Return the content of an ONNX file with the graph and the properties, which are encoded as JSON."""
         helper = importlib.import_module("onnx.helper")
         numpy_helper = importlib.import_module("onnx.numpy_helper")
 
@@ -96,14 +96,14 @@ class Graph:
 
         versions = [helper.make_opsetid("", OPERATORS_VERSION), helper.make_opsetid(ML, ML_OPERATORS_VERSION)]
         model = helper.make_model(graph, opset_imports=versions, ir_version=FORMAT_VERSION, producer_name=PRODUCER)
-        texts = {name: json.dumps(value, ensure_ascii=False) for name, value in properties.items()}
-        helper.set_model_props(model, texts)
+        encoded_properties = {name: json.dumps(value, ensure_ascii=False) for name, value in properties.items()}
+        helper.set_model_props(model, encoded_properties)
 
         content: bytes = model.SerializeToString(deterministic=True)
         return content
 
     def _new_name(self, stem: str) -> str:
-        """Return a name that no other value has, not even an input, which is named after a column of the table."""
+        """Return an unused name. Inputs are named after the columns of the table, so any name may be taken."""
         number = len(self._names)
         while f"{stem}:{number}" in self._names:
             number += 1
@@ -114,7 +114,7 @@ class Graph:
 
 
 def _encode_node(node: Node) -> Any:
-    """Return an operator as ONNX stores it; an attribute that is an array becomes a tensor."""
+    """Convert an operator to its ONNX message. Attributes that are arrays become tensors."""
     helper = importlib.import_module("onnx.helper")
     numpy_helper = importlib.import_module("onnx.numpy_helper")
 
@@ -126,13 +126,13 @@ def _encode_node(node: Node) -> Any:
 
 
 def _encode_port(port: Port) -> Any:
-    """Return an input or an output as ONNX stores it."""
+    """Convert an input or an output to its ONNX message."""
     helper = importlib.import_module("onnx.helper")
     return helper.make_tensor_value_info(port.name, _element_type(port.element_type), port.shape)
 
 
 def _element_type(dtype: npt.DTypeLike) -> int:
-    """Return the number by which ONNX names a type of elements; texts are NumPy objects."""
+    """Return the ONNX number of an element type. Strings have the NumPy type object."""
     helper = importlib.import_module("onnx.helper")
     number: int = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
     return number

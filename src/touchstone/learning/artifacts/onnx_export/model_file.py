@@ -1,6 +1,6 @@
-"""The file `model.onnx`: a model that takes the columns of the table, and predicts what the service predicts.
+"""The file `model.onnx`, which predicts from the columns of the table like the service itself.
 
-It is only delivered if ONNX Runtime has predicted the same with it, row by row, as the model itself.
+It is only delivered if the predictions of ONNX Runtime equal the predictions of the model for all verified rows.
 """
 
 import importlib
@@ -21,18 +21,21 @@ from touchstone.learning.target import Floats
 from touchstone.learning.task_interface import Json
 from touchstone.learning.trial_fitting import predict_matrix
 
-TOLERANCE: Final = 1e-5  # The operators for trees add up with 32 bits.
+TOLERANCE: Final = 1e-5  # The tree operators use 32-bit sums.
 EPOCH: Final = pd.Timestamp("1970-01-01")
-ERRORS_ONLY: Final = 3  # The severity from which on ONNX Runtime writes to the log.
+ERRORS_ONLY: Final = 3  # The least severity that ONNX Runtime logs.
 
 Array = npt.NDArray[Any]
 
 
 def convert_model(model: LoadedModel) -> bytes:
-    """Return a model as the content of an ONNX file. Raises `NotInOnnx` if a part of it has no equivalent.
+    """Convert a model to the content of an ONNX file.
 
-    The first output is `prediction`, the name of a class or a number; that of a classifier follows `probabilities`,
-    with a column for each class. The properties of the file say what is predicted, and name the classes.
+    The first output is `prediction`, a class name or a number. A classifier also has the output `probabilities`, with
+    a column for each class. The properties of the file contain the target and the classes.
+
+    Raises:
+        NotInOnnx: if a part of the model has no equivalent in ONNX.
     """
     if model.group_thresholds is not None:
         raise NotInOnnx("group_thresholds")
@@ -44,14 +47,14 @@ def convert_model(model: LoadedModel) -> bytes:
         graph.add_output("prediction", numbers, np.float64, (None,))
         return graph.serialize(_properties(model))
 
-    probabilities = _probabilities_of_all_classes(graph, model, predictions)
-    graph.add_output("prediction", _decide(graph, model, probabilities), np.object_, (None,))
+    probabilities = _add_missing_classes(graph, model, predictions)
+    graph.add_output("prediction", _add_decision(graph, model, probabilities), np.object_, (None,))
     graph.add_output("probabilities", probabilities, np.float64, (None, len(model.classes)))
     return graph.serialize(_properties(model))
 
 
 def _properties(model: LoadedModel) -> Json:
-    """Return what users of the file need to know about it."""
+    """Return the properties that describe the model to users of the file."""
     return {
         "target": model.target,
         "classes": list(model.classes),
@@ -61,15 +64,15 @@ def _properties(model: LoadedModel) -> Json:
     }
 
 
-def _probabilities_of_all_classes(graph: Graph, model: LoadedModel, probabilities: str) -> str:
-    """Return a column for each class of the target; a class that was not among the training rows is impossible."""
+def _add_missing_classes(graph: Graph, model: LoadedModel, probabilities: str) -> str:
+    """Add probabilities of 0 for the classes that do not occur in the training rows."""
     all_classes = np.eye(len(model.classes))
     learned_classes = all_classes[model.estimator.classes_]
     return graph.apply("MatMul", probabilities, graph.constant(learned_classes))
 
 
-def _decide(graph: Graph, model: LoadedModel, probabilities: str) -> str:
-    """Return the name of the class that the decision rule of the model predicts."""
+def _add_decision(graph: Graph, model: LoadedModel, probabilities: str) -> str:
+    """Add the name of the class chosen by the decision rule of the model."""
     rule = model.decision_rule
     if len(model.classes) == 2:
         positive = graph.apply("Gather", probabilities, graph.constant(1, np.int64), axis=1)
@@ -84,7 +87,7 @@ def _decide(graph: Graph, model: LoadedModel, probabilities: str) -> str:
 
 
 def verify_file(content: bytes, model: LoadedModel, frame: pd.DataFrame) -> None:
-    """Predict rows with an ONNX file. Raises `NotInOnnx` if it predicts other than the model for some of them."""
+    """Raise `NotInOnnx` if the predictions of an ONNX file differ from the predictions of the model."""
     matrix = encode_frame(model.preparation, frame)
     values, probabilities = predict_matrix(model.estimator, matrix, len(model.classes), model.decision_rule)
 
@@ -102,12 +105,12 @@ def verify_file(content: bytes, model: LoadedModel, frame: pd.DataFrame) -> None
 
 
 def _are_close(numbers: Floats, expected: Floats) -> npt.NDArray[np.bool_]:
-    """Return whether each number equals the expected one, up to a small part of the largest of them."""
+    """Return a mask of the numbers that equal the expected ones, with a tolerance relative to the largest."""
     return np.isclose(numbers, expected, rtol=0, atol=TOLERANCE * np.abs(expected).max())
 
 
 def _run(content: bytes, model: LoadedModel, frame: pd.DataFrame) -> list[Array]:
-    """Return the outputs of an ONNX file for the rows of a frame with the source columns."""
+    """Run an ONNX file on the rows of a frame, and return its outputs."""
     onnxruntime = importlib.import_module("onnxruntime")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
@@ -121,7 +124,7 @@ def _run(content: bytes, model: LoadedModel, frame: pd.DataFrame) -> list[Array]
 
 
 def _input_values(column: ColumnSchema, cells: "pd.Series[Any]") -> Array:
-    """Return the cells of a column as the file expects them."""
+    """Convert the cells of a column to the input type of the file."""
     if column.kind is ColumnKind.DATE:
         return ((cells - EPOCH) / pd.Timedelta(seconds=1)).to_numpy(dtype=np.float64)
     return cells.to_numpy(dtype=np.float64 if column.kind is ColumnKind.NUMBER else np.object_)

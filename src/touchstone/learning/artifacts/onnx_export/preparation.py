@@ -1,7 +1,7 @@
-"""The preparation of source columns for a model, as ONNX operators: the counterpart of `learning/preparation.py`.
+"""The preparation of source columns as ONNX operators, equivalent to `learning/preparation.py`.
 
-Each column is an input of the graph: a number in 64 bits, where a missing one is NaN; a date as such a number, of
-seconds (see `dates.py`); or a text, where a missing one is empty.
+Each column is an input of the graph. Numbers have 64 bits, with NaN for missing values. Dates are such numbers of
+seconds (see `dates.py`). All other values are strings, which are empty if missing.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from sklearn.compose import ColumnTransformer
 
-from touchstone.learning.artifacts.onnx_export.dates import CalendarParts
+from touchstone.learning.artifacts.onnx_export.dates import DateComponents
 from touchstone.learning.artifacts.onnx_export.graph import ML, Graph, Port
 from touchstone.learning.artifacts.onnx_export.unsupported import NotInOnnx
 from touchstone.learning.column_types import ColumnKind, ColumnSchema
@@ -20,19 +20,19 @@ Encoder = Callable[[Graph, Any, Sequence[str]], str]
 
 
 def input_ports(columns: Sequence[ColumnSchema]) -> list[Port]:
-    """Return an input for each source column. Raises `NotInOnnx` for texts that are divided into words."""
+    """Return an input for each source column, or raise `NotInOnnx` if there is a text column."""
     return [Port(column.name, _input_type(column), (None, 1)) for column in columns]
 
 
 def _input_type(column: ColumnSchema) -> Any:
-    """Return the type of the values of an input."""
+    """Return the element type of the input for a column."""
     if column.kind is ColumnKind.TEXT:
         raise NotInOnnx("text_column", name=column.name)
     return np.float64 if column.kind in (ColumnKind.NUMBER, ColumnKind.DATE) else np.object_
 
 
 def encode_columns(graph: Graph, preparation: ColumnTransformer) -> str:
-    """Add what a fitted preparation does with the source columns, and return the name of the encoded matrix."""
+    """Add the operators of a fitted preparation, and return the name of the encoded matrix."""
     blocks = []
     for step, encoder, names in preparation.transformers_:
         if step == "remainder":
@@ -49,20 +49,20 @@ def encode_columns(graph: Graph, preparation: ColumnTransformer) -> str:
 
 
 def _encode_numbers(graph: Graph, encoder: Any, names: Sequence[str]) -> str:
-    """Replace missing numbers by the median, flag them, and standardise all numbers."""
+    """Replace missing numbers by the median, flag them, and standardize all numbers."""
     return _scale_numbers(graph, encoder, graph.apply("Concat", *names, axis=1), np.float64)
 
 
 def _encode_dates(graph: Graph, encoder: Any, names: Sequence[str]) -> str:
-    """Divide dates into their parts, which are treated like numbers, but with 32 bits as in skrub."""
+    """Split dates into their components, which are encoded like numbers, but with 32 bits as in skrub."""
     (name,) = names
-    dates = CalendarParts(graph, name)
-    parts = [dates.part(part) for part in encoder.named_steps["parts"].extracted_features_]
-    return _scale_numbers(graph, encoder, graph.apply("Concat", *parts, axis=1), np.float32)
+    dates = DateComponents(graph, name)
+    components = [dates.component(feature) for feature in encoder.named_steps["parts"].extracted_features_]
+    return _scale_numbers(graph, encoder, graph.apply("Concat", *components, axis=1), np.float32)
 
 
 def _scale_numbers(graph: Graph, encoder: Any, numbers: str, precision: type[np.floating[Any]]) -> str:
-    """Replace missing numbers by the median, flag them, and standardise all, computed in a certain precision."""
+    """Replace missing numbers by the median, flag them, and standardize all, with the given precision."""
     imputer, scaler = encoder.named_steps[IMPUTE], encoder.named_steps["scale"]
     numbers = graph.cast(numbers, precision)
     is_missing = graph.apply("IsNaN", numbers)
@@ -78,7 +78,7 @@ def _scale_numbers(graph: Graph, encoder: Any, numbers: str, precision: type[np.
 
 
 def _encode_categories(graph: Graph, encoder: Any, names: Sequence[str]) -> str:
-    """Make one column per category; an unknown category has none."""
+    """Add one indicator column per category. All are 0 for an unknown category."""
     blocks = []
     for name, categories in zip(names, encoder.categories_, strict=True):
         table = np.vstack([np.eye(len(categories)), np.zeros(len(categories))])
@@ -86,41 +86,42 @@ def _encode_categories(graph: Graph, encoder: Any, names: Sequence[str]) -> str:
     return graph.apply("Concat", *blocks, axis=1)
 
 
-def _encode_many_categories(graph: Graph, encoder: Any, names: Sequence[str]) -> str:
-    """Replace each category by the mean of the target among its rows; an unknown one by the mean of all rows.
+def _encode_targets(graph: Graph, encoder: Any, names: Sequence[str]) -> str:
+    """Replace each category by the mean of the target among its rows (target encoding).
 
-    If there are more than two classes, there is a column for each class.
+    Unknown categories are replaced by the mean over all rows. If there are more than two classes, there is a column for
+    each class.
     """
-    means_of_all_rows = np.atleast_1d(encoder.target_mean_)
-    means_per_column = len(means_of_all_rows)
+    overall_means = np.atleast_1d(encoder.target_mean_)
+    means_per_column = len(overall_means)
 
     blocks = []
     for position, (name, categories) in enumerate(zip(names, encoder.categories_, strict=True)):
         first = position * means_per_column
         means = np.column_stack(encoder.encodings_[first : first + means_per_column])
-        blocks.append(_look_up(graph, name, categories, np.vstack([means, means_of_all_rows])))
+        blocks.append(_look_up(graph, name, categories, np.vstack([means, overall_means])))
     return graph.apply("Concat", *blocks, axis=1)
 
 
 def _look_up(graph: Graph, name: str, categories: Sequence[Any], table: np.ndarray[Any, Any]) -> str:
-    """Replace each category of a column by its row in a table, whose last row is that of unknown categories."""
-    texts = [str(category) for category in categories]
+    """Replace each category of a column by its row in a table. The last row is used for unknown categories."""
+    keys = [str(category) for category in categories]
     cells = graph.apply("Reshape", name, graph.constant([-1], np.int64))
     row_numbers = graph.apply(
         "LabelEncoder",
         cells,
         domain=ML,
-        keys_strings=texts,
-        values_int64s=list(range(len(texts))),
-        default_int64=len(texts),
+        keys_strings=keys,
+        values_int64s=list(range(len(keys))),
+        default_int64=len(keys),
     )
     return graph.apply("Gather", graph.constant(table), row_numbers, axis=0)
 
 
-# The encoders of `learning/preparation.py` by the name of their step; those of texts have no equivalent.
+# The encoders of `learning/preparation.py` by step name. Text encoders have no equivalent in ONNX.
 ENCODERS: Final[Mapping[str, Encoder]] = {
     "numbers": _encode_numbers,
     "categories": _encode_categories,
-    "many": _encode_many_categories,
+    "many": _encode_targets,
     "date": _encode_dates,
 }

@@ -1,4 +1,4 @@
-"""Decision trees as arrays, and the ONNX operator that adds up what many trees say."""
+"""Decision trees as arrays, and the ONNX operator that adds up their outputs."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from touchstone.learning.artifacts.onnx_export.unsupported import NotInOnnx
 from touchstone.learning.target import Floats
 from touchstone.learning.task_interface import Json
 
-MAX_NODES: Final = 1_000_000  # More would make a file of about 50 MB, which takes seconds to write and to load.
+MAX_NODES: Final = 1_000_000  # A larger file, of over 50 MB, would take seconds to write and to load.
 LEAF: Final = -1
 
 Integers = npt.NDArray[np.int64]
@@ -20,14 +20,16 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A decision tree: a row whose feature is at most the threshold of a node goes on to its left child.
+    """A decision tree as arrays with one entry per node.
+
+    A row continues to the left child of a node if its feature is at most the threshold.
 
     Attributes:
-        features: the encoded column that each node looks at.
+        features: the encoded column that each node compares.
         thresholds: the threshold of each node.
         left: the left child of each node, or `LEAF`.
         right: the right child of each node.
-        outputs: what each leaf contributes to each output, with a row per node.
+        outputs: the contribution of each leaf to each output, of shape (nodes, outputs).
     """
 
     features: Integers
@@ -38,13 +40,13 @@ class Tree:
 
     @property
     def is_leaf(self) -> npt.NDArray[np.bool_]:
-        """Whether each node is a leaf."""
+        """A mask of the nodes that are leaves."""
         is_leaf: npt.NDArray[np.bool_] = self.left == LEAF
         return is_leaf
 
 
 def sum_trees(graph: Graph, matrix: str, trees: Sequence[Tree], base: Floats) -> str:
-    """Add the sum of the outputs of all trees and of a base value; return the name of a matrix of 64-bit numbers."""
+    """Add the sum of a base value and the outputs of all trees, as a matrix of 64-bit numbers."""
     node_count = sum(len(tree.features) for tree in trees)
     if node_count > MAX_NODES:
         raise NotInOnnx("too_many_nodes", nodes=node_count, maximum=MAX_NODES)
@@ -64,7 +66,7 @@ def sum_trees(graph: Graph, matrix: str, trees: Sequence[Tree], base: Floats) ->
 
 
 def _node_attributes(trees: Sequence[Tree]) -> Json:
-    """Return the nodes of all trees, as the operator wants them."""
+    """Return the nodes of all trees as attributes of the operator."""
     is_leaf = np.concatenate([tree.is_leaf for tree in trees])
     left = np.concatenate([tree.left for tree in trees])
     right = np.concatenate([tree.right for tree in trees])
@@ -80,7 +82,7 @@ def _node_attributes(trees: Sequence[Tree]) -> Json:
 
 
 def _leaf_attributes(trees: Sequence[Tree]) -> Json:
-    """Return what the leaves of all trees contribute to which output; contributions of 0 are left out."""
+    """Return the contributions of all leaves as attributes of the operator, without zeros."""
     tree_numbers = _tree_numbers(trees)
     node_numbers = np.concatenate([np.arange(len(tree.features)) for tree in trees])
     outputs = np.concatenate([np.where(tree.is_leaf[:, None], tree.outputs, 0.0) for tree in trees])
@@ -95,12 +97,12 @@ def _leaf_attributes(trees: Sequence[Tree]) -> Json:
 
 
 def _tree_numbers(trees: Sequence[Tree]) -> Integers:
-    """Return the number of the tree of each node."""
+    """Return the tree number of each node."""
     return np.repeat(np.arange(len(trees)), [len(tree.features) for tree in trees])
 
 
-def tree_of_scikit_learn(tree: Any, share: float) -> Tree:
-    """Return a tree of a forest of scikit-learn, which has this share in its average."""
+def convert_scikit_learn_tree(tree: Any, share: float) -> Tree:
+    """Convert a tree of a scikit-learn forest, weighted by its share in the average."""
     nodes = tree.tree_
     return Tree(
         features=nodes.feature.astype(np.int64),
@@ -111,8 +113,8 @@ def tree_of_scikit_learn(tree: Any, share: float) -> Tree:
     )
 
 
-def tree_of_histogram_boosting(predictor: Any, output: int, output_count: int) -> Tree:
-    """Return a tree of histogram boosting, which contributes to a single output."""
+def convert_histogram_boosting_tree(predictor: Any, output: int, output_count: int) -> Tree:
+    """Convert a tree of histogram boosting, which contributes to a single output."""
     nodes = predictor.nodes
     is_leaf = nodes["is_leaf"].astype(bool)
     outputs = np.zeros((len(nodes), output_count))
@@ -126,9 +128,9 @@ def tree_of_histogram_boosting(predictor: Any, output: int, output_count: int) -
     )
 
 
-def tree_of_lightgbm(root: Json, output: int, output_count: int) -> Tree:
-    """Return a tree of LightGBM, which contributes to a single output, from its description in JSON."""
-    nodes = list(_walk(root))
+def convert_lightgbm_tree(root: Json, output: int, output_count: int) -> Tree:
+    """Convert the JSON description of a LightGBM tree, which contributes to a single output."""
+    nodes = list(_iterate_nodes(root))
     number_of_node = {id(node): number for number, node in enumerate(nodes)}
 
     outputs = np.zeros((len(nodes), output_count))
@@ -142,11 +144,11 @@ def tree_of_lightgbm(root: Json, output: int, output_count: int) -> Tree:
     )
 
 
-def _walk(root: Json) -> Iterator[Json]:
-    """Yield the nodes of a tree of LightGBM, the root first. A tree may be too deep for recursion."""
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
+def _iterate_nodes(root: Json) -> Iterator[Json]:
+    """Yield the nodes of a LightGBM tree, beginning with the root. A tree may be too deep for recursion."""
+    pending = [root]
+    while pending:
+        node = pending.pop()
         yield node
         if "split_feature" in node:
-            waiting += [node["right_child"], node["left_child"]]
+            pending += [node["right_child"], node["left_child"]]

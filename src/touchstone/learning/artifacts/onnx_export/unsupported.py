@@ -5,8 +5,8 @@ class NotInOnnx(Exception):
     """A part of a model that cannot be converted to ONNX.
 
     Attributes:
-        reason: the key of the sentence that says so to users.
-        facts: what the sentence mentions.
+        reason: the key of the message for users.
+        facts: the values of the placeholders in the message.
     """
 
     def __init__(self, reason: str, **facts: str | int) -> None:
