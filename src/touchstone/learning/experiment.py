@@ -20,7 +20,7 @@ from touchstone.learning.request_choices import DEFAULT_METRIC, METRIC_BY_NAME, 
 from touchstone.learning.request_definitions import TrainingRequest, chosen_features
 from touchstone.learning.sample_weights import check_weights_of_folds, read_sample_weights
 from touchstone.learning.splits.folds import Fold, held_out_positions
-from touchstone.learning.splits.split_decision import SplitDecision, check_split, decide_split, names_to_learn_from
+from touchstone.learning.splits.split_decision import SplitDecision, check_split, decide_split, select_feature_names
 from touchstone.learning.splits.split_rule import SplitRule
 from touchstone.learning.successive_halving import ComparisonResult
 from touchstone.learning.table_reader import Table
@@ -156,7 +156,7 @@ def prepare_experiment(request: TrainingRequest, table: Table) -> Experiment:
     target, feature_names = _select_columns(request, table)
 
     split = decide_split(request, table, target, feature_names)
-    names_to_learn = names_to_learn_from(request, split.plan, feature_names)
+    names_to_learn = select_feature_names(request, split.plan, feature_names)
     data = _select_training_data(request, table, target, names_to_learn)
     check_weights_of_folds(data.weights, request.sample_weight, split.rule, split.folds)
 

@@ -22,7 +22,8 @@ from touchstone.learning.task_interface import Json
 def predictions_parquet(target: Target, folds: Sequence[Fold], predictions_of_folds: Sequence[Predictions]) -> bytes:
     """Return a Parquet file with the prediction for every test row.
 
-    Each row is predicted by a model that has not learned from it. The columns are `row`, `fold`, `truth`, `prediction` and, for classes, `probability_<class>` for each class.
+    Each row is predicted by a model that has not learned from it. The columns are `row`, `fold`, `truth`, `prediction`
+    and, for a classifier, `probability_<class>` for each class.
     """
     tables = [
         _fold_table(target, number, fold, predictions)

@@ -1,4 +1,4 @@
-"""What the names of columns say: that a column identifies a person or a thing, or measures time.
+"""Classification of columns by name: does a column identify a person or a thing, or does it measure time?
 
 Names are compared word by word, without accents: `PatientID`, `patient_id` and `id patient` are the same.
 """
@@ -8,7 +8,7 @@ from typing import Final
 
 from touchstone.core.text import fold
 
-# Persons and things of which one table often has several rows, in English and French.
+# Persons and things that often have several rows in a table, in English and French.
 IDENTITY_WORDS: Final = frozenset(
     {
         "account",
@@ -97,7 +97,7 @@ DAY_WORDS: Final = frozenset({"day", "jour"})
 HOUR_WORDS: Final = frozenset({"heure", "hour", "hr"})
 MINUTE_WORDS: Final = frozenset({"minute"})
 COUNTER_WORDS: Final = DAY_WORDS | {"epoch", "semaine", "timestamp", "week"}
-# Words that may stand beside a unit of time without making it the time of something else, such as a birth.
+# Words for the event that a row records. Other words beside a unit of time mean another event, such as a birth.
 EVENT_WORDS: Final = frozenset(
     {
         "date",
@@ -124,16 +124,16 @@ BIRTH_WORDS: Final = frozenset({"birth", "birthdate", "birthday", "born", "dob",
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
-def words_of_name(name: str) -> list[str]:
-    """Return the words of a column's name, folded: `PatientID` has the words `patient` and `id`."""
-    # The pattern only knows the letters from a to z, and divides words where capitals begin.
+def split_into_words(name: str) -> list[str]:
+    """Split a column name into lower-case words without accents, such as `patient` and `id` for `PatientID`."""
+    # The pattern only matches the letters a to z, and uses capitals to separate words.
     plain_letters = [fold(letter).upper() if letter.isupper() else fold(letter) for letter in name]
     return [word.lower() for word in _WORD.findall("".join(plain_letters))]
 
 
 def names_identity(name: str) -> bool:
-    """Return whether a name says that the column identifies something: `patient`, `user_id`, `id_station`."""
-    words = words_of_name(name)
+    """Return whether a name indicates an identifier, such as `patient`, `user_id` or `id_station`."""
+    words = split_into_words(name)
     if not words:
         return False
     has_identifier = words[0] in LEADING_IDENTIFIER_WORDS or words[-1] in LEADING_IDENTIFIER_WORDS
@@ -141,26 +141,26 @@ def names_identity(name: str) -> bool:
 
 
 def names_person_or_thing(name: str) -> bool:
-    """Return whether a name says that the column identifies a person or a thing: `patient`, `user_id`.
+    """Return whether a name indicates a person or a thing, such as `patient` or `user_id`.
 
-    `family_size` and `account_length` do not: apart from the person or thing, they say something else.
+    Names with any other word, such as `family_size` or `account_length`, do not count.
     """
-    words = [word for word in words_of_name(name) if word not in CONNECTING_WORDS | IDENTIFIER_WORDS]
+    words = [word for word in split_into_words(name) if word not in CONNECTING_WORDS | IDENTIFIER_WORDS]
     return len(words) == 1 and words[0].removesuffix("s") in IDENTITY_WORDS
 
 
 def names_birth(name: str) -> bool:
-    """Return whether a name says that the column is a date of birth."""
-    return not BIRTH_WORDS.isdisjoint(words_of_name(name))
+    """Return whether a name indicates a date of birth."""
+    return not BIRTH_WORDS.isdisjoint(split_into_words(name))
 
 
-def time_unit_of_name(name: str, unit_words: frozenset[str]) -> frozenset[str] | None:
-    """Return which event a column measures the time of, if it measures it in this unit; None if it does not.
+def parse_event(name: str, unit_words: frozenset[str]) -> frozenset[str] | None:
+    """Return the words for the event that a column dates in the given unit, or None if it does not.
 
-    `year` and `Year_Sold` are years, of an unnamed event (an empty set) and of `sold`. `year_built` is not, because
-    building is no event that the rows record.
+    For years, the result is an empty set for `year`, and `sold` for `Year_Sold`. It is None for `year_built`, because
+    the rows do not record the event of building.
     """
-    words = set(words_of_name(name)) - CONNECTING_WORDS
+    words = set(split_into_words(name)) - CONNECTING_WORDS
     event_words = words - unit_words
     is_time = bool(words & unit_words) and event_words <= EVENT_WORDS
     return frozenset(event_words - {"date"}) if is_time else None

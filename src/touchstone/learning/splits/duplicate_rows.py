@@ -1,7 +1,7 @@
-"""Rows that are equal in every column that is learned from: copies, or different cases that merely look alike.
+"""Rows that are equal in all features, which are either copies or different cases that merely look alike.
 
-A copy in the test rows of what was learned makes any model look good. Where columns have few different values, though,
-different cases must often be equal, and dividing the table between its different rows would measure something else.
+Copies of training rows among the test rows make any model look good, so copies must stay together. If the columns have
+few distinct values, however, many different cases are equal by chance. Keeping those together would distort the score.
 """
 
 from collections.abc import Sequence
@@ -13,22 +13,25 @@ import pandas as pd
 
 from touchstone.learning.column_types import ColumnKind, ColumnSchema
 from touchstone.learning.row_hashes import row_hashes
-from touchstone.learning.splits.likeness import likeness_within
+from touchstone.learning.splits.likeness import similarity_within
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Indices, Target
 
 # Equal rows are a coincidence if they are frequent, and at least this share of them is expected by chance.
 FREQUENT_SHARE: Final = 0.2
 EXPECTED_SHARE: Final = 0.5
-COPIED_LIKENESS: Final = 0.95  # Copies have the same target, too, except where chance gives it to different rows.
+COPIED_SIMILARITY: Final = 0.95  # Copies have the same target, with few exceptions due to coincidences.
 MAX_SAMPLED_ROWS: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class EqualRows:
-    """Which rows are equal in some columns; `numbers` has the same number for equal rows, counted from 0.
+    """The partition of rows into sets of equal rows.
 
-    If the comparison is approximate, rows have the same number if they nearly repeat each other.
+    Attributes:
+        names: the compared columns.
+        numbers: the number of the set of each row, counted from 0.
+        is_approximate: whether rows in the same set may differ slightly.
     """
 
     names: tuple[str, ...]
@@ -37,7 +40,7 @@ class EqualRows:
 
     @property
     def repeats(self) -> int:
-        """How many rows repeat an earlier one."""
+        """The number of rows that repeat an earlier one."""
         return len(self.numbers) - (int(self.numbers.max()) + 1)
 
     @property
@@ -53,7 +56,7 @@ class EqualRows:
 
 @dataclass(frozen=True, slots=True)
 class DuplicateRows:
-    """How many rows repeat an earlier one, perhaps only nearly, and whether chance explains that."""
+    """The number of rows that repeat an earlier one, exactly or approximately, and whether chance explains it."""
 
     rows: int
     is_coincidence: bool
@@ -61,23 +64,23 @@ class DuplicateRows:
 
 
 def find_equal_rows(table: Table, target: Target, feature_names: Sequence[str]) -> EqualRows:
-    """Find out which of the rows that have a target are equal in the columns that are learned from.
+    """Compare the features of all rows that have a target.
 
-    A column of numbers that never repeat may merely number the rows, which would make copies look different. It is
-    ignored if the rows are copies without it.
+    A column of unique numbers may merely number the rows, so that copies look different. Such columns are ignored if
+    the rows are copies otherwise.
     """
     equal_rows = _compare_rows(table, target, feature_names)
     row_count = len(table.frame)
-    telling_names = [name for name in feature_names if not _may_number_rows(table.columns[name], row_count)]
-    if equal_rows.repeats or not telling_names or len(telling_names) == len(feature_names):
+    relevant_names = [name for name in feature_names if not _may_number_rows(table.columns[name], row_count)]
+    if equal_rows.repeats or not relevant_names or len(relevant_names) == len(feature_names):
         return equal_rows
 
-    equal_otherwise = _compare_rows(table, target, telling_names)
+    equal_otherwise = _compare_rows(table, target, relevant_names)
     return equal_otherwise if _are_copies(table, target, equal_otherwise) else equal_rows
 
 
 def judge_equal_rows(table: Table, target: Target, equal_rows: EqualRows) -> DuplicateRows:
-    """Count the rows that repeat an earlier one, and decide whether they are copies or a coincidence."""
+    """Count the rows that repeat an earlier one, and decide whether they are a coincidence."""
     if equal_rows.is_approximate:
         return DuplicateRows(equal_rows.repeats, is_coincidence=False, is_approximate=True)
 
@@ -86,7 +89,7 @@ def judge_equal_rows(table: Table, target: Target, equal_rows: EqualRows) -> Dup
 
 
 def _compare_rows(table: Table, target: Target, names: Sequence[str]) -> EqualRows:
-    """Find out which rows are equal in the named columns."""
+    """Compare the rows in the named columns."""
     hashes = row_hashes(table.frame[list(names)].iloc[target.rows])
     order = np.argsort(hashes, kind="stable")
     differs_from_previous = np.diff(hashes[order], prepend=hashes[order[:1]]) != 0
@@ -97,26 +100,25 @@ def _compare_rows(table: Table, target: Target, names: Sequence[str]) -> EqualRo
 
 
 def _may_number_rows(column: ColumnSchema, row_count: int) -> bool:
-    """Return whether a column holds a different number in each row."""
+    """Return whether a column holds a unique number in each row."""
     return column.kind is ColumnKind.NUMBER and column.distinct == row_count
 
 
 def _are_copies(table: Table, target: Target, equal_rows: EqualRows) -> bool:
-    """Return whether rows are often equal, more often than by chance, and then also have the same target.
+    """Return whether many rows are equal, not by chance, and equal rows have the same target.
 
-    Rows that only share some properties, such as the make and the model of a car, still differ in the target.
+    Rows that merely share their properties, such as the make and model of a car, still differ in the target.
     """
     if not equal_rows.are_frequent or _are_expected_by_chance(table, target, equal_rows):
         return False
     _values, target_codes = np.unique(target.values, return_inverse=True)
-    return likeness_within(equal_rows.numbers, target_codes.astype(np.intp)) >= COPIED_LIKENESS
+    return similarity_within(equal_rows.numbers, target_codes.astype(np.intp)) >= COPIED_SIMILARITY
 
 
 def _are_expected_by_chance(table: Table, target: Target, equal_rows: EqualRows) -> bool:
-    """Return whether rows would be equal about as often if the columns had nothing to do with each other.
+    """Return whether about as many rows would be equal if the columns were independent of each other.
 
-    The frequency is that of two equal rows in a random pair, and chance is what remains of it after every column has
-    been shuffled.
+    Pairs of equal rows are counted before and after shuffling every column.
     """
     rng = np.random.default_rng(0)
     sampled_rows = rng.permutation(target.rows)[:MAX_SAMPLED_ROWS]
@@ -127,6 +129,6 @@ def _are_expected_by_chance(table: Table, target: Target, equal_rows: EqualRows)
 
 
 def _count_equal_pairs(frame: pd.DataFrame) -> int:
-    """Return how many pairs of rows of a frame are equal."""
+    """Return the number of pairs of equal rows in a frame."""
     _hashes, rows_per_value = np.unique(row_hashes(frame), return_counts=True)
     return int((rows_per_value * (rows_per_value - 1) // 2).sum())

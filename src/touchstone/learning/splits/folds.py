@@ -1,4 +1,4 @@
-"""Folds of training and test rows, always the same for the same seed."""
+"""Folds of training and test rows, which are reproducible for the same seed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from touchstone.learning.splits.split_rule import SplitRule
 from touchstone.learning.splits.units import assign_units_to_folds, describe_units, hold_out_units
 from touchstone.learning.target import Indices
 
-MIN_TRAINING_ROWS: Final = 10  # The target encoder alone divides the training rows into five parts.
+MIN_TRAINING_ROWS: Final = 10  # The target encoder divides the training rows into five parts.
 INNER_FOLDS: Final = 3
 INNER_TEST_SHARE: Final = 0.25
 MIN_UNITS: Final = 2
-FEW_ROWS: Final = 10_000  # Up to this many rows, a single validation set is too noisy to choose a model by.
+FEW_ROWS: Final = 10_000  # Up to this many rows, a single validation set is too small to choose a model.
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,20 +30,22 @@ class Fold:
 
 
 def outer_folds(rule: SplitRule) -> tuple[Fold, ...]:
-    """Divide the rows into training and test rows as the plan says, to measure the quality of a model.
+    """Divide the rows into training and test rows according to the plan.
 
-    A cross-validation has several such folds, the other strategies a single one. Raises `LearningError` if the rows
-    cannot be divided in this way.
+    A cross-validation has several folds, and all other strategies have a single one.
+
+    Raises:
+        LearningError: if the rows cannot be divided in this way.
     """
     plan = rule.plan
-    every_row = np.arange(len(rule.target.values))
+    all_rows = np.arange(len(rule.target.values))
 
     if plan.strategy is Strategy.KFOLD:
         _check_fold_count(rule)
-        return divide_into_folds(rule, every_row, plan.folds)
+        return divide_into_folds(rule, all_rows, plan.folds)
 
     if plan.strategy is Strategy.TIME and rule.times is not None:
-        fold = _split_by_time(rule, every_row, rule.times, plan.test_size)
+        fold = _split_by_time(rule, all_rows, rule.times, plan.test_size)
         if fold is None:
             names = ", ".join(plan.time_columns)
             raise LearningError("time_column_not_ordered", field="split.time_column", name=names)
@@ -55,24 +57,24 @@ def outer_folds(rule: SplitRule) -> tuple[Fold, ...]:
 
 
 def limit_training_rows(fold: Fold, limit: int, seed: int) -> Fold:
-    """Return a fold that has at most `limit` training rows, drawn at random."""
+    """Return a fold with at most `limit` randomly drawn training rows."""
     return Fold(train=_draw_sample(fold.train, limit, seed), test=fold.test)
 
 
 def _draw_sample(rows: Indices, limit: int, seed: int) -> Indices:
-    """Return at most `limit` of some rows, drawn at random, in ascending order."""
+    """Draw at most `limit` of the given rows at random, and return them in ascending order."""
     if len(rows) <= limit:
         return rows
     return np.sort(np.random.default_rng(seed).choice(rows, limit, replace=False))
 
 
 def inner_folds(rule: SplitRule, train: Indices, *, limit: int) -> tuple[Fold, ...]:
-    """Divide training rows once more, into the folds by which the best trial is chosen.
+    """Divide training rows again into the folds used to choose the best trial.
 
-    They are divided by the same rule as the outer folds. With a split by time the latest quarter of the rows is used
-    for validation, provided that at least as many rows lie before it and that both parts have more than one class.
-    Otherwise a short table gets three folds, and a long one a single fold with a random quarter for validation. A
-    sample is divided instead if there are more than `limit` rows.
+    The same rule applies as for the outer folds. With a split by time, the latest quarter of the rows is used for
+    validation if there are enough earlier rows and each part has more than one class. Otherwise, a short table gets
+    three folds, and a long one a single fold with a random quarter for validation. If there are more than `limit` rows,
+    a random sample of them is divided.
     """
     train = _draw_sample(train, limit, rule.seed)
     if rule.times is not None:
@@ -88,21 +90,21 @@ def inner_folds(rule: SplitRule, train: Indices, *, limit: int) -> tuple[Fold, .
 
 
 def _can_compare_trials(rule: SplitRule, fold: Fold) -> bool:
-    """Return whether trials can be compared on a fold by time: it has enough training rows, and classes to tell apart.
+    """Return whether a fold by time has enough training rows, and several classes on both sides.
 
-    Where all rows have one class, the best model would be one that always predicts it.
+    If all rows had the same class, a constant prediction would be the best model.
     """
     has_classes = not rule.has_single_class(fold.train) and not rule.has_single_class(fold.test)
     return has_classes and len(fold.train) >= len(fold.test)
 
 
 def held_out_positions(folds: Sequence[Fold]) -> Indices:
-    """Return every test position, in the order in which the folds are measured."""
+    """Return the positions of the test rows of all folds, in the order of the folds."""
     return np.concatenate([fold.test for fold in folds])
 
 
 def hold_out_at_random(rule: SplitRule, test_size: float) -> Fold:
-    """Hold out a random share of all rows, which contains every class in about its usual proportion."""
+    """Hold out a random share of all rows, stratified by class."""
     target = rule.target
     if rule.units is not None:
         is_test = hold_out_units(describe_units(rule.units, target), test_size, rule.seed)
@@ -117,7 +119,7 @@ def hold_out_at_random(rule: SplitRule, test_size: float) -> Fold:
 
 
 def divide_into_folds(rule: SplitRule, rows: Indices, count: int) -> tuple[Fold, ...]:
-    """Divide rows into folds, stratified by class if the most frequent class has a row for every fold."""
+    """Divide rows into folds, stratified by class if the most frequent class has enough rows."""
     target = rule.target
     if rule.units is not None:
         units = describe_units(rule.units[rows], target, rows)
@@ -135,7 +137,7 @@ def divide_into_folds(rule: SplitRule, rows: Indices, count: int) -> tuple[Fold,
 
 
 def _check_fold_count(rule: SplitRule) -> None:
-    """Raise `LearningError` if no class has a row for every fold, or if there are fewer units of rows than folds."""
+    """Raise `LearningError` if every class has fewer rows than there are folds, or if there are too few units."""
     target = rule.target
     folds = rule.plan.folds
     if target.is_classification:
@@ -147,7 +149,7 @@ def _check_fold_count(rule: SplitRule) -> None:
 
 
 def _check_unit_count(rule: SplitRule, *, minimum: int) -> None:
-    """Raise `LearningError` if there are fewer units of rows than are needed, which says why they are so few."""
+    """Raise `LearningError` with the reason if there are fewer than `minimum` units of rows."""
     units = rule.unit_count
     if units >= minimum:
         return
@@ -164,25 +166,24 @@ def _check_unit_count(rule: SplitRule, *, minimum: int) -> None:
 
 
 def _split_by_time(rule: SplitRule, rows: Indices, times: npt.NDArray[Any], test_share: float) -> Fold | None:
-    """Train on the earlier rows and test on the latest share of them, so that the past predicts the future.
+    """Hold out the latest rows, so that the past predicts the future, or return None if all have the same time.
 
-    Rows of the same moment always stay on the same side, and earlier rows that share a unit with a test row are left
-    out. Returns None if all rows belong to a single moment.
+    Rows with the same time stay on the same side. Earlier rows that share a unit with a test row are left out.
     """
-    moments = times[rows]
-    sorted_moments = np.sort(moments)
-    first_test_position = int(np.ceil((1 - test_share) * len(sorted_moments)))
-    last_position = len(sorted_moments) - 1
-    first_test_moment = sorted_moments[min(first_test_position, last_position)]
+    row_times = times[rows]
+    sorted_times = np.sort(row_times)
+    first_test_position = int(np.ceil((1 - test_share) * len(sorted_times)))
+    last_position = len(sorted_times) - 1
+    first_test_time = sorted_times[min(first_test_position, last_position)]
 
-    # If most rows belong to the first moment, testing begins with the second one, so that rows remain for training.
-    if first_test_moment == sorted_moments[0]:
-        distinct_moments = np.unique(moments)
-        if len(distinct_moments) == 1:
+    # If most rows have the earliest time, testing begins with the second one, so that some rows remain for training.
+    if first_test_time == sorted_times[0]:
+        distinct_times = np.unique(row_times)
+        if len(distinct_times) == 1:
             return None
-        first_test_moment = distinct_moments[1]
+        first_test_time = distinct_times[1]
 
-    is_test = moments >= first_test_moment
+    is_test = row_times >= first_test_time
     is_train = ~is_test
     if rule.units is not None:
         units = rule.units[rows]

@@ -1,8 +1,8 @@
-"""Rows that nearly repeat others: copies whose numbers were changed a little, by noise or by rounding.
+"""Near copies: rows that repeat others with small changes, such as noise or rounding.
 
-A copy is much closer to its original than to any other row. From one neighbour of a row to the next, the distance
-usually grows step by step; after the last copy it jumps. Only columns of measurements, in which most numbers are
-different, can show that: where columns have few values, many rows are close to each other anyway.
+A copy is much closer to its original than to any other row. If the neighbours of a row are sorted by distance, the
+distance usually grows in small steps, but it jumps after the last copy. Only measurements, which rarely repeat, are
+compared. In columns with few distinct values, many rows are close to each other anyway.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,30 +16,31 @@ from sklearn.neighbors import NearestNeighbors
 
 from touchstone.learning.column_types import ColumnKind
 from touchstone.learning.splits.duplicate_rows import EqualRows, find_equal_rows
-from touchstone.learning.splits.likeness import likeness_of_target
+from touchstone.learning.splits.likeness import target_similarity
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Floats, Indices, Target
 
 MIN_ROWS: Final = 50
-MAX_ROWS: Final = 50_000  # More rows take too long; copies are rarely that many.
-MAX_ROWS_FOR_CHOICES: Final = 5_000
-MIN_MEASUREMENTS: Final = 3  # Two columns alone bring many rows close to each other.
+MAX_ROWS: Final = 50_000  # A search among more rows takes too long.
+MAX_ROWS_FOR_SELECTIONS: Final = 5_000
+MIN_MEASUREMENTS: Final = 3  # With two columns, many rows are close to each other by chance.
 MAX_MEASUREMENTS: Final = 20
 MIN_DISTINCT_SHARE: Final = 0.5
 MAX_EXAMINED_ROWS: Final = 400
 NEIGHBOURS: Final = 12
-JUMP: Final = 5.0  # The next neighbour is at least this many times as far away as the last copy.
-FREQUENT_SHARE: Final = 0.5  # By chance, a jump occurs at about one row of a hundred, or of four if all columns agree.
-MAX_NEIGHBOURS: Final = 100  # On average, within the distance of copies.
+JUMP: Final = 5.0  # The least ratio of the distances of the next neighbour and the last copy.
+# By chance, about 1 % of the rows have a jump, or 25 % if all columns are strongly correlated.
+FREQUENT_SHARE: Final = 0.5
+MAX_NEIGHBOURS: Final = 100  # The mean number of rows within the copy distance.
 MAX_SHARE_OF_UNIT: Final = 0.1
 SMALLEST_DISTANCE: Final = 1e-12
-MIN_LIKENESS: Final = 0.8  # Copies have about the same target, too.
+MIN_SIMILARITY: Final = 0.8  # Copies also have about the same target.
 
 
 def find_repeated_rows(table: Table, target: Target, names: Sequence[str]) -> EqualRows:
-    """Find out which of the rows that have a target repeat each other in the columns that are learned from.
+    """Find equal rows, or near copies if equal rows are rare and near copies are frequent.
 
-    These are equal rows, or else rows that nearly repeat each other, if there are many of them.
+    Only features are compared, and only rows that have a target.
     """
     equal_rows = find_equal_rows(table, target, names)
     if equal_rows.are_frequent:
@@ -49,36 +50,36 @@ def find_repeated_rows(table: Table, target: Target, names: Sequence[str]) -> Eq
 
 
 def find_near_copies(table: Table, target: Target, names: Sequence[str]) -> EqualRows | None:
-    """Find out which of the rows that have a target nearly repeat each other in the columns that are learned from.
+    """Find near copies among the rows that have a target, or return None if they are not frequent.
 
-    Returns None unless a large share of the rows do, and are also alike in the target.
+    Rows only count as near copies if their targets are similar, too.
     """
     measurements = _read_measurements(table, target, names)
     if measurements is None:
         return None
 
-    for columns in _choices_of_columns(measurements):
-        distance = _distance_of_copies(columns)
+    for columns in _column_selections(measurements):
+        distance = _copy_distance(columns)
         units = None if distance is None else _connect_rows(columns, distance)
-        if units is not None and likeness_of_target(target, np.arange(len(units)), units) >= MIN_LIKENESS:
+        if units is not None and target_similarity(target, np.arange(len(units)), units) >= MIN_SIMILARITY:
             return EqualRows(tuple(names), units, is_approximate=True)
     return None
 
 
-def _choices_of_columns(measurements: Floats) -> Iterator[Floats]:
-    """Yield all measurements, and those without one column, which may hold random numbers that hide copies."""
+def _column_selections(measurements: Floats) -> Iterator[Floats]:
+    """Yield all measurements, then all without one column, because a column of random numbers may hide copies."""
     yield measurements
 
     row_count, column_count = measurements.shape
-    if row_count <= MAX_ROWS_FOR_CHOICES and column_count > MIN_MEASUREMENTS:
+    if row_count <= MAX_ROWS_FOR_SELECTIONS and column_count > MIN_MEASUREMENTS:
         for position in range(column_count):
             yield np.delete(measurements, position, axis=1)
 
 
 def _read_measurements(table: Table, target: Target, names: Sequence[str]) -> Floats | None:
-    """Return the columns of measurements in comparable units, with the median for missing numbers.
+    """Return the columns of measurements, scaled by their quartiles, with missing numbers at the median.
 
-    Returns None if there are too few of them, or too few or too many rows.
+    Returns None if there are too few measurements, or if the number of rows is too small or too large.
     """
     row_count = len(target.rows)
     if not MIN_ROWS <= row_count <= MAX_ROWS:
@@ -100,19 +101,18 @@ def _read_measurements(table: Table, target: Target, names: Sequence[str]) -> Fl
     return measurements
 
 
-def _distance_of_copies(measurements: Floats) -> float | None:
-    """Return the distance below which two rows count as copies of each other; None if few rows have near copies.
+def _copy_distance(measurements: Floats) -> float | None:
+    """Return the distance below which two rows count as copies, or None if few rows have near copies.
 
-    The neighbours of a row that has copies are first very near, and then suddenly much farther away. The distance lies
-    in the middle of this jump.
+    The distance lies in the middle of the jump between the last copy of a row and its next neighbour.
     """
-    different_rows = np.unique(measurements, axis=0)
-    if len(different_rows) <= NEIGHBOURS:
+    distinct_rows = np.unique(measurements, axis=0)
+    if len(distinct_rows) <= NEIGHBOURS:
         return None
 
-    shuffled_positions = np.random.default_rng(0).permutation(len(different_rows))
-    examined_rows = different_rows[shuffled_positions[:MAX_EXAMINED_ROWS]]
-    distances = _neighbour_distances(different_rows, examined_rows)
+    shuffled_positions = np.random.default_rng(0).permutation(len(distinct_rows))
+    examined_rows = distinct_rows[shuffled_positions[:MAX_EXAMINED_ROWS]]
+    distances = _neighbour_distances(distinct_rows, examined_rows)
 
     # Compare each neighbour with the next one. The first neighbour is the row itself.
     nearer = distances[:, 1:-1]
@@ -130,10 +130,10 @@ def _distance_of_copies(measurements: Floats) -> float | None:
 
 
 def _neighbour_distances(rows: Floats, examined_rows: Floats) -> Floats:
-    """Return the distances from each examined row to the rows that are nearest to it, the row itself first.
+    """Return the sorted distances between each examined row and its nearest rows, beginning with the row itself.
 
-    For so few rows, comparing each with all others is faster than a tree with more than a few columns. This search
-    rounds too much for the distances of copies, so it only selects the neighbours, and distances are computed again.
+    For a few examined rows with several columns, a brute-force search is faster than a tree. It rounds too much for
+    the small distances of copies, so the distances of the neighbours found are computed again.
     """
     search = NearestNeighbors(n_neighbors=NEIGHBOURS + 1, algorithm="brute").fit(rows)
     neighbours = search.kneighbors(examined_rows, return_distance=False)
@@ -142,13 +142,13 @@ def _neighbour_distances(rows: Floats, examined_rows: Floats) -> Floats:
 
 
 def _connect_rows(measurements: Floats, distance: float) -> Indices | None:
-    """Number the rows so that those within a distance of each other, directly or by others, have the same number.
+    """Number the rows so that rows within the given distance, directly or through other rows, share a number.
 
-    Returns None if so many rows are connected that they cannot be copies.
+    Returns None if too many rows are connected to be copies.
     """
-    different_rows, number_of_row = np.unique(measurements, axis=0, return_inverse=True)
-    count = len(different_rows)
-    tree = KDTree(different_rows)
+    distinct_rows, number_of_row = np.unique(measurements, axis=0, return_inverse=True)
+    count = len(distinct_rows)
+    tree = KDTree(distinct_rows)
     if tree.count_neighbors(tree, distance) > MAX_NEIGHBOURS * count:
         return None
 

@@ -1,4 +1,4 @@
-"""Quick scores of a small forest, with shuffled rows and with whole groups held out."""
+"""Quick scores of a small forest, with random rows and with whole groups held out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ TREES: Final = 30
 
 @dataclass(frozen=True, slots=True)
 class QuickScores:
-    """The default metric of a task: what is reached without learning, with shuffled rows, and for new groups."""
+    """The default metric of a task without learning, with shuffled rows and for new groups."""
 
     baseline: float
     shuffled: float
@@ -30,7 +30,7 @@ class QuickScores:
 def compare_quick_scores(
     table: Table, target: Target, feature_names: Sequence[str], sample: Indices, groups: Indices
 ) -> QuickScores:
-    """Score a small forest on a sample of the rows, which are positions into the target's values."""
+    """Score a small forest on a sample of the rows, given as positions into the target's values."""
     columns = [table.columns[name] for name in feature_names]
     matrix = columns_as_numbers(columns, table.frame.iloc[target.rows[sample]])
     truth = target.values[sample]
@@ -45,7 +45,7 @@ def compare_quick_scores(
 
 
 def _score_forest(target: Target, matrix: Floats, truth: Any, folds: Any) -> float:
-    """Return the score of a small forest whose predictions for each fold are made from the others."""
+    """Return the cross-validated score of a small forest."""
     predicted = np.empty_like(truth)
     forest_class = RandomForestClassifier if target.is_classification else RandomForestRegressor
     for train, test in folds:

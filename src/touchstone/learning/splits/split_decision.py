@@ -1,7 +1,8 @@
-"""The decision how the rows of a table are divided, and the reasons for it.
+"""The choice of a split, with the reason for it.
 
-An explicit strategy is followed. The automatic one keeps groups together, or else tests on the latest rows, or else
-holds out a random part; equal rows never straddle a split unless the request says so or chance explains them.
+An explicit strategy is always used. The automatic strategy keeps groups together if there are any, or else tests on the
+latest rows, or else holds out random rows. Equal rows stay together unless the request says otherwise or chance
+explains them.
 """
 
 from collections.abc import Sequence
@@ -28,19 +29,19 @@ from touchstone.learning.splits.time_detection import find_time_columns
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Target
 
-GROUP_COLUMN_REASON: Final = "group_column"  # Why the column that forms the groups is not learned from.
+GROUP_COLUMN_REASON: Final = "group_column"  # The reason for excluding the group column from the features.
 
 
 @dataclass(frozen=True, slots=True)
 class SplitDecision:
-    """How the rows are divided, why, and what was detected in the table.
+    """The chosen split, its reason, and the findings about the table.
 
     Attributes:
-        rule: the rule by which the rows are divided.
+        rule: the plan, applied to the rows.
         folds: the training and test rows.
-        reason: the key of the sentence that states the reason, in `messages.splits.REASONS`.
-        equal_rows: which rows are equal in the columns that are learned from.
-        duplicates: how many rows repeat an earlier one.
+        reason: the key of the reason in `messages.splits.SPLIT_REASONS`.
+        equal_rows: the rows that are equal in all features.
+        duplicates: the number of rows that repeat an earlier one.
         group_columns: the columns whose groups should stay together.
         time_columns: the columns that order the rows in time.
     """
@@ -55,13 +56,13 @@ class SplitDecision:
 
     @property
     def plan(self) -> SplitPlan:
-        """The plan that is followed."""
+        """The chosen plan."""
         return self.rule.plan
 
 
 @dataclass(frozen=True, slots=True)
 class _Option:
-    """A plan that may be followed, and the reason for it."""
+    """A possible plan, and the reason for it."""
 
     plan: SplitPlan
     reason: str
@@ -69,7 +70,7 @@ class _Option:
 
 @dataclass(frozen=True, slots=True)
 class _Division:
-    """The rows of a table as a plan divides them, and which of them are equal."""
+    """The rows of a table divided according to a plan, and their duplicates."""
 
     rule: SplitRule
     folds: tuple[Fold, ...]
@@ -78,20 +79,22 @@ class _Division:
 
 
 def decide_split(request: TrainingRequest, table: Table, target: Target, feature_names: Sequence[str]) -> SplitDecision:
-    """Decide how the rows of a table that have a target are divided.
+    """Choose a split for the rows of a table that have a target.
 
-    `feature_names` are the columns that could be learned from. Raises `LearningError` if the rows cannot be divided as
-    the request asks, or if the only column to learn from forms the groups.
+    `feature_names` lists the possible features.
+
+    Raises:
+        LearningError: if the rows cannot be divided as requested, or if the group column is the only feature.
     """
     group_columns = find_group_columns(table, target, feature_names)
     time_columns = find_time_columns(table, target.name)
 
     options = _list_options(request.split, group_columns, time_columns)
     for option in options:
-        names = names_to_learn_from(request, option.plan, feature_names)
+        names = select_feature_names(request, option.plan, feature_names)
         if not names:
             raise LearningError("no_features", field="features")
-        # An explicit strategy has no alternative, and neither has the last of the automatic ones.
+        # An explicit strategy is the only option, so it has no alternative.
         has_alternative = option is not options[-1]
         try:
             division = _divide_rows(request, table, target, option.plan, names)
@@ -100,7 +103,7 @@ def decide_split(request: TrainingRequest, table: Table, target: Target, feature
                 raise
             continue
         if has_alternative and any(division.rule.has_single_value(fold.test) for fold in division.folds):
-            continue  # Test rows of a single class do not show what a model has learned.
+            continue  # Test rows with a single target value cannot measure a model.
         return SplitDecision(
             rule=division.rule,
             folds=division.folds,
@@ -110,17 +113,17 @@ def decide_split(request: TrainingRequest, table: Table, target: Target, feature
             group_columns=group_columns,
             time_columns=time_columns,
         )
-    raise AssertionError("the last option either is followed or fails")
+    raise AssertionError("the last option must be chosen or raise an error")
 
 
 def check_split(request: TrainingRequest, table: Table, target: Target, feature_names: Sequence[str]) -> None:
-    """Raise `LearningError` if `decide_split` would, but without the time that it takes to detect groups.
+    """Raise `LearningError` if `decide_split` would, usually without the slow detection of groups.
 
-    Whatever is detected, the automatic strategy can hold out random rows in the end. Where even that is impossible, the
-    rows may still be divided by group or by time.
+    The last option of the automatic strategy is to hold out random rows. If this is possible, nothing needs to be
+    detected. If not, a split by group or time may still be possible.
     """
     [option] = _list_options(request.split, (), ())
-    names = names_to_learn_from(request, option.plan, feature_names)
+    names = select_feature_names(request, option.plan, feature_names)
     may_lack_features = len(feature_names) == 1  # The only column may turn out to form the groups.
     if not names or may_lack_features:
         decide_split(request, table, target, feature_names)
@@ -137,16 +140,18 @@ def check_split(request: TrainingRequest, table: Table, target: Target, feature_
 def _divide_rows(
     request: TrainingRequest, table: Table, target: Target, plan: SplitPlan, names: Sequence[str]
 ) -> _Division:
-    """Divide the rows as a plan says, with equal rows on the same side unless they are to be kept or a coincidence.
+    """Divide the rows according to a plan, after adding the treatment of duplicates to it.
 
-    `names` are the columns to learn from. The column that forms groups is not among them, so it does not distinguish
-    equal rows either. Raises `LearningError` if the rows cannot be divided in this way.
+    `names` lists the features, without the group column. Rows that only differ in the group column are therefore equal.
+
+    Raises:
+        LearningError: if the rows cannot be divided in this way.
     """
     equal_rows = find_repeated_rows(table, target, names)
     duplicates = judge_equal_rows(table, target, equal_rows)
     complete_plan = replace(
         plan,
-        duplicates=_treatment_of_duplicates(request.split, duplicates),
+        duplicates=_choose_duplicate_treatment(request.split, duplicates),
         compares_approximately=equal_rows.is_approximate,
     )
     rule = build_split_rule(complete_plan, table, target, equal_rows, request.seed)
@@ -155,18 +160,19 @@ def _divide_rows(
     return _Division(rule, folds, equal_rows, duplicates)
 
 
-def names_to_learn_from(request: TrainingRequest, plan: SplitPlan, feature_names: Sequence[str]) -> list[str]:
-    """Return the columns to learn from: not the one that forms the groups, unless the request includes it by name.
+def select_feature_names(request: TrainingRequest, plan: SplitPlan, feature_names: Sequence[str]) -> list[str]:
+    """Return the features, without the group column unless the request includes it by name.
 
-    A model cannot apply to new groups what it has learned about the number of a known one.
+    What a model learns about the values of a group column does not apply to new groups.
     """
     return [name for name in feature_names if name != plan.group_column or name in request.features.include]
 
 
 def _list_options(split: Split, group_columns: Sequence[GroupColumn], time_columns: tuple[str, ...]) -> list[_Option]:
-    """Return the ways in which the rows may be divided, the best first; an explicit strategy leaves only one.
+    """Return the possible plans, the preferred one first.
 
-    If the first one turns out to be impossible, the next one is tried. A random split comes last.
+    An explicit strategy is the only option. The automatic strategy ends with a random split, in case all other plans
+    turn out to be impossible.
     """
     random_plan = SplitPlan(strategy=Strategy.HOLDOUT, test_size=split.test_size, folds=split.folds)
     if split.strategy is not Strategy.AUTO:
@@ -190,29 +196,29 @@ def _list_options(split: Split, group_columns: Sequence[GroupColumn], time_colum
     if not by_group and not by_time:
         return [_Option(random_plan, "nothing_detected")]
 
-    # Rows of persons are divided by person even if they are dated. Those of stores or stations are a panel, of which
-    # the future is usually asked for.
+    # Data about persons is split by person, even if it is dated. For other groups, such as stores or stations, the
+    # usual task is to predict their future.
     groups_are_persons = any(names_person_or_thing(group.name) for group in group_columns[:1])
     preferred = [*by_group, *by_time] if groups_are_persons else [*by_time, *by_group]
     return [*preferred, _Option(random_plan, "nothing_feasible")]
 
 
 def _explicit_option(split: Split, random_plan: SplitPlan) -> _Option:
-    """Return the plan that an explicit strategy stands for."""
+    """Return the plan for an explicit strategy."""
     time_columns = () if split.time_column is None else (split.time_column,)
     plan = replace(random_plan, strategy=split.strategy, group_column=split.group_column, time_columns=time_columns)
     return _Option(plan, "requested")
 
 
-def _treatment_of_duplicates(split: Split, duplicates: DuplicateRows) -> Duplicates:
-    """Return whether equal rows stay together."""
+def _choose_duplicate_treatment(split: Split, duplicates: DuplicateRows) -> Duplicates:
+    """Return the requested treatment of duplicates, or the automatic choice."""
     if split.duplicates is not Duplicates.AUTO:
         return split.duplicates
     return Duplicates.KEEP if duplicates.is_coincidence else Duplicates.TOGETHER
 
 
 def _check_training_rows(rule: SplitRule, folds: Sequence[Fold]) -> None:
-    """Raise `LearningError` if a fold has too few training rows, or only those of one class."""
+    """Raise `LearningError` if a fold has too few training rows, or only one class among them."""
     fewest_rows = min(len(fold.train) for fold in folds)
     if fewest_rows < MIN_TRAINING_ROWS:
         raise LearningError("too_few_training_rows", field="split", rows=fewest_rows, minimum=MIN_TRAINING_ROWS)

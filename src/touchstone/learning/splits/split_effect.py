@@ -1,4 +1,4 @@
-"""The effect of a split on the score: what shuffled rows would have promised, and what remains with an honest split."""
+"""The effect of a split on the score, compared with a random split of the rows."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -24,12 +24,12 @@ from touchstone.learning.trial_fitting import TrainingData, encode_fold, predict
 from touchstone.messages.splits import SPLIT_EFFECTS
 
 MAX_TRAINING_ROWS: Final = 20_000
-FLEXIBLE_ALGORITHM: Final = "random_forest"  # It learns single rows by heart if that pays.
-FOREST_SECONDS_PER_ROW: Final = 1e-4  # A rough figure for an idle core, which only decides what there is time for.
+FLEXIBLE_ALGORITHM: Final = "random_forest"  # It can memorize single rows.
+FOREST_SECONDS_PER_ROW: Final = 1e-4  # A rough estimate for an idle core, used to check the time budget.
 
 
 class KeptApart(StrEnum):
-    """What a split keeps apart, so that test rows are as new to the model as the rows that it is made for."""
+    """What a split keeps apart, so that test rows are as new to the model as rows in later use."""
 
     GROUP = "group"
     TIME = "time"
@@ -39,9 +39,9 @@ class KeptApart(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SplitEffect:
-    """The score with shuffled rows beside the score with groups, moments or equal rows kept apart.
+    """The score with shuffled rows and the score with groups, times or equal rows kept apart.
 
-    Both scores are those of models that decide by default. `metric_label` says so if the reported score is another one.
+    Both scores use the default decision rule. `metric_label` says so if the reported score uses another one.
     """
 
     metric: str
@@ -52,7 +52,7 @@ class SplitEffect:
     group_column: str | None
 
     def to_json(self) -> Json:
-        """Return the effect as the API documents it, with a sentence in both languages."""
+        """Return the effect as documented by the API, with a sentence in both languages."""
         text = localize(
             SPLIT_EFFECTS[self.kind],
             metric=self.metric_label,
@@ -70,11 +70,13 @@ class SplitEffect:
 
 
 def measure_split_effect(experiment: Experiment, search: SearchResult) -> SplitEffect | None:
-    """Measure how much the score of the model depends on how the rows were divided.
+    """Measure how much the score of the model depends on the split.
 
-    If the split of the experiment keeps groups, times or equal rows apart, it is compared with one that shuffles all
-    rows. If it shuffles the rows although something of this kind was detected, it is compared with one that keeps that
-    apart. Returns None if there is nothing to compare, or if all test rows of a fold have the same target.
+    If the split keeps groups, times or equal rows apart, it is compared with a random split. If it is random although
+    groups, times or duplicates were detected, it is compared with a split that keeps them apart.
+
+    Returns:
+        The effect, or None if there is nothing to compare or if all test rows of a fold have the same target.
     """
     ensemble = search.ensemble
     score = default_score(experiment.data.metric, search.folds)
@@ -83,9 +85,9 @@ def measure_split_effect(experiment: Experiment, search: SearchResult) -> SplitE
 
     metric_label = default_metric_label(experiment, search.folds)
     plan = experiment.split.plan
-    kind = _what_is_kept_apart(experiment, plan)
+    kind = _kept_apart_by_split(experiment, plan)
     if kind is not None:
-        promised_score = _promised_score(experiment, ensemble, _shuffling(plan))
+        promised_score = _promised_score(experiment, ensemble, _random_plan(plan))
         if promised_score is None:
             return None
         return SplitEffect(experiment.data.metric, metric_label, promised_score, score, kind, plan.group_column)
@@ -96,16 +98,16 @@ def measure_split_effect(experiment: Experiment, search: SearchResult) -> SplitE
     careful_score = _score_with_plan(experiment, experiment.data, ensemble, careful_plan)
     if careful_score is None:
         return None
-    careful_kind = _kind_of_plan(careful_plan)
+    careful_kind = _kept_apart_by_plan(careful_plan)
     group_column = careful_plan.group_column
     return SplitEffect(experiment.data.metric, metric_label, score, careful_score, careful_kind, group_column)
 
 
 def expected_effect_seconds(experiment: Experiment, search: SearchResult) -> float:
-    """Return roughly how long `measure_split_effect` will take; 0 if there is nothing to compare."""
+    """Return a rough estimate of the seconds that `measure_split_effect` takes, or 0 if it compares nothing."""
     rows = min(len(experiment.target.values), MAX_TRAINING_ROWS)
     winner = search.folds[0]
-    if _what_is_kept_apart(experiment, experiment.split.plan) is not None:
+    if _kept_apart_by_split(experiment, experiment.split.plan) is not None:
         forest_seconds_per_row = FOREST_SECONDS_PER_ROW * winner.comparison.slowdown
         return rows * (winner.seconds_per_row + forest_seconds_per_row)
     if _careful_plan(experiment) is not None:
@@ -113,15 +115,15 @@ def expected_effect_seconds(experiment: Experiment, search: SearchResult) -> flo
     return 0.0
 
 
-def _what_is_kept_apart(experiment: Experiment, plan: SplitPlan) -> KeptApart | None:
-    """Return what the split of an experiment keeps apart, or None if it shuffles all rows."""
+def _kept_apart_by_split(experiment: Experiment, plan: SplitPlan) -> KeptApart | None:
+    """Return what the split of an experiment keeps apart, or None for a random split."""
     if plan.group_column is None and plan.strategy is not Strategy.TIME and experiment.rule.units is None:
         return None
-    return _kind_of_plan(plan)
+    return _kept_apart_by_plan(plan)
 
 
-def _kind_of_plan(plan: SplitPlan) -> KeptApart:
-    """Return what a plan keeps apart that does not shuffle all rows."""
+def _kept_apart_by_plan(plan: SplitPlan) -> KeptApart:
+    """Return what a plan keeps apart, assuming that it is not a random split."""
     if plan.group_column is not None:
         return KeptApart.GROUP
     if plan.strategy is Strategy.TIME:
@@ -129,39 +131,39 @@ def _kind_of_plan(plan: SplitPlan) -> KeptApart:
     return KeptApart.NEAR_COPIES if plan.compares_approximately else KeptApart.DUPLICATES
 
 
-def _shuffling(plan: SplitPlan) -> SplitPlan:
-    """Return a plan that holds out as many rows at random, whatever they have in common."""
+def _random_plan(plan: SplitPlan) -> SplitPlan:
+    """Return a plan that holds out the same share of the rows at random."""
     return SplitPlan(strategy=Strategy.HOLDOUT, test_size=plan.test_size, folds=plan.folds)
 
 
 def _careful_plan(experiment: Experiment) -> SplitPlan | None:
-    """Return a plan that keeps apart what was detected in the table; None if nothing was."""
+    """Return a plan that keeps apart the groups, times or copies found in the table, or None if there are none."""
     split = experiment.split
-    shuffling = _shuffling(split.plan)
+    random_plan = _random_plan(split.plan)
     if split.group_columns:
-        return replace_in_plan(shuffling, strategy=Strategy.GROUP, group_column=split.group_columns[0].name)
+        return replace_in_plan(random_plan, strategy=Strategy.GROUP, group_column=split.group_columns[0].name)
     if split.time_columns:
-        return replace_in_plan(shuffling, strategy=Strategy.TIME, time_columns=split.time_columns)
+        return replace_in_plan(random_plan, strategy=Strategy.TIME, time_columns=split.time_columns)
     if split.duplicates.rows and not split.duplicates.is_coincidence:
         is_approximate = split.duplicates.is_approximate
-        return replace_in_plan(shuffling, duplicates=Duplicates.TOGETHER, compares_approximately=is_approximate)
+        return replace_in_plan(random_plan, duplicates=Duplicates.TOGETHER, compares_approximately=is_approximate)
     return None
 
 
 def _promised_score(experiment: Experiment, ensemble: Ensemble, plan: SplitPlan) -> float | None:
-    """Return the score that shuffled rows would have promised: that of the chosen model, or a better one of a forest.
+    """Return the score that shuffled rows would have promised, which is the best score of the compared models.
 
-    Where honest folds show that there is nothing to learn, a cautious model is chosen. With shuffled rows the choice
-    would have fallen on one that recognises single rows or their groups, as a forest does.
+    The chosen model may be a cautious one because careful folds show that there is little to learn. With shuffled
+    rows, a model that recognizes single rows or groups would have been chosen, so a forest is scored as well.
     """
     forest = search_space(FLEXIBLE_ALGORITHM, experiment.data.options)[0]
-    flexible_model = Ensemble((EnsembleMember(position=0, trial=forest, weight=1.0),))
-    scores = [_score_with_plan(experiment, experiment.data, model, plan) for model in (ensemble, flexible_model)]
+    forest_ensemble = Ensemble((EnsembleMember(position=0, trial=forest, weight=1.0),))
+    scores = [_score_with_plan(experiment, experiment.data, model, plan) for model in (ensemble, forest_ensemble)]
 
-    # The number of a patient, from which the chosen model does not learn, may tell more than all other columns.
+    # The group column, such as a patient number, is not a feature, but may reveal more than all other columns.
     group_data = experiment.data_of_group_column()
     if group_data is not None:
-        scores.append(_score_with_plan(experiment, group_data, flexible_model, plan))
+        scores.append(_score_with_plan(experiment, group_data, forest_ensemble, plan))
 
     defined_scores = [score for score in scores if score is not None]
     if not defined_scores:
@@ -170,9 +172,9 @@ def _promised_score(experiment: Experiment, ensemble: Ensemble, plan: SplitPlan)
 
 
 def _score_with_plan(experiment: Experiment, data: TrainingData, ensemble: Ensemble, plan: SplitPlan) -> float | None:
-    """Return the score of a model on the test rows of a plan; None if the rows cannot be divided in this way.
+    """Return the score of a model on the test rows of a plan, or None if the plan is impossible.
 
-    If the request asks for weights that mitigate unequal treatment, this model learns with such weights, too.
+    If the request asks for reweighing, the model learns with these weights, too.
     """
     equal_rows = experiment.split.equal_rows
     try:

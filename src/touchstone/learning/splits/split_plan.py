@@ -1,4 +1,4 @@
-"""The plan by which the rows of a table are divided; it is stored with the model."""
+"""The plan for dividing the rows of a table, which is stored with the model."""
 
 from typing import Any
 
@@ -10,13 +10,13 @@ from touchstone.learning.request_definitions import Split
 
 
 class SplitPlan(Struct, frozen=True, kw_only=True):
-    """How the rows of a table are divided into training and test rows, with nothing left to be decided.
+    """A complete plan for dividing the rows of a table into training and test rows.
 
     Attributes:
-        strategy: any strategy but `auto`.
-        test_size: the share of the rows that is held out, unless there are several folds.
+        strategy: any strategy except `auto`.
+        test_size: the share of rows to hold out, unless there are several folds.
         folds: the number of folds of a cross-validation.
-        group_column: the column whose groups of rows stay together.
+        group_column: the column whose groups stay together.
         time_columns: the columns that order the rows in time, such as a date, or a year, a month and a day.
         duplicates: whether equal rows stay together or are divided like all others; never `auto`.
         compares_approximately: whether rows that nearly repeat each other count as equal.
@@ -32,9 +32,9 @@ class SplitPlan(Struct, frozen=True, kw_only=True):
 
 
 def plan_from_record(record: dict[str, Any]) -> SplitPlan:
-    """Return the plan that is stored with a model.
+    """Return the plan stored with a model.
 
-    Models that were trained before there were plans hold their request instead, which left nothing to be decided.
+    Models of early releases contain the requested split instead, which was always explicit.
     """
     if "time_columns" in record:
         return msgspec.convert(record, SplitPlan)

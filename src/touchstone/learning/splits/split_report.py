@@ -1,4 +1,4 @@
-"""The part of a result that says how the rows were divided, and why."""
+"""The part of a result that describes the split and its reason."""
 
 from enum import StrEnum
 
@@ -13,17 +13,17 @@ from touchstone.messages.splits import SPLIT_REASONS
 
 
 class DuplicateTreatment(StrEnum):
-    """What becomes of equal rows, and whether that was decided because of chance."""
+    """The treatment of equal rows, with its reason."""
 
-    TOGETHER = "together"  # They stay on the same side.
-    COINCIDENCE = "coincidence"  # They are divided like all others, because chance explains that they are equal.
-    KEEP = "keep"  # They are divided like all others, as the request asks.
+    TOGETHER = "together"  # Equal rows stay on the same side.
+    COINCIDENCE = "coincidence"  # Equal rows are divided like all others, because chance explains them.
+    KEEP = "keep"  # Equal rows are divided like all others, as requested.
 
 
 def report_split(split: Split, decision: SplitDecision, effect: SplitEffect | None = None) -> Json:
-    """Return how the rows are divided, as the API documents it.
+    """Return the description of a split as documented by the API.
 
-    `split` is what the request asks for. The effect is only known after a training.
+    `split` is the requested split. The effect is only known after a training.
     """
     plan = decision.plan
     is_cross_validated = plan.strategy is Strategy.KFOLD
@@ -46,26 +46,26 @@ def report_split(split: Split, decision: SplitDecision, effect: SplitEffect | No
         "test_rows": len(held_out_positions(decision.folds)),
         "effect": None if effect is None else effect.to_json(),
         "proposals": [
-            {"column": group.name, "groups": group.groups, "likeness": round(group.likeness, 3)}
+            {"column": group.name, "groups": group.groups, "likeness": round(group.similarity, 3)}
             for group in decision.group_columns
         ],
     }
 
 
 def _reason(decision: SplitDecision) -> Json:
-    """Return the reason for the split: its code and its sentence in both languages."""
+    """Return the reason for the split, with its code and a sentence in both languages."""
     plan = decision.plan
     text = localize(SPLIT_REASONS[decision.reason], name=plan.group_column or "", names=list(plan.time_columns))
     return {"code": decision.reason, "text": text}
 
 
 def _count_groups(decision: SplitDecision) -> int | None:
-    """Return how many sets of rows stay together because of a group column; None without one."""
+    """Return the number of units that stay together, or None without a group column."""
     return None if decision.plan.group_column is None else decision.rule.unit_count
 
 
 def treatment_of_duplicates(decision: SplitDecision) -> DuplicateTreatment:
-    """Return what becomes of equal rows."""
+    """Return the treatment of equal rows."""
     if decision.plan.duplicates is Duplicates.TOGETHER:
         return DuplicateTreatment.TOGETHER
     return DuplicateTreatment.COINCIDENCE if decision.duplicates.is_coincidence else DuplicateTreatment.KEEP

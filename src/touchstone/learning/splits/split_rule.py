@@ -1,4 +1,4 @@
-"""A split plan together with the rows that it divides: the moment of each, and which of them stay together."""
+"""A split plan applied to the rows of a table, with their times and the units that stay together."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,17 +19,23 @@ from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Floats, Indices, Target
 
 ORDERED_KINDS: Final = (ColumnKind.DATE, ColumnKind.NUMBER, ColumnKind.IDENTIFIER)
-MOMENT_UNITS: Final = 1_000.0  # More than a year has months or days, and more than a day has hours or minutes.
+UNIT_FACTOR: Final = 1_000.0  # Exceeds the days in a year and the minutes in an hour.
 
 
 @dataclass(frozen=True, slots=True)
 class SplitRule:
-    """How the rows that have a target are divided, always in the same way for the same seed.
+    """The rule for dividing the rows that have a target.
 
-    A unit is a set of rows that are never divided: a group, or rows that are equal. `units` numbers the unit of each
-    row; it is None if every row is a unit of its own. `group_count` is how many groups the group column forms, which
-    are more than the units if equal rows connect some of them; None without a group column. `times` are the moments
-    that order the rows, or None.
+    A unit is a set of rows that stay together: a group, or equal rows.
+
+    Attributes:
+        plan: the plan.
+        target: the target, whose values have the same order as the rows.
+        seed: the seed of all random choices.
+        times: the time of each row as a number, or None without time columns.
+        units: the unit number of each row, or None if no unit has several rows.
+        group_count: the number of groups, or None without a group column. Equal rows may connect several groups to a
+            single unit.
     """
 
     plan: SplitPlan
@@ -41,23 +47,25 @@ class SplitRule:
 
     @property
     def unit_count(self) -> int:
-        """How many units there are."""
+        """The number of units."""
         return len(self.target.values) if self.units is None else len(np.unique(self.units))
 
     def has_single_class(self, rows: Indices) -> bool:
-        """Return whether rows show a single class, so that nothing can be learned from them."""
+        """Return whether all given rows have the same class, so that nothing can be learned from them."""
         return self.target.is_classification and self.has_single_value(rows)
 
     def has_single_value(self, rows: Indices) -> bool:
-        """Return whether rows all have the same value of the target, which a model without any columns can predict."""
+        """Return whether all given rows have the same target value."""
         return len(np.unique(self.target.values[rows])) < 2
 
 
 def build_split_rule(plan: SplitPlan, table: Table, target: Target, equal_rows: EqualRows, seed: int) -> SplitRule:
     """Apply a plan to the rows of a table that have a target.
 
-    `equal_rows` says which of them are equal in the columns that are learned from. Raises `LearningError` if the time
-    columns do not order the rows.
+    `equal_rows` describes the rows that are equal in all features.
+
+    Raises:
+        LearningError: if the time columns do not order the rows.
     """
     groups = None
     if plan.group_column is not None:
@@ -73,37 +81,37 @@ def build_split_rule(plan: SplitPlan, table: Table, target: Target, equal_rows: 
 
 
 def _read_times(plan: SplitPlan, table: Table, target: Target) -> Floats | None:
-    """Return the moments of the rows as numbers, of which only the order has a meaning; None without a time column.
+    """Return the time of each row as a number, or None without a time column.
 
-    Several columns are read from the longest to the shortest unit, such as the year, the month and the day. A missing
-    value counts as older than all others.
+    Only the order of the numbers is meaningful. Several columns are combined from the longest to the shortest unit,
+    such as year, month and day. Rows with a missing value come first.
     """
     if not plan.time_columns:
         return None
 
     first_name, *finer_names = plan.time_columns
-    moments = _read_moments(table, target, first_name)
+    times = _read_time_column(table, target, first_name)
     for name in finer_names:
-        moments = moments * MOMENT_UNITS + _read_moments(table, target, name)
+        times = times * UNIT_FACTOR + _read_time_column(table, target, name)
 
-    moments[np.isnan(moments)] = -np.inf
-    return moments
+    times[np.isnan(times)] = -np.inf
+    return times
 
 
-def _read_moments(table: Table, target: Target, name: str) -> Floats:
-    """Return the numbers or dates of a column as numbers; raise `LearningError` if they have no order."""
+def _read_time_column(table: Table, target: Target, name: str) -> Floats:
+    """Return the numbers or dates of a column as numbers, or raise `LearningError` if they have no order."""
     cells = table.frame[name].iloc[target.rows]
     is_number_or_date = is_float_dtype(cells) or is_datetime64_any_dtype(cells)
     if table.columns[name].kind not in ORDERED_KINDS or not is_number_or_date:
         raise LearningError("time_column_not_ordered", field="split.time_column", name=name)
 
-    moments = cells.to_numpy().astype(np.float64)
-    moments[cells.isna().to_numpy()] = np.nan
-    return moments
+    times = cells.to_numpy().astype(np.float64)
+    times[cells.isna().to_numpy()] = np.nan
+    return times
 
 
 def _number_units(plan: SplitPlan, groups: Indices | None, equal_rows: EqualRows) -> Indices | None:
-    """Number the units of the rows: groups, equal rows, or both; None if every row is a unit of its own."""
+    """Number the units formed by groups and equal rows, or return None if no unit has several rows."""
     partitions = [] if groups is None else [groups]
     if plan.duplicates is Duplicates.TOGETHER and equal_rows.repeats:
         partitions.append(equal_rows.numbers)
@@ -114,9 +122,9 @@ def _number_units(plan: SplitPlan, groups: Indices | None, equal_rows: EqualRows
 
 
 def number_groups(cells: "pd.Series[Any]") -> Indices:
-    """Number the groups of the rows, from 0; a row whose group is missing is a group of its own."""
+    """Number the groups of the rows from 0. Each row without a group forms a separate group."""
     codes, values = pd.factorize(cells)  # A missing number or date has the code -1.
-    # Different values are compared instead of cells, because comparing a million texts takes long.
+    # Comparing the distinct values is faster than comparing a million strings.
     is_missing = (codes == -1) | np.isin(codes, np.flatnonzero(values == MISSING))
 
     groups = codes.astype(np.intp)
@@ -125,17 +133,17 @@ def number_groups(cells: "pd.Series[Any]") -> Indices:
 
 
 def _merge_partitions(partitions: Sequence[Indices], *, rows: int) -> Indices | None:
-    """Number the units of the rows: rows that must stay on the same side of a split have the same number.
+    """Merge up to two partitions of the rows into units, and return the unit number of each row.
 
-    Each partition divides the rows into parts, for example by patient or by equal rows. Rows that share a part of any
-    partition share a unit, so two patients with an equal row become one.
+    A partition divides the rows into parts, for example by patient or into equal rows. Rows that share a part in either
+    partition belong to the same unit, so two patients with an equal row form one unit.
     """
     if not partitions:
         return None
     if len(partitions) == 1:
         return partitions[0]
 
-    # Each part of each partition is a vertex of a graph, and so is each row; connected rows share a unit.
+    # The rows and the parts are the vertices of a graph, and its connected components are the units.
     first, second = partitions
     first_part_count = int(first.max()) + 1
     second_part_count = int(second.max()) + 1

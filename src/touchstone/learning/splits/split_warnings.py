@@ -1,4 +1,4 @@
-"""Warnings about the split: rows that are not as new to the model as those that it is made for."""
+"""Warnings about splits that make test rows easier to predict than new rows."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -26,20 +26,20 @@ NEAR_COPY_WARNINGS: Final = {
 
 
 def split_warnings(decision: SplitDecision, effect: SplitEffect | None, metrics: Mapping[str, Any]) -> Iterator[Json]:
-    """Yield the warnings about equal rows, groups and dates, and about what another split would have promised.
+    """Yield the warnings about equal rows, groups, dates and the effect of the split.
 
-    `metrics` are those in the result of the training; their intervals say how much scores differ by chance.
+    `metrics` holds the metrics of the training result. Their confidence intervals limit the difference by chance.
     """
     if decision.duplicates.rows:
         codes = NEAR_COPY_WARNINGS if decision.duplicates.is_approximate else DUPLICATE_WARNINGS
         yield warning(codes[treatment_of_duplicates(decision)], rows=decision.duplicates.rows)
 
-    # Whoever names a group column knows better than the detection which groups matter.
+    # A group column named in the request takes precedence over the detected ones.
     plan = decision.plan
     if decision.group_columns and plan.group_column is None:
         yield warning("groups_split_at_random", name=decision.group_columns[0].name)
 
-    # With a random split, a model may learn from rows that are later than those it is tested on.
+    # With a random split, a model may learn from rows that are later than its test rows.
     if decision.time_columns and plan.strategy is not Strategy.TIME:
         yield warning("dates_split_at_random", name=decision.time_columns[0])
 
@@ -48,19 +48,19 @@ def split_warnings(decision: SplitDecision, effect: SplitEffect | None, metrics:
 
 
 def _is_notable(effect: SplitEffect, metrics: Mapping[str, Any]) -> bool:
-    """Return whether shuffled rows promise a clearly better score, by a margin that chance does not explain."""
+    """Return whether the score with shuffled rows is notably better, and chance does not explain the difference."""
     metric = METRIC_BY_NAME[effect.metric]
     promised_gain = metric_sign(effect.metric) * (effect.shuffled - effect.kept_apart)
-    # Errors are in the unit of the target, so they are compared with each other.
+    # Unbounded metrics have the unit of the target, so their difference is judged relative to their size.
     scale = abs(effect.kept_apart) if math.isinf(metric.most) else 1.0
     return promised_gain >= NOTABLE_EFFECT * scale and promised_gain > _margin_of_error(effect.metric, metrics)
 
 
 def _margin_of_error(metric: str, metrics: Mapping[str, Any]) -> float:
-    """Return how far apart two scores from different test rows may be by chance; 0 if that is unknown.
+    """Return the largest difference of two scores that chance explains, or 0 if it is unknown.
 
-    Each of them is about as uncertain as the reported score. For the difference of two independent values, half of the
-    95 % interval has to be multiplied by the square root of two.
+    Both scores are about as uncertain as the reported score. For the difference of two independent scores, half the
+    width of the 95 % interval is multiplied by the square root of two.
     """
     estimate = measured_estimates(metrics).get(metric) or {}
     low, high = estimate.get("low"), estimate.get("high")

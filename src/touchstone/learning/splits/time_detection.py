@@ -14,22 +14,22 @@ from touchstone.learning.splits.column_names import (
     MONTH_WORDS,
     YEAR_WORDS,
     names_birth,
-    time_unit_of_name,
+    parse_event,
 )
 from touchstone.learning.table_reader import Table
 
-MIN_MOMENTS: Final = 5  # With fewer moments, the latest rows would be a group rather than the future.
-MIN_COUNTED_MOMENTS: Final = 32  # A column of days with fewer values may be the day of a month.
+MIN_TIMES: Final = 5  # With fewer distinct times, the latest rows would be a group rather than the future.
+MIN_COUNTED_TIMES: Final = 32  # A column of days with fewer values may hold days of the month.
 MAX_MISSING_SHARE: Final = 0.05
 FIRST_YEAR, LAST_YEAR = 1_500, 2_200
 UNITS_WITHIN_DAY: Final = (HOUR_WORDS, MINUTE_WORDS)
 
 
 def find_time_columns(table: Table, target_name: str) -> tuple[str, ...]:
-    """Return the columns that order the rows of a table in time, the longest unit first; empty if there are none.
+    """Return the columns that order the rows of a table in time, the longest unit first, or an empty tuple.
 
-    A column of dates comes first, then a year with the month, the day and the time of day, then a column that counts
-    days, weeks or seconds. A date of birth does not say when a row was recorded.
+    A column of dates is preferred. The next choice is a year with its month, day and time of day, and the last one is
+    a column that counts days, weeks or seconds. Dates of birth are ignored, because they do not date the rows.
     """
     candidates = [
         column
@@ -40,38 +40,38 @@ def find_time_columns(table: Table, target_name: str) -> tuple[str, ...]:
 
 
 def _find_date(candidates: Iterable[ColumnSchema]) -> tuple[str, ...]:
-    """Return the first column of dates with enough moments."""
+    """Return the first column of dates with enough distinct dates."""
     for column in candidates:
-        if column.kind is ColumnKind.DATE and column.distinct >= MIN_MOMENTS and not names_birth(column.name):
+        if column.kind is ColumnKind.DATE and column.distinct >= MIN_TIMES and not names_birth(column.name):
             return (column.name,)
     return ()
 
 
 def _find_year(table: Table, candidates: Iterable[ColumnSchema]) -> tuple[str, ...]:
-    """Return the first column of years, with the columns of the finer units of the same event."""
+    """Return the first column of years, followed by the columns of finer units for the same event."""
     whole_numbers = [column for column in candidates if column.integral]
     for column in whole_numbers:
-        event = time_unit_of_name(column.name, YEAR_WORDS)
+        event = parse_event(column.name, YEAR_WORDS)
         if event is None or not _holds_years(table, column):
             continue
 
         names = [column.name, *_finer_units(whole_numbers, event)]
-        if _count_moments(table, names) >= MIN_MOMENTS:
+        if _count_distinct_times(table, names) >= MIN_TIMES:
             return tuple(names)
     return ()
 
 
 def _finer_units(whole_numbers: Iterable[ColumnSchema], event: frozenset[str]) -> Iterator[str]:
-    """Yield the columns of the month, the day and the time of day of an event, down to the first unit that is missing.
+    """Yield the columns of the month, the day and the time of day of an event, until a unit is missing.
 
-    A day without a month has to be a day of the year.
+    A day without a month must be a day of the year.
     """
     month = _find_unit(whole_numbers, MONTH_WORDS, event)
     if month is not None:
         yield month.name
 
     day = _find_unit(whole_numbers, DAY_WORDS, event)
-    if day is None or (month is None and day.distinct < MIN_COUNTED_MOMENTS):
+    if day is None or (month is None and day.distinct < MIN_COUNTED_TIMES):
         return
     yield day.name
 
@@ -85,9 +85,9 @@ def _finer_units(whole_numbers: Iterable[ColumnSchema], event: frozenset[str]) -
 def _find_unit(
     whole_numbers: Iterable[ColumnSchema], unit_words: frozenset[str], event: frozenset[str]
 ) -> ColumnSchema | None:
-    """Return the first column that measures the time of an event in a unit, or None if there is none."""
+    """Return the first column that dates an event in the given unit, or None if there is none."""
     for column in whole_numbers:
-        if time_unit_of_name(column.name, unit_words) == event:
+        if parse_event(column.name, unit_words) == event:
             return column
     return None
 
@@ -95,18 +95,18 @@ def _find_unit(
 def _find_counter(candidates: Iterable[ColumnSchema]) -> tuple[str, ...]:
     """Return the first column that counts days, weeks or seconds."""
     for column in candidates:
-        counts_time = time_unit_of_name(column.name, COUNTER_WORDS) is not None
-        if counts_time and column.integral and column.distinct >= MIN_COUNTED_MOMENTS:
+        counts_time = parse_event(column.name, COUNTER_WORDS) is not None
+        if counts_time and column.integral and column.distinct >= MIN_COUNTED_TIMES:
             return (column.name,)
     return ()
 
 
 def _holds_years(table: Table, column: ColumnSchema) -> bool:
-    """Return whether all known values of a column of whole numbers can be years."""
+    """Return whether all numbers of a column can be years."""
     numbers = table.frame[column.name].to_numpy(dtype=np.float64)
     return bool(np.nanmin(numbers) >= FIRST_YEAR and np.nanmax(numbers) <= LAST_YEAR)
 
 
-def _count_moments(table: Table, names: list[str]) -> int:
-    """Return how many different moments some columns distinguish together."""
+def _count_distinct_times(table: Table, names: list[str]) -> int:
+    """Return the number of distinct times that the named columns distinguish together."""
     return len(table.frame[names].drop_duplicates())

@@ -14,10 +14,10 @@ from sklearn.isotonic import IsotonicRegression
 from touchstone.learning.artifacts.onnx_export.features import transform_features
 from touchstone.learning.artifacts.onnx_export.graph import Graph
 from touchstone.learning.artifacts.onnx_export.trees import (
-    sum_trees,
     convert_histogram_boosting_tree,
     convert_lightgbm_tree,
     convert_scikit_learn_tree,
+    sum_trees,
 )
 from touchstone.learning.artifacts.onnx_export.unsupported import NotInOnnx
 from touchstone.learning.target import Floats
