@@ -207,4 +207,4 @@ def test_errors_of_a_regression_are_compared() -> None:
     (entry,) = measure(Predictions(truth, predicted), word_column("group", groups))
     assert entry["gaps"]["mean_error"]["difference"] == pytest.approx(5, abs=0.5)
     assert entry["gaps"]["mean_error"]["certain"]
-    assert Mean.of(np.array([3.0])).value == 3.0
+    assert Mean.from_values(np.array([3.0])).value == 3.0

@@ -1,1 +1,1 @@
-"""Charts as Vega-Lite specifications with their data inside, in French and English, and their rendering."""
+"""Charts as Vega-Lite specifications with embedded data, in French and English, and their rendering."""

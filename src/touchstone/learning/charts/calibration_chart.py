@@ -19,8 +19,8 @@ from touchstone.learning.fairness.estimates import wilson_interval
 from touchstone.learning.target import Floats
 from touchstone.learning.task_interface import Json
 
-CALIBRATION_BINS: Final = 10
-ROWS_PER_BIN: Final = 15
+MAX_BINS: Final = 10
+MIN_ROWS_PER_BIN: Final = 15
 SQUARE_SIDE: Final = 300
 
 _PERCENT_AXIS: Final = {"format": "%", "tickCount": 5}
@@ -30,18 +30,23 @@ _DIAGONAL: Final = ((0, 0), (1, 1))
 
 @dataclass(frozen=True, slots=True)
 class CalibrationCurve:
-    """Bins of rows with similar probabilities, as `{x, y, rows, low, high}`; `label` names the curve in the legend."""
+    """Bins of rows as `{x, y, rows, low, high}`, with the key of the label in the legend."""
 
     label: str
     bins: Sequence[Json]
 
 
 def calibration_chart(predictions: Predictions, uncalibrated: Predictions, class_names: Sequence[str]) -> Json:
-    """Return a chart that compares predicted probabilities with how often the predicted event really happens.
+    """Return a chart that compares predicted probabilities with the observed frequencies of the predicted event.
 
-    With two classes the event is the positive class; with more, it is that the most probable class is the true one.
-    The points of a well calibrated model lie on the dashed diagonal. If the probabilities were corrected, a second
-    curve shows them as they were before. `class_names` lists the names of the classes by their codes.
+    With two classes, the event is the positive class. With more classes, the event is that the most probable class is
+    the true one. The points of a well calibrated model lie on the dashed diagonal. If the model was calibrated, a
+    second curve shows the probabilities before calibration.
+
+    Args:
+        predictions: the predictions of the model.
+        uncalibrated: the predictions before calibration.
+        class_names: the names of the classes in the order of their codes.
     """
     curves = [CalibrationCurve("after_calibration", _calibration_bins(predictions))]
     if not np.array_equal(predictions.probabilities, uncalibrated.probabilities):
@@ -52,7 +57,7 @@ def calibration_chart(predictions: Predictions, uncalibrated: Predictions, class
 
 
 def _calibration_bins(predictions: Predictions) -> list[Json]:
-    """Return the bins of the event that a calibration chart is about."""
+    """Return the bins of a calibration curve."""
     if predictions.class_count == 2:
         return _event_bins(predictions.probabilities[:, 1], predictions.truth == 1)
 
@@ -61,14 +66,15 @@ def _calibration_bins(predictions: Predictions) -> list[Json]:
 
 
 def _event_bins(probabilities: Floats, is_event: Mask) -> list[Json]:
-    """Divide rows into bins of similar probability and about equal size, and measure the share of events in each.
+    """Divide rows into bins of similar probability and size, and measure the share of events in each bin.
 
-    Returns an entry per bin: its mean probability `x`, the share of events `y` with its confidence interval from `low`
-    to `high`, and its number of `rows`.
+    Returns:
+        An entry per bin, with the mean probability `x`, the share of events `y`, its confidence interval from `low` to
+        `high`, and the number of `rows`.
     """
     rows_by_probability = np.argsort(probabilities, kind="stable")
-    affordable_bins = len(probabilities) // ROWS_PER_BIN
-    bin_count = min(CALIBRATION_BINS, max(2, affordable_bins))
+    full_bins = len(probabilities) // MIN_ROWS_PER_BIN
+    bin_count = min(MAX_BINS, max(2, full_bins))
 
     bins = []
     for rows in np.array_split(rows_by_probability, bin_count):
@@ -91,8 +97,8 @@ def _event_bins(probabilities: Floats, is_event: Mask) -> list[Json]:
 def _calibration_spec(curves: Sequence[CalibrationCurve], event: str | None, labels: ChartLabels) -> Json:
     """Return the Vega-Lite specification of a calibration chart.
 
-    A line leads through one point per bin, and each point has its confidence interval. `event` is the name of the
-    positive class, for the title of the axis; None if there are more than two classes.
+    Each bin is a point with a confidence interval, and a line connects the points of a curve. `event` is the name of
+    the positive class for the axis title, or None if there are more than two classes.
     """
     values = [{**entry, "curve": labels[curve.label]} for curve in curves for entry in curve.bins]
     data = {"values": values}
@@ -114,9 +120,9 @@ def _calibration_spec(curves: Sequence[CalibrationCurve], event: str | None, lab
 
 
 def _by_curve(curves: Sequence[CalibrationCurve], labels: ChartLabels) -> Json:
-    """Return the encodings that tell the curves apart by colour and shape; a single curve needs no legend."""
+    """Return the encodings that distinguish curves by colour and shape, with a legend if there are several."""
     names = [labels[curve.label] for curve in curves]
-    by_name: Json = {
+    by_curve_name: Json = {
         "field": "curve",
         "type": "nominal",
         "sort": None,
@@ -126,6 +132,6 @@ def _by_curve(curves: Sequence[CalibrationCurve], labels: ChartLabels) -> Json:
     colours = [DATA.light, REFERENCE.light][: len(names)]
     shapes = ["circle", "square"][: len(names)]
     return {
-        "color": {**by_name, "scale": {"domain": names, "range": colours}},
-        "shape": {**by_name, "scale": {"domain": names, "range": shapes}},
+        "color": {**by_curve_name, "scale": {"domain": names, "range": colours}},
+        "shape": {**by_curve_name, "scale": {"domain": names, "range": shapes}},
     }

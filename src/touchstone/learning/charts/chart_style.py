@@ -1,4 +1,4 @@
-"""The common look of all charts, and their labels in two languages. The colours come from `core.colours`."""
+"""The common style of all charts, and their labels in two languages. The colours come from `core.colours`."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from touchstone.messages.locales import Text
 SCHEMA: Final = "https://vega.github.io/schema/vega-lite/v6.json"
 SHADES: Final = [fill for fill, _ink in SHADES_LIGHT]
 FIRST_DARK_SHADE: Final = next(index for index, (_fill, ink) in enumerate(SHADES_LIGHT) if ink == "#ffffff")
-DARK_FROM: Final = FIRST_DARK_SHADE / len(SHADES)  # From this value of 0 to 1, black text on its shade is illegible.
-DASHES: Final = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [10, 4], [4, 2]]  # They distinguish classes without colour.
+DARK_FROM: Final = FIRST_DARK_SHADE / len(SHADES)  # Shades of greater values (from 0 to 1) need white text.
+DASHES: Final = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [10, 4], [4, 2]]  # Distinguish classes without colour.
 WIDTH: Final = 440
 HEIGHT: Final = 280
 ROW_HEIGHT: Final = 22
 MIN_ROWS: Final = 3
 MAX_LABEL_LENGTH: Final = 80
-MAX_LABEL_ENDS: Final = 16  # This many characters are left at each end of a label that is shortened in the middle.
+MAX_LABEL_ENDS: Final = 16  # The number of characters kept at each end of a label shortened in the middle.
 
 _NUMBER_LOCALES: Final[dict[str, Json]] = {
     "fr": {"decimal": ",", "thousands": "\u202f", "grouping": [3], "currency": ["", "\u202f€"]},
@@ -46,16 +46,16 @@ _CONFIG: Final[Json] = {
 
 @dataclass(frozen=True, slots=True)
 class ChartLabels:
-    """The labels of axes and legends in one language, as a table: `labels["rows"]`."""
+    """The labels of axes and legends in one language, as a mapping: `labels["rows"]`."""
 
     locale: str
 
     def __getitem__(self, key: str) -> str:
-        """Return the label with this key of `AXIS_LABELS`."""
+        """Return the label with the given key in `AXIS_LABELS`."""
         return self.translate(AXIS_LABELS[key])
 
     def translate(self, text: Text) -> str:
-        """Return the version of a text that is in this language."""
+        """Return the version of a text in this language."""
         return text[LOCALES.index(self.locale)]
 
 
@@ -65,8 +65,8 @@ SpecBuilder = Callable[[ChartLabels], Json]
 def bilingual_chart(key: str, build_spec: SpecBuilder, /, **facts: Any) -> Json:
     """Return a Vega-Lite chart in both languages as `{title: {fr, en}, spec: {fr, en}}`.
 
-    `key` selects the title from `CHART_TITLES`, and `facts` fill it in. `build_spec` is called with the labels of each
-    language, and returns the part of the specification that is particular to this chart.
+    `key` selects the title from `CHART_TITLES`, and `facts` are the values of its placeholders. `build_spec` is called
+    with the labels of each language, and returns the specific part of the specification.
     """
     title = localize(CHART_TITLES[key], **facts)
     specs = {locale: _complete_spec(build_spec, title[locale], locale) for locale in LOCALES}
@@ -74,9 +74,9 @@ def bilingual_chart(key: str, build_spec: SpecBuilder, /, **facts: Any) -> Json:
 
 
 def _complete_spec(build_spec: SpecBuilder, title: str, locale: str) -> Json:
-    """Return the Vega-Lite specification of a chart in one language: the common look, and the chart's own part.
+    """Return the Vega-Lite specification of a chart in one language, in the common style.
 
-    Where both specify the same property, that of the chart is used.
+    The properties of the chart override the properties of the common style.
     """
     chart_spec = build_spec(ChartLabels(locale))
     number_locale = {"number": _NUMBER_LOCALES[locale]}
@@ -95,12 +95,12 @@ def _complete_spec(build_spec: SpecBuilder, title: str, locale: str) -> Json:
 
 
 def quantitative(field: str, title: str, *, axis: Json | None = None, **channel: Any) -> Json:
-    """Return a Vega-Lite encoding for a field of numbers; `axis` and `channel` hold further properties."""
+    """Return a Vega-Lite encoding for a numeric field. `axis` and `channel` hold further properties."""
     return {"field": field, "type": "quantitative", "axis": {"title": title, **(axis or {})}, **channel}
 
 
 def nominal(field: str, title: str | None, *, axis: Json | None = None, **channel: Any) -> Json:
-    """Return a Vega-Lite encoding for a field of names, which stay in the order of the data.
+    """Return a Vega-Lite encoding for a field of names, in the order of the data.
 
     `axis` and `channel` hold further properties of the axis and of the encoding.
     """
@@ -111,7 +111,7 @@ def nominal(field: str, title: str | None, *, axis: Json | None = None, **channe
 
 
 def dashed_line(points: Sequence[tuple[float, float]]) -> Json:
-    """Return a layer with a dashed reference line through points, on axes that other layers describe."""
+    """Return a layer with a dashed reference line through points. Other layers define the axes."""
     return {
         "data": {"values": [{"x": x, "y": y} for x, y in points]},
         "mark": {"type": "line", "strokeDash": [5, 4], "color": REFERENCE.light},
@@ -120,15 +120,15 @@ def dashed_line(points: Sequence[tuple[float, float]]) -> Json:
 
 
 def shortened(text: object) -> str:
-    """Return a name that is short enough for a chart and free of control characters."""
+    """Truncate a name to a length suitable for a chart, and replace its control characters."""
     name = replace_control_characters(str(text))
     return name if len(name) <= MAX_LABEL_LENGTH else name[: MAX_LABEL_LENGTH - 1] + "…"
 
 
 def shortened_in_middle(text: object) -> str:
-    """Return a name that is free of control characters and short enough to fit beside a chart as a whole.
+    """Shorten a name in the middle so that it fits beside a chart, and replace its control characters.
 
-    The ends are kept, because names of groups that combine two columns often differ in the last words only.
+    Both ends are kept, because the names of intersections of groups often differ only in their last words.
     """
     name = replace_control_characters(str(text))
     if len(name) <= 2 * MAX_LABEL_ENDS + 1:
@@ -137,5 +137,5 @@ def shortened_in_middle(text: object) -> str:
 
 
 def row_height(rows: int) -> int:
-    """Return the height in pixels of a chart that has one bar or dot per line."""
+    """Return the height in pixels of a chart with one bar or dot per line."""
     return max(MIN_ROWS, rows) * ROW_HEIGHT

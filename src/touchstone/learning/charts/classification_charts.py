@@ -22,12 +22,12 @@ from touchstone.learning.even_spacing import evenly_spaced_positions
 from touchstone.learning.target import Floats
 from touchstone.learning.task_interface import Json
 
-CURVE_POINTS: Final = 80
-CURVE_CLASSES: Final = 6
+MAX_CURVE_POINTS: Final = 80
+MAX_CURVE_CLASSES: Final = 6
 SQUARE_SIDE: Final = 300
 MAX_MATRIX_SIDE: Final = 480
 CELL_SIDE: Final = 42
-CHARACTER_WIDTH: Final = 7  # An upper bound, in pixels, of the mean width of a label's characters.
+CHARACTER_WIDTH: Final = 7  # An upper bound of the mean width of the characters in a label, in pixels.
 
 _SHADE_SCALE: Final = {"domain": [0, 1], "range": SHADES}
 _PERCENT_AXIS: Final = {"format": "%", "tickCount": 5}
@@ -37,10 +37,10 @@ _DIAGONAL: Final = ((0, 0), (1, 1))
 
 
 def confusion_chart(predictions: Predictions, class_names: Sequence[str]) -> Json:
-    """Return a heat map that shows which classes a model confuses: the true class by the predicted class.
+    """Return a heat map of the confusion matrix, with true classes as rows and predicted classes as columns.
 
-    Each cell shows a number of rows, and is shaded by its share of the rows of the true class. `class_names` lists the
-    names of the classes by their codes.
+    Each cell shows its number of rows, and is shaded by its share of the rows of the true class. `class_names` lists
+    the names of the classes in the order of their codes.
     """
     class_labels = [shortened(name) for name in class_names]
     rows_per_cell = confusion_matrix(predictions)
@@ -48,7 +48,7 @@ def confusion_chart(predictions: Predictions, class_names: Sequence[str]) -> Jso
 
     cells = []
     for (true_code, predicted_code), rows in np.ndenumerate(rows_per_cell):
-        rows_of_true_class = max(1, rows_per_true_class[true_code])  # Avoids a division by zero.
+        rows_of_true_class = max(1, rows_per_true_class[true_code])  # Avoid a division by zero.
         cells.append(
             {
                 "true": class_labels[true_code],
@@ -66,7 +66,7 @@ def _confusion_spec(cells: Sequence[Json], class_labels: Sequence[str], labels: 
     return {
         "data": {"values": cells},
         "encoding": {
-            "x": nominal("predicted", labels["predicted_class"], axis=_slanted_if_narrow(class_labels)),
+            "x": nominal("predicted", labels["predicted_class"], axis=_slanted_labels_if_narrow(class_labels)),
             "y": nominal("true", labels["true_class"]),
         },
         "layer": _confusion_layers(labels),
@@ -76,7 +76,7 @@ def _confusion_spec(cells: Sequence[Json], class_labels: Sequence[str], labels: 
 
 
 def _confusion_layers(labels: ChartLabels) -> list[Json]:
-    """Return the layers of a confusion matrix: shaded cells, and numbers of rows in a colour legible on the shade."""
+    """Return the layers of a confusion matrix: shaded cells, and row counts in a legible colour."""
     shade = {
         "field": "share",
         "type": "quantitative",
@@ -92,8 +92,8 @@ def _confusion_layers(labels: ChartLabels) -> list[Json]:
     ]
 
 
-def _slanted_if_narrow(axis_labels: Sequence[str]) -> Json:
-    """Return an axis whose labels are slanted if the chart is drawn too narrow for them to fit side by side."""
+def _slanted_labels_if_narrow(axis_labels: Sequence[str]) -> Json:
+    """Return axis properties that slant the labels if they do not fit side by side."""
     longest = max(map(len, axis_labels))
     fits = f"width / {len(axis_labels)} > {CHARACTER_WIDTH * longest + 8}"
     return {
@@ -105,9 +105,10 @@ def _slanted_if_narrow(axis_labels: Sequence[str]) -> Json:
 
 
 def roc_chart(predictions: Predictions, class_names: Sequence[str]) -> Json:
-    """Return the ROC curves of a classifier, one line per class: true against false positives, for every threshold.
+    """Return the ROC curves of a classifier, one line per class.
 
-    `class_names` lists the names of the classes by their codes. Of two classes, only the second has a line.
+    `class_names` lists the names of the classes in the order of their codes. If there are two classes, only the second
+    one has a line.
     """
     points: list[Json] = []
     for code in _curve_classes(predictions):
@@ -127,7 +128,8 @@ def _roc_spec(points: Sequence[Json], labels: ChartLabels) -> Json:
 def precision_recall_chart(predictions: Predictions, class_names: Sequence[str]) -> Json:
     """Return the precision-recall curves of a classifier, one line per class.
 
-    `class_names` lists the names of the classes by their codes. Of two classes, only the second has a line.
+    `class_names` lists the names of the classes in the order of their codes. If there are two classes, only the second
+    one has a line.
     """
     codes = _curve_classes(predictions)
     points: list[Json] = []
@@ -135,7 +137,7 @@ def precision_recall_chart(predictions: Predictions, class_names: Sequence[str])
         curve = _precision_recall_curve(predictions.truth == code, predictions.probabilities[:, code])
         points += _curve_points(class_names[code], curve)
 
-    # Guessing achieves a precision equal to the share of the class, which differs from class to class.
+    # The precision of random guessing equals the share of the class, so several classes have no common reference line.
     reference_lines: list[Json] = []
     if len(codes) == 1:
         share = float((predictions.truth == codes[0]).mean())
@@ -151,17 +153,17 @@ def _precision_recall_spec(points: Sequence[Json], reference_lines: Sequence[Jso
 
 
 def _curve_classes(predictions: Predictions) -> list[int]:
-    """Return the codes of the classes that get a line: the second of two, otherwise the most frequent ones."""
+    """Return the codes of the classes to draw: the second of two, or the most frequent ones of more."""
     if predictions.class_count == 2:
         return [1]
 
     rows_per_class = np.bincount(predictions.truth, minlength=predictions.class_count)
     most_frequent_first = sorted(range(predictions.class_count), key=lambda code: rows_per_class[code], reverse=True)
-    return sorted(most_frequent_first[:CURVE_CLASSES])
+    return sorted(most_frequent_first[:MAX_CURVE_CLASSES])
 
 
 def _roc_curve(is_positive: Mask, scores: Floats) -> tuple[Floats, Floats]:
-    """Return the false and the true positive rate at each threshold, from the highest down, beginning at (0, 0)."""
+    """Return the false and true positive rates at descending thresholds, beginning at (0, 0)."""
     counts = count_by_threshold(is_positive, scores)
     false_positives = counts.selected - counts.hits
 
@@ -171,15 +173,15 @@ def _roc_curve(is_positive: Mask, scores: Floats) -> tuple[Floats, Floats]:
 
 
 def _precision_recall_curve(is_positive: Mask, scores: Floats) -> tuple[Floats, Floats]:
-    """Return the recall and the precision at each threshold, from the highest down."""
+    """Return the recall and the precision at descending thresholds."""
     counts = count_by_threshold(is_positive, scores)
     return counts.hits / max(1, counts.hits[-1]), counts.hits / counts.selected
 
 
 def _curve_points(class_name: str, curve: tuple[Floats, Floats]) -> list[Json]:
-    """Return evenly spaced points of the curve of one class, few enough to draw; `curve` holds their x and y values."""
+    """Return evenly spaced points of the curve of one class. `curve` holds the x and y values."""
     x_values, y_values = curve
-    positions = evenly_spaced_positions(len(x_values), CURVE_POINTS)
+    positions = evenly_spaced_positions(len(x_values), MAX_CURVE_POINTS)
 
     label = shortened(class_name)
     return [
@@ -189,7 +191,7 @@ def _curve_points(class_name: str, curve: tuple[Floats, Floats]) -> list[Json]:
 
 
 def _class_curves(points: Sequence[Json], x_title: str, y_title: str, labels: ChartLabels) -> Json:
-    """Return a layer with one line per class; colours and dashes distinguish the classes."""
+    """Return a layer with one line per class, distinguished by colours and dashes."""
     by_class = {
         "field": "class",
         "type": "nominal",

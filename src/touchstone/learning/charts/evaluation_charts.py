@@ -1,4 +1,4 @@
-"""Charts of the quality of a model that do not depend on classes: residuals, learning curve, leaderboard, groups."""
+"""Charts of the quality of a model for all tasks: residuals, learning curve, leaderboard and groups."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from touchstone.learning.target import Floats
 from touchstone.learning.task_interface import Json
 from touchstone.messages.labels import GROUP_METRIC_LABELS
 
-SCATTER_POINTS: Final = 400
+MAX_SCATTER_POINTS: Final = 400
 GROUP_METRICS: Final = ("accuracy", "true_positive_rate", "selection_rate", "mae", "mean_error")
 SQUARE_SIDE: Final = 300
 GROUP_PANEL_WIDTH: Final = 190
@@ -30,7 +30,7 @@ GROUP_PANEL_WIDTH: Final = 190
 
 @dataclass(frozen=True, slots=True)
 class LearningCurvePoint:
-    """The scores of a model that was fitted on a number of training rows."""
+    """The scores of a model fitted on the given number of training rows."""
 
     rows: int
     training_score: float
@@ -40,14 +40,14 @@ class LearningCurvePoint:
 def residuals_chart(predictions: Predictions) -> Json:
     """Return a scatter plot of a regression's residuals against its predicted values, with a line at zero.
 
-    A residual is the true value minus the predicted one. Any visible pattern is something that the model has missed.
+    A residual is the true value minus the predicted value. A visible pattern indicates that the model missed something.
     """
     points = _sample_points(predictions.predicted, predictions.truth - predictions.predicted)
     return bilingual_chart("residuals", lambda labels: _residuals_spec(points, labels))
 
 
 def _residuals_spec(points: Sequence[Json], labels: ChartLabels) -> Json:
-    """Return the Vega-Lite specification of a plot of residuals from its points `{x, y}`."""
+    """Return the Vega-Lite specification of a residual plot from its points `{x, y}`."""
     zero_line = {
         "data": {"values": [{"y": 0}]},
         "mark": {"type": "rule", "color": REFERENCE.light, "strokeDash": [5, 4]},
@@ -73,14 +73,14 @@ def _predicted_actual_spec(points: Sequence[Json], perfect_line: Json, labels: C
 
 
 def _sample_points(x_values: Floats, y_values: Floats) -> list[Json]:
-    """Return the points of a random sample of the rows, few enough to draw."""
+    """Return the points `{x, y}` of a random sample of the rows."""
     shuffled_rows = np.random.default_rng(0).permutation(len(x_values))
-    rows = np.sort(shuffled_rows[:SCATTER_POINTS])
+    rows = np.sort(shuffled_rows[:MAX_SCATTER_POINTS])
     return [{"x": float(f"{x_values[row]:.6g}"), "y": float(f"{y_values[row]:.6g}")} for row in rows]
 
 
 def _scatter_plot(points: Sequence[Json], x_title: str, y_title: str) -> Json:
-    """Return a layer with a dot per point; its axes do not have to include zero."""
+    """Return a layer with a dot for each point, on axes that need not include zero."""
     without_zero = {"zero": False}
     return {
         "data": {"values": points},
@@ -95,7 +95,7 @@ def _scatter_plot(points: Sequence[Json], x_title: str, y_title: str) -> Json:
 def learning_curve_chart(points: Sequence[LearningCurvePoint], metric_label: LocalizedText) -> Json:
     """Return a line chart of the scores on training and test rows by the number of training rows.
 
-    It shows whether more rows would make the model better.
+    It shows whether the model would improve with more rows.
     """
     return bilingual_chart(
         "learning_curve", lambda labels: _learning_curve_spec(points, metric_label[labels.locale], labels)
@@ -105,7 +105,7 @@ def learning_curve_chart(points: Sequence[LearningCurvePoint], metric_label: Loc
 def _learning_curve_spec(points: Sequence[LearningCurvePoint], metric_name: str, labels: ChartLabels) -> Json:
     """Return the Vega-Lite specification of a learning curve.
 
-    A solid line shows the scores on test rows, a dashed one those on training rows.
+    A solid line shows the scores on test rows, and a dashed line the scores on training rows.
     """
     values = []
     for point in points:
@@ -128,7 +128,7 @@ def _learning_curve_spec(points: Sequence[LearningCurvePoint], metric_name: str,
 def leaderboard_chart(leaderboard: Sequence[Json], metric_label: LocalizedText) -> Json:
     """Return a chart of the validation score of the best trial of every algorithm, with its range over the folds.
 
-    `leaderboard` lists all trials as the API documents them, the best first.
+    `leaderboard` lists all trials as documented by the API, the best first.
     """
     best_by_algorithm: dict[str, Json] = {}
     for entry in leaderboard:
@@ -142,7 +142,7 @@ def leaderboard_chart(leaderboard: Sequence[Json], metric_label: LocalizedText) 
 
 
 def _leaderboard_spec(entries: Sequence[Json], metric_name: str, labels: ChartLabels) -> Json:
-    """Return the Vega-Lite specification of a plot of the scores of these entries of the leaderboard."""
+    """Return the Vega-Lite specification of the scores of the given leaderboard entries."""
     values = [
         {
             "model": entry["label"][labels.locale],
@@ -158,24 +158,24 @@ def _leaderboard_spec(entries: Sequence[Json], metric_name: str, labels: ChartLa
 def group_chart(column: Json) -> Json:
     """Return a chart of the metrics of each group of a sensitive column, with one panel per metric.
 
-    Lines show confidence intervals, and hollow dots mark groups that are too small to judge. `column` is the column's
-    entry of the group metrics.
+    Lines show confidence intervals, and hollow dots mark groups that are too small to judge. `column` is the entry of
+    the column in the group metrics.
     """
     groups = column["groups"]
     metrics = [name for name in GROUP_METRICS if name in groups[0]["metrics"]]
 
-    def panels_side_by_side(labels: ChartLabels) -> Json:
+    def build_panels(labels: ChartLabels) -> Json:
         return {"hconcat": [_group_panel(groups, metric, labels) for metric in metrics]}
 
-    chart = bilingual_chart("group_metrics", panels_side_by_side, name=column["column"])
+    chart = bilingual_chart("group_metrics", build_panels, name=column["column"])
 
-    # Vega-Lite does not allow a row of panels to have a size of its own; each panel has one.
+    # Vega-Lite allows a size for each panel, but not for a row of panels.
     specs = {locale: _without_size(spec) for locale, spec in chart["spec"].items()}
     return {**chart, "spec": specs}
 
 
 def _group_panel(groups: Sequence[Json], metric: str, labels: ChartLabels) -> Json:
-    """Return the plot of one metric of all groups; a group for which it is not defined is left out."""
+    """Return the plot of one metric for all groups where it is defined."""
     values = []
     for group in groups:
         estimate = group["metrics"][metric]
@@ -203,10 +203,10 @@ def _group_label(group: Json, labels: ChartLabels) -> str:
 
 
 def _interval_plot(values: Sequence[Json], *, x_title: str, y_field: str) -> Json:
-    """Return a plot with one score per line, drawn as a dot on a line that spans its interval.
+    """Return a plot with one score per line, drawn as a dot on its interval.
 
-    Each value has a `score` with its bounds `low` and `high`, and its name in the field `y_field`. The dots of values
-    that are marked as `small` are hollow.
+    Each value has a `score`, its bounds `low` and `high`, and its name in the field `y_field`. Values marked as `small`
+    have hollow dots.
     """
     interval_line = {
         "mark": {"type": "rule", "color": DATA.light},

@@ -29,7 +29,7 @@ BAR_COLUMNS: Final = 12
 BEESWARM_COLUMNS: Final = 10
 BEESWARM_ROW_HEIGHT: Final = 28
 WATERFALL_COLUMNS: Final = 9
-MARKER_SHARE: Final = 0.01  # The thickness of the two end marks of a waterfall, as a share of its width.
+MARKER_SHARE: Final = 0.01  # The thickness of the end markers of a waterfall, as a share of its width.
 MIN_WATERFALL_WIDTH: Final = 1e-9
 DIRECTION_COLOURS: Final = {"up": RAISES.light, "down": LOWERS.light, "unclear": REFERENCE.light}
 DIRECTION_SIGNS: Final = {"up": "▲", "down": "▼", "unclear": ""}
@@ -37,14 +37,14 @@ DIRECTION_SIGNS: Final = {"up": "▲", "down": "▼", "unclear": ""}
 
 @dataclass(frozen=True, slots=True)
 class WaterfallStep:
-    """A step of a waterfall chart: its label, and by how much it raises or lowers the prediction."""
+    """A step of a waterfall chart, with its label and its contribution to the prediction."""
 
     label: str
     contribution: float
 
 
 def importance_chart(importances: Sequence[Importance], metric_label: LocalizedText) -> Json:
-    """Return a bar chart of how much a metric suffers when the values of a column are shuffled.
+    """Return a bar chart of the permutation importance of the columns.
 
     `importances` lists the columns, the most important first. A line through the end of each bar shows the standard
     deviation over repeated shuffles.
@@ -64,13 +64,13 @@ def importance_chart(importances: Sequence[Importance], metric_label: LocalizedT
 def _importance_spec(bars: Sequence[Json], metric_name: str, labels: ChartLabels) -> Json:
     """Return the Vega-Lite specification of a bar chart with one bar per `{column, loss, low, high}`."""
     x_title = f"{labels['loss']} ({metric_name})"
-    from_low_to_high = {"x": {"field": "low", "type": "quantitative"}, "x2": {"field": "high"}}
+    interval = {"x": {"field": "low", "type": "quantitative"}, "x2": {"field": "high"}}
     return {
         "data": {"values": bars},
         "encoding": {"y": nominal("column", None), "x": quantitative("loss", x_title, axis={"tickCount": 5})},
         "layer": [
             {"mark": {"type": "bar", "color": DATA.light, "opacity": 0.75}},
-            {"mark": {"type": "rule", "color": "black"}, "encoding": from_low_to_high},
+            {"mark": {"type": "rule", "color": "black"}, "encoding": interval},
         ],
         "height": row_height(len(bars)),
     }
@@ -79,17 +79,14 @@ def _importance_spec(bars: Sequence[Json], metric_name: str, labels: ChartLabels
 def shap_importance_chart(summaries: Mapping[str, ContributionSummary]) -> Json:
     """Return a bar chart of the mean absolute contribution of each column, in the given order.
 
-    The colour of a bar, and a sign beside it, show whether high values of the column raise or lower the prediction.
+    The colour of a bar and the sign beside it show whether high values of the column raise or lower the prediction.
     """
-    shown_summaries = dict(list(summaries.items())[:BAR_COLUMNS])
-    return bilingual_chart("shap_importance", lambda labels: _shap_importance_spec(shown_summaries, labels))
+    displayed_summaries = dict(list(summaries.items())[:BAR_COLUMNS])
+    return bilingual_chart("shap_importance", lambda labels: _shap_importance_spec(displayed_summaries, labels))
 
 
 def _shap_importance_spec(summaries: Mapping[str, ContributionSummary], labels: ChartLabels) -> Json:
-    """Return the Vega-Lite specification of a bar chart with one bar per column.
-
-    The colour of a bar and the sign beside it show whether high values of the column raise or lower the prediction.
-    """
+    """Return the Vega-Lite specification of a bar chart with one bar per column."""
     bars = [
         {
             "column": shortened(name),
@@ -113,7 +110,7 @@ def _shap_importance_spec(summaries: Mapping[str, ContributionSummary], labels: 
 
 
 def _direction_colours(labels: ChartLabels) -> Json:
-    """Return a colour channel that shows in which direction high values of a column push the prediction."""
+    """Return a colour channel for the direction of the effect of high values."""
     return {
         "field": "way",
         "type": "nominal",
@@ -128,9 +125,12 @@ def _direction_colours(labels: ChartLabels) -> Json:
 def beeswarm_chart(contributions: Floats, ranks: Floats, columns: Sequence[str], order: Sequence[int]) -> Json:
     """Return a chart with a dot for each row and column, placed at its contribution and shaded by its value.
 
-    `contributions` and `ranks` have shape (rows, columns). The rank of a value within its column is 0 for the lowest
-    and 1 for the highest, or NaN if the values have no order. `order` lists the positions of the columns to show, the
-    first on top.
+    Args:
+        contributions: the contributions, of shape (rows, columns).
+        ranks: the ranks of the values within their columns, of the same shape, from 0 (lowest) to 1 (highest), or NaN
+            if the values have no order.
+        columns: the names of all columns.
+        order: the positions of the columns to show, from top to bottom.
     """
     rng = np.random.default_rng(0)
     shown_columns = list(order)[:BEESWARM_COLUMNS]
@@ -138,7 +138,7 @@ def beeswarm_chart(contributions: Floats, ranks: Floats, columns: Sequence[str],
     dots = []
     for column in shown_columns:
         for row in range(len(contributions)):
-            jitter = float(rng.uniform(-1, 1))  # Shifts the dot up or down, so that dots rarely overlap.
+            jitter = float(rng.uniform(-1, 1))  # A vertical shift, so that dots rarely overlap.
             dots.append(
                 {
                     "column": shortened(columns[column]),
@@ -168,14 +168,14 @@ def _beeswarm_spec(dots: Sequence[Json], height: int, labels: ChartLabels) -> Js
 
 
 def _rank_or_minus_one(rank: float) -> float:
-    """Replace NaN by -1, since the chart would hide a dot whose rank is null."""
+    """Replace NaN by -1, because Vega-Lite would hide dots with a null rank."""
     return -1.0 if np.isnan(rank) else round(float(rank), 3)
 
 
 def _rank_shades(labels: ChartLabels) -> Json:
     """Return a Vega-Lite colour channel that shades dots by their rank, from 0 (low values) to 1 (high values).
 
-    Dots whose values have no order, and therefore the rank -1, are grey.
+    Dots with the rank -1, whose values have no order, are grey.
     """
     low_or_high = f"datum.value < 0.5 ? '{labels['low']}' : '{labels['high']}'"
     legend = {
@@ -197,16 +197,16 @@ def _rank_shades(labels: ChartLabels) -> Json:
 
 
 def waterfall_chart(entry: Json, cells: Mapping[str, str]) -> Json:
-    """Return a chart of how the columns lead from the base value to the prediction of one row, step by step.
+    """Return a chart of the steps from the base value to the prediction for one row.
 
-    The strongest columns come first, and the weakest share one step. `entry` is the row's explanation as the API
-    documents it, `cells` are the row's values as text.
+    The columns with the strongest contributions come first, and the weakest ones share one step. `entry` is the
+    explanation of the row as documented by the API, and `cells` holds its values as text.
     """
     return bilingual_chart("waterfall", lambda labels: _waterfall_spec(entry, cells, labels), name=entry["row"])
 
 
 def _waterfall_spec(entry: Json, cells: Mapping[str, str], labels: ChartLabels) -> Json:
-    """Return the Vega-Lite specification of a waterfall chart: its bars, and the layers that draw and label them."""
+    """Return the Vega-Lite specification of a waterfall chart."""
     steps = _waterfall_steps(entry, cells, labels)
     values = _waterfall_values(entry, steps, labels)
     return {
@@ -217,9 +217,9 @@ def _waterfall_spec(entry: Json, cells: Mapping[str, str], labels: ChartLabels) 
 
 
 def _waterfall_steps(entry: Json, cells: Mapping[str, str], labels: ChartLabels) -> list[WaterfallStep]:
-    """Return a step for each of the columns that contribute most to a prediction, and one for all others together.
+    """Return a step for each of the columns with the strongest contributions, and a common one for all others.
 
-    Contributions that cannot be told from none are among the others. `cells` are the values of the row as text.
+    Contributions that are not significant belong to the others. `cells` holds the values of the row as text.
     """
     attributions: Mapping[str, float] = entry["attributions"]
     certain = [name for name in attributions if attributions[name] != 0 and name not in entry["uncertain"]]
@@ -234,16 +234,16 @@ def _waterfall_steps(entry: Json, cells: Mapping[str, str], labels: ChartLabels)
 
 
 def _step_label(name: str, cells: Mapping[str, str], labels: ChartLabels) -> str:
-    """Return the label of a step, which consists of the column and the row's value, such as "age = 42"."""
+    """Return the label of a step with the name of the column and its value, such as "age = 42"."""
     cell = cells.get(name)
     value = shortened(format_cell(cell)[labels.locale]) if cell else labels.translate(MISSING_VALUE)
     return f"{shortened(name)} = {value}"
 
 
 def _waterfall_values(entry: Json, steps: Sequence[WaterfallStep], labels: ChartLabels) -> list[Json]:
-    """Return the bars of a waterfall chart from top to bottom: the base value, one bar per step, and the prediction.
+    """Return the bars of a waterfall chart from top to bottom: the base value, the steps and the prediction.
 
-    Each step begins at the level at which the previous one ends.
+    Each step begins at the end of the previous one.
     """
     base_value = entry["base_value"]
     level = base_value
@@ -265,7 +265,7 @@ def _waterfall_values(entry: Json, steps: Sequence[WaterfallStep], labels: Chart
         level = next_level
         levels.append(level)
 
-    # Both ends are thin marks, whose thickness is a share of the width of the chart.
+    # The base value and the prediction are thin markers, with a thickness relative to the width of the chart.
     width = max(levels) - min(levels)
     marker_thickness = max(width, MIN_WATERFALL_WIDTH) * MARKER_SHARE
     base_marker = _end_marker(labels["reference"], base_value, marker_thickness)
@@ -274,7 +274,7 @@ def _waterfall_values(entry: Json, steps: Sequence[WaterfallStep], labels: Chart
 
 
 def _end_marker(label: str, level: float, thickness: float) -> Json:
-    """Return a thin mark at a level; a bar would have to start at zero, which may be far away."""
+    """Return a thin marker at a level. A bar would have to start at zero, which may be far away."""
     return {
         "label": label,
         "way": label,
@@ -287,7 +287,7 @@ def _end_marker(label: str, level: float, thickness: float) -> Json:
 
 
 def _waterfall_layers(labels: ChartLabels) -> list[Json]:
-    """Return the layers of a waterfall chart: its bars, the signed size of each step, and the levels of both ends."""
+    """Return the layers of a waterfall chart: its bars, and the numbers beside steps and end markers."""
     y_axis = nominal("label", None, axis={"labelLimit": 300})
     bars = {
         "mark": {"type": "bar", "height": {"band": 0.7}, "minBandSize": 2},
@@ -298,8 +298,8 @@ def _waterfall_layers(labels: ChartLabels) -> list[Json]:
             "color": _waterfall_colours(labels),
         },
     }
-    step_sizes = _waterfall_texts(y_axis, condition="datum.kind == 'step'", number_format="+.3~g")
-    end_levels = _waterfall_texts(y_axis, condition="datum.kind != 'step'", number_format=".4~g")
+    step_sizes = _waterfall_numbers(y_axis, condition="datum.kind == 'step'", number_format="+.3~g")
+    end_levels = _waterfall_numbers(y_axis, condition="datum.kind != 'step'", number_format=".4~g")
     return [bars, step_sizes, end_levels]
 
 
@@ -317,8 +317,8 @@ def _waterfall_colours(labels: ChartLabels) -> Json:
     }
 
 
-def _waterfall_texts(y_axis: Json, *, condition: str, number_format: str) -> Json:
-    """Return a layer that writes a number to the right of each bar that meets a condition."""
+def _waterfall_numbers(y_axis: Json, *, condition: str, number_format: str) -> Json:
+    """Return a layer with a number to the right of each bar that satisfies a condition."""
     return {
         "transform": [{"filter": condition}],
         "mark": {"type": "text", "align": "left", "dx": 4},
@@ -331,12 +331,12 @@ def _waterfall_texts(y_axis: Json, *, condition: str, number_format: str) -> Jso
 
 
 def dependence_chart(dependence: Dependence) -> Json:
-    """Return a line chart of how the prediction changes as one column takes other values.
+    """Return a line chart of the predictions by the value of one column.
 
-    A thick line shows the mean over all rows, thin lines show single rows.
+    A thick line shows the mean over all rows, and thin lines show single rows.
     """
     is_date = dependence.kind is ColumnKind.DATE
-    column_values = short_moments(dependence.grid) if is_date else dependence.grid
+    column_values = shorten_timestamps(dependence.grid) if is_date else dependence.grid
 
     mean_points = [{"value": value, "mean": mean} for value, mean in zip(column_values, dependence.mean, strict=True)]
     curve_points = []
@@ -357,7 +357,7 @@ def _dependence_spec(
 ) -> Json:
     """Return the Vega-Lite specification of a line chart with a thick line for the mean and thin ones for single rows.
 
-    Points of the mean are `{value, mean}`, those of the single rows `{value, level, row}`.
+    The points of the mean are `{value, mean}`, and the points of single rows are `{value, level, row}`.
     """
     y_axis = quantitative("level", labels["mean_prediction"], scale={"zero": False})
     thin_lines = {
@@ -376,17 +376,17 @@ def _dependence_spec(
 
 
 def _value_axis(dependence: Dependence) -> Json:
-    """Return the axis of a column's values: continuous for numbers, otherwise one place per value."""
+    """Return the axis for the values of a column, which is continuous for numbers and discrete otherwise."""
     title = shortened(dependence.column)
     if dependence.kind is ColumnKind.NUMBER:
         return quantitative("value", title, scale={"zero": False}, axis={"tickCount": 6})
     return nominal("value", title, axis={"labelAngle": -35, "labelLimit": 120})
 
 
-def short_moments(moments: Sequence[str]) -> list[str]:
-    """Cut ISO 8601 moments to the day, the minute or the second, whichever is the first to tell them apart."""
+def shorten_timestamps(timestamps: Sequence[str]) -> list[str]:
+    """Truncate ISO 8601 timestamps to the day, minute or second, to the shortest form that keeps them distinct."""
     for length in (len("2020-01-09"), len("2020-01-09T00:00"), len("2020-01-09T00:00:00")):
-        shortened_moments = [moment[:length].replace("T", " ") for moment in moments]
-        if len(set(shortened_moments)) == len(set(moments)):
-            return shortened_moments
-    return list(moments)
+        shortened_timestamps = [timestamp[:length].replace("T", " ") for timestamp in timestamps]
+        if len(set(shortened_timestamps)) == len(set(timestamps)):
+            return shortened_timestamps
+    return list(timestamps)

@@ -1,4 +1,4 @@
-"""Rendering of Vega-Lite specifications as pictures, without a browser and without the network."""
+"""Rendering of Vega-Lite specifications without a browser and without network access."""
 
 import vl_convert
 
@@ -8,10 +8,10 @@ _VERSION = "v6.4"
 
 
 def render_svg(spec: Json) -> str:
-    """Return the chart as SVG text; a specification cannot make the renderer load anything."""
+    """Render a chart as SVG. The specification cannot make the renderer load external resources."""
     return str(vl_convert.vegalite_to_svg(spec, vl_version=_VERSION, allowed_base_urls=[]))
 
 
 def render_png(spec: Json, *, scale: float = 2.0) -> bytes:
-    """Return the chart as PNG bytes, with `scale` pixels per unit."""
+    """Render a chart as PNG, with `scale` pixels per unit."""
     return bytes(vl_convert.vegalite_to_png(spec, vl_version=_VERSION, allowed_base_urls=[], scale=scale))

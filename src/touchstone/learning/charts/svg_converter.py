@@ -1,4 +1,4 @@
-"""Conversion of SVG to PNG in a confined process, so that a picture can harm nothing else."""
+"""Conversion of SVG to PNG in a confined process, which protects the service from malicious images."""
 
 import asyncio
 import resource
@@ -14,20 +14,20 @@ LIMITS: Final = ProcessLimits(memory_bytes=resource.RLIM_INFINITY, cpu_seconds=2
 
 
 class ConversionError(Exception):
-    """An SVG picture could not be converted, or not within the limits."""
+    """An SVG image that cannot be converted within the limits."""
 
 
 class SvgConverter:
-    """Converts pictures for one service, at most two at a time."""
+    """A converter for SVG images that runs at most `MAX_RUNNING` conversions at a time."""
 
     def __init__(self) -> None:
         self._slots = asyncio.Semaphore(MAX_RUNNING)
 
     async def to_png(self, svg: str) -> bytes:
-        """Return an SVG picture as PNG, with two pixels per unit.
+        """Convert an SVG image to PNG, with two pixels per unit.
 
         Raises:
-            ConversionError: The picture is malformed, or the conversion takes too much time.
+            ConversionError: if the image is malformed, or if the conversion takes too long.
         """
         async with self._slots:
             limits = msgspec.json.encode(LIMITS).decode()

@@ -1,4 +1,4 @@
-"""The confined process of `svg_converter`, which converts one picture."""
+"""The confined process of `svg_converter`, which converts one image."""
 
 import sys
 from typing import Final
@@ -12,7 +12,7 @@ SCALE: Final = 2.0
 
 
 def main() -> None:
-    """Limit this process, read SVG from standard input, and write it to standard output as PNG."""
+    """Limit this process, read SVG from standard input, and write PNG to standard output."""
     limit_this_process(msgspec.json.decode(sys.argv[1], type=ProcessLimits))
 
     svg = sys.stdin.buffer.read().decode()

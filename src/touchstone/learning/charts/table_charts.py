@@ -19,14 +19,14 @@ from touchstone.learning.target import Floats
 from touchstone.learning.task_interface import Json
 
 MAX_COLUMNS: Final = 25
-MIN_WRITTEN_ASSOCIATION: Final = 0.3  # Weaker associations are shown by their shade only.
+MIN_LABELLED_ASSOCIATION: Final = 0.3  # Weaker associations are only shown by their shade.
 MATRIX_CELL_SIDE: Final = 30
 MIN_MATRIX_SIDE: Final = 160
 MAX_MATRIX_SIDE: Final = 560
 
 
 def balance_chart(name: str, bars: Sequence[tuple[str, int]]) -> Json:
-    """Return a bar chart of the rows of a column by value or by range; `bars` are pairs of a label and its rows."""
+    """Return a bar chart of the number of rows by value or range. `bars` holds pairs of label and count."""
     values = [{"value": shortened(label), "rows": rows} for label, rows in bars]
     return bilingual_chart("target_balance", lambda labels: _balance_spec(values, labels), name=name)
 
@@ -45,9 +45,9 @@ def _balance_spec(values: Sequence[Json], labels: ChartLabels) -> Json:
 
 
 def association_chart(names: Sequence[str], strengths: Floats) -> Json:
-    """Return a heat map of the associations between columns; strong ones are also written as numbers.
+    """Return a heat map of the associations between columns, with numbers in the cells of strong ones.
 
-    `strengths` is a square matrix whose first rows and columns belong to the named columns, in the same order.
+    `strengths` is a square matrix. Its first rows and columns correspond to the named columns, in the same order.
     """
     short_names = [shortened(name) for name in names]
     cells = [
@@ -62,10 +62,10 @@ def association_chart(names: Sequence[str], strengths: Floats) -> Json:
 def _association_spec(cells: Sequence[Json], names: Sequence[str], labels: ChartLabels) -> Json:
     """Return the Vega-Lite specification of a square heat map, with the names along both axes.
 
-    `cells` holds the strength of association of every pair of names, as `{a, b, strength}`.
+    `cells` holds the strength of the association for every pair of names, as `{a, b, strength}`.
     """
-    wanted_side = MATRIX_CELL_SIDE * len(names)
-    side = min(MAX_MATRIX_SIDE, max(MIN_MATRIX_SIDE, wanted_side))
+    preferred_side = MATRIX_CELL_SIDE * len(names)
+    side = min(MAX_MATRIX_SIDE, max(MIN_MATRIX_SIDE, preferred_side))
     return {
         "data": {"values": cells},
         "encoding": {
@@ -79,7 +79,7 @@ def _association_spec(cells: Sequence[Json], names: Sequence[str], labels: Chart
 
 
 def _association_shades(labels: ChartLabels) -> Json:
-    """Return the layer of a heat map that shades each cell by the strength of its association."""
+    """Return the layer of a heat map that shades each cell by the strength of the association."""
     shade = {
         "field": "strength",
         "type": "quantitative",
@@ -90,19 +90,19 @@ def _association_shades(labels: ChartLabels) -> Json:
 
 
 def _association_numbers() -> Json:
-    """Return the layer of a heat map that writes strong associations into their cells, in a legible colour."""
+    """Return the layer of a heat map with the numbers of strong associations, in a legible colour."""
     ink = {"condition": {"test": f"datum.strength > {DARK_FROM}", "value": "white"}, "value": "black"}
     return {
         "mark": {"type": "text", "fontSize": 9},
         "encoding": {"text": {"field": "strength", "format": ".1f"}, "color": ink},
-        "transform": [{"filter": f"datum.strength >= {MIN_WRITTEN_ASSOCIATION}"}],
+        "transform": [{"filter": f"datum.strength >= {MIN_LABELLED_ASSOCIATION}"}],
     }
 
 
 def missing_chart(columns: Sequence[Json]) -> Json:
-    """Return a bar chart of the percentage of missing cells of the columns that have some, the emptiest first.
+    """Return a bar chart of the percentage of missing cells per column, the emptiest column first.
 
-    `columns` are the entries of a table's profile.
+    Columns without missing cells are left out. `columns` holds the entries of the table profile.
     """
     incomplete_columns = [column for column in columns if column["missing_percentage"] > 0]
     emptiest_first = sorted(incomplete_columns, key=itemgetter("missing_percentage"), reverse=True)

@@ -1,1 +1,1 @@
-"""Fairness: how well a model treats the groups of sensitive columns, and how unequal treatment is mitigated."""
+"""Fairness of a model towards the groups of sensitive columns, and the mitigation of unequal treatment."""

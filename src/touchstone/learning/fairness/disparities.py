@@ -1,4 +1,4 @@
-"""Gaps between groups: how much a metric differs, and whether chance could explain it."""
+"""Gaps of a metric between groups, and whether chance could explain them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ from typing import Final
 from touchstone.learning.fairness.estimates import CONFIDENCE, Estimate, difference_interval
 from touchstone.learning.task_interface import Json
 
-MIN_ROWS: Final = 5  # A rate among fewer rows says too little to be compared.
+MIN_ROWS: Final = 5  # Rates with fewer rows are too uncertain for a comparison.
 
-GroupName = str | None  # None is the group of the rows that have no value.
+GroupName = str | None  # None is the group of the rows without a value.
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Two groups that differ in one metric; `is_certain` says whether they differ by more than chance explains."""
+    """Two groups that differ in one metric. The gap is certain if chance does not explain it."""
 
     lowest: GroupName
     highest: GroupName
@@ -30,17 +30,17 @@ class Gap:
 
     @property
     def ratio(self) -> float | None:
-        """The lower value divided by the higher one; None for values that may be negative, such as mean errors."""
+        """The lower value divided by the higher one, or None if a value is negative or both are 0."""
         if self.low_value < 0 or self.high_value <= 0:
             return None
         return self.low_value / self.high_value
 
 
 def widest_gap(estimates: Mapping[GroupName, Estimate]) -> Gap | None:
-    """Return the gap between the two groups that differ most; None unless there are two groups to compare.
+    """Return the gap between the two groups that differ most, or None if there are fewer than two groups.
 
-    If some groups differ by more than chance explains, only these count. Among many groups some always differ, so
-    each pair is compared at a level of confidence that holds for all pairs together (Bonferroni).
+    Certain gaps take precedence over gaps that chance may explain. The level of confidence is corrected for the number
+    of pairs (Bonferroni), because some of many groups always differ by chance.
     """
     comparable = {
         name: estimate
@@ -58,7 +58,7 @@ def widest_gap(estimates: Mapping[GroupName, Estimate]) -> Gap | None:
 
 
 def _gap(first: GroupName, second: GroupName, estimates: Mapping[GroupName, Estimate], confidence: float) -> Gap:
-    """Compare two groups, whose estimates are defined."""
+    """Compare two groups with defined estimates."""
     first_value, second_value = estimates[first].value, estimates[second].value
     assert first_value is not None
     assert second_value is not None
@@ -75,7 +75,7 @@ def _gap(first: GroupName, second: GroupName, estimates: Mapping[GroupName, Esti
 
 
 def gap_to_json(gap: Gap | None) -> Json:
-    """Return a gap as `{difference, ratio, certain, lowest, highest}`, where the last two are names of groups."""
+    """Return a gap as `{difference, ratio, certain, lowest, highest}`. The last two are the names of groups."""
     if gap is None:
         return {"difference": None, "ratio": None, "certain": False, "lowest": None, "highest": None}
 

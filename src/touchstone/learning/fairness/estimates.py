@@ -1,7 +1,7 @@
-"""Estimated shares and means with their confidence intervals, and the comparison of two of them.
+"""Shares and means with confidence intervals, and the confidence interval of their difference.
 
-Shares carry Wilson's score interval (Wilson 1927), which is reliable for few rows too, and means carry Student's t
-interval. The interval of a difference is recovered from the intervals of both estimates (Newcombe 1998; Zou and Donner
+Shares have Wilson's score interval (Wilson 1927), which is reliable even for few rows, and means have Student's t
+interval. The interval of a difference is derived from the intervals of both estimates (Newcombe 1998; Zou and Donner
 2008).
 """
 
@@ -28,30 +28,30 @@ class Interval:
 
 
 class Estimate(Protocol):
-    """An estimated number; `value` is None if there are no rows to estimate it from."""
+    """An estimate with a confidence interval. The value is None if there are no rows."""
 
     @property
     def value(self) -> float | None:
-        """The best guess."""
+        """The point estimate."""
 
     @property
     def rows(self) -> int:
-        """The number of rows that it was computed from."""
+        """The number of rows used for the estimate."""
 
     def interval(self, confidence: float) -> Interval:
-        """Return the interval that contains the true number with this confidence; `value` must not be None."""
+        """Return the interval for the given level of confidence. The value must not be None."""
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How many of some rows are hits."""
+    """The share of hits among rows."""
 
     hits: int
     rows: int
 
     @classmethod
     def count(cls, is_hit: Mask, *, among: Mask) -> "Share":
-        """Count the hits among some rows."""
+        """Count the hits among the rows of the mask `among`."""
         return cls(hits=int((is_hit & among).sum()), rows=int(among.sum()))
 
     @property
@@ -66,15 +66,15 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """The mean of some values, with its standard error, which is NaN for a single value."""
+    """The mean of values, with its standard error, which is NaN for a single value."""
 
     value: float | None
     standard_error: float
     rows: int
 
     @classmethod
-    def of(cls, values: npt.NDArray[Any]) -> "Mean":
-        """Compute the mean of some values, and how uncertain it is."""
+    def from_values(cls, values: npt.NDArray[Any]) -> "Mean":
+        """Compute the mean of the given values and its standard error."""
         rows = len(values)
         if rows == 0:
             return cls(None, math.nan, 0)
@@ -83,7 +83,7 @@ class Mean:
         return cls(float(values.mean()), standard_deviation / math.sqrt(rows), rows)
 
     def interval(self, confidence: float) -> Interval:
-        """Return Student's t interval; nothing is known about the uncertainty of a single value."""
+        """Return Student's t interval, which is unbounded for a single value."""
         assert self.value is not None
         if self.rows < 2:
             return Interval(-math.inf, math.inf)
@@ -94,21 +94,21 @@ class Mean:
 
 
 def wilson_interval(share: float, rows: int, confidence: float = CONFIDENCE) -> Interval:
-    """Return Wilson's score interval of a share that was observed on a number of rows."""
+    """Return Wilson's score interval of a share observed on the given number of rows."""
     z_score = float(norm.ppf((1 + confidence) / 2))
     z_squared = z_score**2
     denominator = 1 + z_squared / rows
 
     centre = (share + z_squared / (2 * rows)) / denominator
     half_width = z_score * math.sqrt(share * (1 - share) / rows + z_squared / (4 * rows**2)) / denominator
-    # At both ends the interval closes exactly, which floating-point numbers miss by a hair.
+    # The interval of an extreme share ends exactly at 0 or 1, without rounding errors.
     low = 0.0 if share == 0 else max(0.0, centre - half_width)
     high = 1.0 if share == 1 else min(1.0, centre + half_width)
     return Interval(low, high)
 
 
 def difference_interval(higher: Estimate, lower: Estimate, confidence: float = CONFIDENCE) -> Interval:
-    """Return the interval of the difference between two independent estimates, neither of which is undefined."""
+    """Return the confidence interval of the difference between two independent, defined estimates."""
     assert higher.value is not None
     assert lower.value is not None
     difference = higher.value - lower.value
@@ -123,7 +123,7 @@ def difference_interval(higher: Estimate, lower: Estimate, confidence: float = C
 def estimate_to_json(estimate: Estimate) -> Json:
     """Return an estimate with its 95 % confidence interval, as `{value, low, high, rows}`.
 
-    What is not known is None: everything without rows, and the interval of a mean of a single row.
+    Undefined members are None: the value and the interval if there are no rows, or the interval of a single value.
     """
     if estimate.value is None:
         return {"value": None, "low": None, "high": None, "rows": 0}

@@ -1,4 +1,4 @@
-"""Metrics for each group of people, because an average hides the groups that a model fails."""
+"""Metrics by group of people. An average over all groups would hide groups with poor predictions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,13 +28,13 @@ Estimates = Mapping[str, Estimate]  # By the name of the metric.
 
 @dataclass(frozen=True, slots=True)
 class MeasuredGroup:
-    """How good predictions are for one group of people.
+    """The metrics of one group of people.
 
     Attributes:
-        name: the name of the group; None for the rows that have no value in the sensitive column.
-        rows: the number of its rows.
-        estimates: its metrics.
-        estimates_by_class: the rates of each class, if there are more than two.
+        name: the name of the group, or None for the rows without a value in the sensitive column.
+        rows: the number of rows.
+        estimates: the metrics by name.
+        estimates_by_class: the rates by class if there are more than two classes.
     """
 
     name: GroupName
@@ -50,34 +50,39 @@ class MeasuredGroup:
 
 @dataclass(frozen=True, slots=True)
 class GroupMeasurer:
-    """Measures predictions for groups of people.
+    """Measures predictions by group of people.
 
-    `classes` are the names of the predicted classes by their codes. Of two classes, the second is the positive one.
+    `classes` lists the names of the classes in the order of their codes. If there are two, the second is positive.
     """
 
     predictions: Predictions
     classes: Sequence[Any] = ()
 
     def measure(self, frame: pd.DataFrame, columns: Sequence[SensitiveColumn]) -> list[Json]:
-        """Return the metrics by group of each sensitive column and, if there are several, of their intersection.
+        """Return the metrics by group for each sensitive column and for the intersection of several columns.
 
-        `frame` holds the sensitive columns of the predicted rows, in the order of the predictions. Each entry is
-        `{column, columns, groups: [{group, rows, too_small, metrics}], gaps}`; with more than two classes, the groups
-        also have `classes`, and the entry has `class_gaps`. The group None has no value in the column.
+        Args:
+            frame: the sensitive columns of the predicted rows, in the order of the predictions.
+            columns: the sensitive columns with their groups.
+
+        Returns:
+            An entry `{column, columns, groups: [{group, rows, too_small, metrics}], gaps}` per column. With more than
+            two classes, the groups also have `classes`, and the entry has `class_gaps`. The group None contains the
+            rows without a value.
         """
-        labels_of_columns = [column.assign(frame[column.name]) for column in columns]
+        labels_by_column = [column.assign(frame[column.name]) for column in columns]
         entries = [
             self._entry([column.name], labels, column.groups)
-            for column, labels in zip(columns, labels_of_columns, strict=True)
+            for column, labels in zip(columns, labels_by_column, strict=True)
         ]
 
         if len(columns) > 1:
-            intersections = merge_small_groups(intersect_labels(labels_of_columns))
+            intersections = merge_small_groups(intersect_labels(labels_by_column))
             entries.append(self._entry([column.name for column in columns], intersections, ()))
         return entries
 
     def _entry(self, columns: Sequence[str], labels: Labels, defined_names: Sequence[str]) -> Json:
-        """Return the metrics of every group that occurs, and the gaps between those that are large enough."""
+        """Return the metrics of every group that occurs, and the gaps between the groups that are large enough."""
         names = _sorted_names(labels, defined_names)
         groups = [self._measure_group(name, _is_member(labels, name)) for name in names]
         entry: Json = {
@@ -110,14 +115,14 @@ class GroupMeasurer:
 
 
 def _is_member(labels: Labels, name: GroupName) -> Mask:
-    """Return which rows belong to a group; the group None contains the rows that have no value."""
+    """Return a mask of the members of a group. The group None contains the rows without a value."""
     return np.asarray(pd.isna(labels) if name is None else labels == name, dtype=np.bool_)
 
 
 def _sorted_names(labels: Labels, defined_names: Sequence[str]) -> list[GroupName]:
-    """Return the groups that occur: first in the order of their definition, then by name.
+    """Return the names of the groups that occur, first in the order of their definition, then by name.
 
-    The rows that share the name of all other groups come late, and those without a value come last.
+    The group of all other values comes last but one, and the group of the rows without a value comes last.
     """
     occurring = set(labels)
     defined = [name for name in defined_names if name in occurring]
@@ -127,12 +132,12 @@ def _sorted_names(labels: Labels, defined_names: Sequence[str]) -> list[GroupNam
 
 
 def _class_rates(predictions: Predictions, code: int) -> Estimates:
-    """Return the usual rates of fairness for one class; rows for which it is predicted are selected."""
+    """Return the common fairness rates for one class. A row is selected if the class is predicted for it."""
     is_selected = predictions.predicted == code
     is_positive = predictions.truth == code
-    every_row = np.ones(len(is_selected), dtype=np.bool_)
+    all_rows = np.ones(len(is_selected), dtype=np.bool_)
     return {
-        "selection_rate": Share.count(is_selected, among=every_row),
+        "selection_rate": Share.count(is_selected, among=all_rows),
         "true_positive_rate": Share.count(is_selected, among=is_positive),
         "false_positive_rate": Share.count(is_selected, among=~is_positive),
         "positive_predictive_value": Share.count(is_positive, among=is_selected),
@@ -142,7 +147,7 @@ def _class_rates(predictions: Predictions, code: int) -> Estimates:
 def _regression_estimates(predictions: Predictions) -> Estimates:
     """Return the mean absolute error and the mean signed error."""
     errors = predictions.predicted - predictions.truth
-    return {"mae": Mean.of(np.abs(errors)), "mean_error": Mean.of(errors)}
+    return {"mae": Mean.from_values(np.abs(errors)), "mean_error": Mean.from_values(errors)}
 
 
 def _group_to_json(group: MeasuredGroup) -> Json:
@@ -164,12 +169,12 @@ def _estimates_to_json(estimates: Estimates) -> Json:
 
 
 def _gap(estimates: Mapping[GroupName, Estimate]) -> Json:
-    """Return the gap between the groups that differ most in one metric."""
+    """Return the gap between the groups that differ most in one metric, as JSON."""
     return gap_to_json(widest_gap(estimates))
 
 
 def _class_gaps(any_group: MeasuredGroup, large_groups: Sequence[MeasuredGroup]) -> Json:
-    """Return the gaps between groups for every class and every rate, as `{class: {metric: gap}}`."""
+    """Return the gaps between groups for every class and rate, as `{class: {metric: gap}}`."""
     gaps: Json = {}
     for class_name, rates in any_group.estimates_by_class.items():
         gaps[class_name] = {}

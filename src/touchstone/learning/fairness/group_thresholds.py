@@ -1,7 +1,7 @@
-"""A threshold for each group of people, so that all groups are selected at the same rate.
+"""Decision thresholds by group of people, chosen so that all groups have the same selection rate.
 
-This reaches demographic parity as in Hardt, Price and Srebro (2016). Unlike theirs, and unlike fairlearn's
-`ThresholdOptimizer`, it does not toss coins between two thresholds: the same row is always decided in the same way.
+This achieves demographic parity as in Hardt, Price and Srebro (2016). Unlike their method, and unlike fairlearn's
+`ThresholdOptimizer`, it does not choose between two thresholds at random, so that decisions are deterministic.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,11 +24,11 @@ SELECTION_RATES: Final = tuple(percent / 100 for percent in range(1, 100))
 
 @dataclass(frozen=True, slots=True)
 class GroupThresholds:
-    """The probability from which on the positive class is predicted, for each group of people.
+    """The decision thresholds of the positive class by group of people.
 
     Attributes:
-        columns: the sensitive columns whose groups, or intersections of groups, have thresholds.
-        by_group: the thresholds of the groups that were large enough to choose one.
+        columns: the sensitive columns that define the groups, or the intersections of groups.
+        by_group: the threshold of each group that was large enough to choose one.
         default: the threshold of all other groups.
     """
 
@@ -48,60 +48,67 @@ class GroupThresholds:
         return (probabilities[:, POSITIVE] >= self.thresholds_of_rows(frame)).astype(np.intp)
 
     def to_record(self) -> Json:
-        """Return the thresholds as JSON, to be stored with a model."""
+        """Return the thresholds as JSON for the record of a model."""
         stored: Json = msgspec.to_builtins(self)
         return stored
 
     @classmethod
     def from_record(cls, stored: Json) -> "GroupThresholds":
-        """Return the thresholds that `to_record` has stored."""
+        """Return the thresholds stored by `to_record`."""
         return msgspec.convert(stored, cls)
 
 
 def name_groups(columns: Sequence[SensitiveColumn], frame: pd.DataFrame) -> Labels:
-    """Return the group, or the intersection of groups, that each row of a frame with sensitive columns belongs to."""
+    """Return the name of the group, or of the intersection of groups, for each row of a frame."""
     return intersect_labels([column.assign(frame[column.name]) for column in columns])
 
 
 def choose_group_thresholds(
     columns: Sequence[SensitiveColumn], frame: pd.DataFrame, predictions: Predictions, objective: Objective
 ) -> GroupThresholds:
-    """Choose thresholds by which every group is selected at the same rate, which is the rate that serves best.
+    """Choose thresholds that give every group the same selection rate, at the best rate for the objective.
 
-    `predictions` are those of a model for rows that it did not learn from, and `frame` holds the sensitive columns of
-    these rows. Of all rates, the one whose decisions serve the objective best is chosen.
+    Args:
+        columns: the sensitive columns.
+        frame: the sensitive columns of the predicted rows.
+        predictions: predictions for rows that the model has not learned from.
+        objective: the metric or cost to optimize.
     """
-    candidates = _Candidates.of(columns, frame, predictions)
+    candidates = _Candidates.from_predictions(columns, frame, predictions)
 
-    def serve_objective(rate: float) -> float:
-        """Return the value of the objective if this rate is selected, so that higher is better."""
+    def signed_objective(rate: float) -> float:
+        """Return the value of the objective at a selection rate, with its sign adjusted so that higher is better."""
         return objective.sign * objective.measure(candidates.decide(rate))
 
-    best_rate = max(SELECTION_RATES, key=serve_objective)
+    best_rate = max(SELECTION_RATES, key=signed_objective)
     return candidates.thresholds(best_rate)
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidates:
-    """The thresholds of every rate, and the decisions to which they lead for some predicted rows."""
+    """The predicted rows by group, used to compute the thresholds and decisions for each selection rate."""
 
     columns: tuple[SensitiveColumn, ...]
     predictions: Predictions
     group_names: Labels
-    group_of_row: Indices  # The position of the group of each row in the names.
-    scores_by_group: tuple[Floats, ...]  # The scores of the rows of each group, from the highest down.
+    group_of_row: Indices  # The position of each row's group in `group_names`.
+    scores_by_group: tuple[Floats, ...]  # The scores of each group in descending order.
     all_scores: Floats
 
     @classmethod
-    def of(cls, columns: Sequence[SensitiveColumn], frame: pd.DataFrame, predictions: Predictions) -> "_Candidates":
-        """Sort the scores of each group."""
+    def from_predictions(
+        cls, columns: Sequence[SensitiveColumn], frame: pd.DataFrame, predictions: Predictions
+    ) -> "_Candidates":
+        """Divide the predicted rows into groups, and sort the scores of each group."""
         group_names, group_of_row = np.unique(name_groups(columns, frame), return_inverse=True)
         scores = predictions.probabilities[:, POSITIVE]
-        scores_by_group = [_descending(scores[group_of_row == code]) for code in range(len(group_names))]
-        return cls(tuple(columns), predictions, group_names, group_of_row, tuple(scores_by_group), _descending(scores))
+        scores_by_group = [_sort_descending(scores[group_of_row == code]) for code in range(len(group_names))]
+        return cls(
+            tuple(columns), predictions, group_names, group_of_row, tuple(scores_by_group), _sort_descending(scores)
+        )
 
     def thresholds(self, rate: float) -> GroupThresholds:
-        """Return the thresholds by which about this share of each group is selected."""
+        """Return the thresholds that select about the given share of each group."""
         large_groups = {
             str(name): scores
             for name, scores in zip(self.group_names, self.scores_by_group, strict=True)
@@ -109,27 +116,27 @@ class _Candidates:
         }
         return GroupThresholds(
             columns=self.columns,
-            by_group={name: threshold_of_rate(scores, rate) for name, scores in large_groups.items()},
-            default=threshold_of_rate(self.all_scores, rate),
+            by_group={name: threshold_for_rate(scores, rate) for name, scores in large_groups.items()},
+            default=threshold_for_rate(self.all_scores, rate),
         )
 
     def decide(self, rate: float) -> Predictions:
-        """Return the predictions by which about this share of each group is selected."""
+        """Return the predictions that select about the given share of each group."""
         thresholds = self.thresholds(rate)
         threshold_of_group = np.array([thresholds.by_group.get(name, thresholds.default) for name in self.group_names])
         is_selected = self.predictions.probabilities[:, POSITIVE] >= threshold_of_group[self.group_of_row]
         return self.predictions.decided_by(is_selected.astype(np.intp))
 
 
-def _descending(scores: Floats) -> Floats:
-    """Return scores from the highest down."""
+def _sort_descending(scores: Floats) -> Floats:
+    """Return the scores in descending order."""
     return np.sort(scores)[::-1]
 
 
-def threshold_of_rate(descending_scores: Floats, rate: float) -> float:
-    """Return the threshold from which on about this share of the rows is selected, and at least one row.
+def threshold_for_rate(descending_scores: Floats, rate: float) -> float:
+    """Return the threshold that selects about the given share of the rows, and at least one row.
 
-    It lies in the middle between the lowest score that is selected and the highest that is not.
+    It lies in the middle between the lowest selected score and the highest score below it.
     """
     selected_rows = max(1, round(rate * len(descending_scores)))
     lowest_selected = float(descending_scores[selected_rows - 1])

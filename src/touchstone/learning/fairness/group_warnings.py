@@ -1,4 +1,4 @@
-"""Warnings about the groups of sensitive columns: unequal treatment, and groups that are too small to judge."""
+"""Warnings about unequal treatment of groups, and about groups that are too small to judge."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from touchstone.learning.task_interface import Json
 from touchstone.messages.fairness import FAIRNESS
 from touchstone.messages.labels import GROUP_METRIC_LABELS, MISSING_VALUE
 
-FOUR_FIFTHS: Final = 0.8  # The rule of the American agencies against discrimination at work (1978).
+FOUR_FIFTHS: Final = 0.8  # The four-fifths rule of the US agencies for equal employment (1978).
 RATIO_METRICS: Final = ("selection_rate", "true_positive_rate", "positive_predictive_value")
 MAX_NAMED_GAPS: Final = 5
 
@@ -21,16 +21,16 @@ class NamedGap:
     metric: str
     class_name: str | None
     gap: Json
-    values: Mapping[str | None, float]  # The metric of each group.
+    values: Mapping[str | None, float]  # The metric by group.
 
     @property
     def is_certain(self) -> bool:
-        """Whether chance does not explain the gap."""
+        """Whether the gap is larger than chance explains."""
         return bool(self.gap["certain"])
 
     @property
     def is_below_four_fifths(self) -> bool:
-        """Whether the lower rate is less than four fifths of the higher one, where such a ratio makes sense."""
+        """Whether the metric is a rate, and the lower one is less than four fifths of the higher one."""
         ratio = self.gap["ratio"]
         return self.metric in RATIO_METRICS and ratio is not None and ratio < FOUR_FIFTHS
 
@@ -48,10 +48,10 @@ class NamedGap:
 
 
 def group_warnings(entry: Json) -> Iterator[Json]:
-    """Yield the warnings about the groups of one sensitive column, or of an intersection of several.
+    """Yield the warnings about the groups of one sensitive column or of an intersection.
 
-    `entry` is the column's entry in the metrics by group. Each gap is mentioned once: as a ratio below four fifths if
-    it is one, and otherwise as a gap.
+    `entry` is the entry of the column in the metrics by group. Each gap is mentioned once, either as a ratio below
+    four fifths or as a gap.
     """
     small_groups = [group for group in entry["groups"] if group["too_small"]]
     if small_groups:
@@ -85,10 +85,10 @@ def _named_gaps(entry: Json) -> Iterator[NamedGap]:
 
 
 def _gaps_warning(code: str, column: str, gaps: Sequence[NamedGap]) -> Json:
-    """Return a warning that describes the widest of some gaps; its facts hold them as numbers."""
+    """Return a warning about the widest of the given gaps, with the numbers in its facts."""
     widest_first = sorted(gaps, key=lambda gap: -gap.gap["difference"])
     named_gaps = widest_first[:MAX_NAMED_GAPS]
-    descriptions = [_describe(gap) for gap in named_gaps]
+    descriptions = [_describe_gap(gap) for gap in named_gaps]
     return {
         "code": code,
         "text": localize(FAIRNESS[code], name=column, gaps=descriptions),
@@ -96,8 +96,8 @@ def _gaps_warning(code: str, column: str, gaps: Sequence[NamedGap]) -> Json:
     }
 
 
-def _describe(gap: NamedGap) -> LocalizedText:
-    """Return the metric, and its values in the two groups that differ most."""
+def _describe_gap(gap: NamedGap) -> LocalizedText:
+    """Describe a gap by its metric and its values in the two groups that differ most."""
     facts = gap.facts()
     label = localize(GROUP_METRIC_LABELS[gap.metric])
     if gap.class_name is not None:
@@ -113,7 +113,7 @@ def _describe(gap: NamedGap) -> LocalizedText:
 
 
 def _small_groups_warning(column: str, groups: Sequence[Json]) -> Json:
-    """Return the warning about small groups; its text names them in each language, its facts in English."""
+    """Return the warning about small groups. Its facts name the groups in English."""
     names = [localize(FAIRNESS["group_size"], name=_group_name(group["group"]), rows=group["rows"]) for group in groups]
     return {
         "code": "small_groups",
@@ -123,5 +123,5 @@ def _small_groups_warning(column: str, groups: Sequence[Json]) -> Json:
 
 
 def _group_name(name: str | None) -> LocalizedText:
-    """Return the name of a group; the group of the rows without a value has one in each language."""
+    """Return the name of a group in each language. The group None consists of the rows without a value."""
     return localize(MISSING_VALUE) if name is None else dict.fromkeys(LOCALES, name)

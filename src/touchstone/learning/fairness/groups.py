@@ -1,6 +1,6 @@
-"""The groups of people that sensitive columns distinguish.
+"""The groups of people defined by sensitive columns.
 
-The groups are defined once for a table, and later rows are assigned to them in the same way.
+The groups are defined once for a table, and new rows are assigned to the same groups.
 """
 
 from collections.abc import Sequence
@@ -15,11 +15,11 @@ from pandas.api.types import is_float_dtype
 from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema
 from touchstone.learning.target import Floats
 
-MAX_GROUPS: Final = 12  # The largest groups are compared one by one; the others are counted together.
+MAX_GROUPS: Final = 12  # The largest groups are compared separately, and all others are combined.
 NUMBER_RANGES: Final = 4
-MAX_SINGLE_NUMBERS: Final = 6  # Up to this many different numbers are groups of their own; more are cut into ranges.
+MAX_SINGLE_NUMBERS: Final = 6  # Up to this many distinct numbers form separate groups; more are divided into ranges.
 OTHER_GROUPS: Final = "…"
-NO_VALUE: Final = "–"  # Stands for a missing value in the name of an intersection.
+NO_VALUE: Final = "–"  # Replaces a missing value in the name of an intersection.
 RANGE_SEPARATOR: Final = " – "
 INTERSECTION: Final = " × "
 
@@ -28,13 +28,13 @@ Labels = npt.NDArray[Any]  # The name of the group of each row, or None.
 
 @dataclass(frozen=True, slots=True)
 class SensitiveColumn:
-    """A sensitive column, and the groups that its values belong to.
+    """A sensitive column with the groups of its values.
 
     Attributes:
-        schema: how the cells of the column are read.
-        groups: the names of the groups, in the order in which readers expect them, without the group of rows that have
-            no value. Dates have none: their groups are years, which later rows may add to.
-        borders: for numbers that are divided into ranges, the lowest number of every range but the first.
+        schema: the schema of the column.
+        groups: the names of the groups in their natural order, without the group of missing values. A column of dates
+            has none, because its groups are years, and new rows may have new years.
+        borders: the lowest number of every range except the first, if numbers are divided into ranges.
     """
 
     schema: ColumnSchema
@@ -47,19 +47,19 @@ class SensitiveColumn:
         return self.schema.name
 
     def assign(self, cells: "pd.Series[Any]") -> Labels:
-        """Return the group of each cell; that of a missing value is None."""
+        """Return the name of the group of each cell, or None for a missing value."""
         if self.schema.kind is ColumnKind.DATE:
             years = [None if pd.isna(cell) else str(cell.year) for cell in cells]
             return np.array(years, dtype=object)
         if is_float_dtype(cells):
             return self._assign_numbers(cells.to_numpy())
 
-        label_by_word: dict[Any, str | None] = {group: group for group in self.groups}
-        label_by_word[MISSING] = None
-        return np.array([label_by_word.get(cell, OTHER_GROUPS) for cell in cells], dtype=object)
+        label_by_value: dict[Any, str | None] = {group: group for group in self.groups}
+        label_by_value[MISSING] = None
+        return np.array([label_by_value.get(cell, OTHER_GROUPS) for cell in cells], dtype=object)
 
     def _assign_numbers(self, numbers: Floats) -> Labels:
-        """Return the range of each number or, if the numbers are not divided into ranges, the number as a text."""
+        """Return the name of the range of each number, or the number itself if there are no ranges."""
         has_ranges = len(self.groups) == len(self.borders) + 1
         if has_ranges:
             range_of_row = np.searchsorted(np.array(self.borders), numbers, side="right")
@@ -72,9 +72,9 @@ class SensitiveColumn:
 
 
 def define_groups(schema: ColumnSchema, cells: "pd.Series[Any]") -> SensitiveColumn:
-    """Divide the values of a sensitive column into groups, by which the quality of a model is compared.
+    """Divide the values of a sensitive column into groups.
 
-    Dates are grouped by year and numbers by range. Each of the most frequent categories is a group, and all others
+    Dates are grouped by year and numbers by range. Each of the most frequent categories forms a group, and all others
     share one.
     """
     if schema.kind is ColumnKind.DATE:
@@ -89,18 +89,18 @@ def define_groups(schema: ColumnSchema, cells: "pd.Series[Any]") -> SensitiveCol
 
 
 def _define_ranges(schema: ColumnSchema, numbers: Floats) -> SensitiveColumn:
-    """Divide numbers into four ranges that hold about as many rows each.
+    """Divide numbers into four ranges with similar numbers of rows.
 
-    A range is named after the lowest and the highest number that occur in it. A column with only a few different
-    numbers is not divided into ranges; each number is then a group of its own.
+    A range is named after the lowest and the highest number in it. If there are only a few distinct numbers, each one
+    forms a separate group.
     """
-    known_numbers = numbers[~np.isnan(numbers)]
-    distinct_numbers = np.unique(known_numbers)
+    present_numbers = numbers[~np.isnan(numbers)]
+    distinct_numbers = np.unique(present_numbers)
     if len(distinct_numbers) <= MAX_SINGLE_NUMBERS:
         return SensitiveColumn(schema, groups=tuple(f"{number:g}" for number in distinct_numbers))
 
-    # With the method "nearest" every border is a number that occurs. Equal quartiles merge into one range.
-    quartiles = np.quantile(known_numbers, np.linspace(0, 1, NUMBER_RANGES + 1), method="nearest")
+    # The method "nearest" selects numbers that occur. Equal quartiles are merged.
+    quartiles = np.quantile(present_numbers, np.linspace(0, 1, NUMBER_RANGES + 1), method="nearest")
     borders = np.unique(quartiles)[1:-1]
 
     range_of_number = np.searchsorted(borders, distinct_numbers, side="right")
@@ -112,25 +112,25 @@ def _define_ranges(schema: ColumnSchema, numbers: Floats) -> SensitiveColumn:
 
 
 def _range_name(sorted_numbers: Floats, *, integral: bool) -> str:
-    """Name a range by the lowest and the highest number that occur in it, or by its only number."""
+    """Name a range after the lowest and the highest number in it, or after its only number."""
     number_format = ".0f" if integral else ".4g"
     lowest = format(sorted_numbers[0], number_format)
     highest = format(sorted_numbers[-1], number_format)
     return lowest if lowest == highest else f"{lowest}{RANGE_SEPARATOR}{highest}"
 
 
-def intersect_labels(labels_of_columns: Sequence[Labels]) -> Labels:
-    """Return the name of the intersection of groups that each row belongs to, such as "f × 20 – 34".
+def intersect_labels(labels_by_column: Sequence[Labels]) -> Labels:
+    """Return the name of the intersection of groups for each row, such as "f × 20 – 34".
 
-    In the name of an intersection, a dash stands for a missing value.
+    A missing value is written as a dash.
     """
-    rows = zip(*labels_of_columns, strict=True)
+    rows = zip(*labels_by_column, strict=True)
     names = [INTERSECTION.join(NO_VALUE if label is None else label for label in row) for row in rows]
     return np.array(names, dtype=object)
 
 
 def merge_small_groups(labels: Labels) -> Labels:
-    """Give the same name to all groups but the largest ones, so that a table of them remains readable."""
+    """Combine all groups except the largest ones, so that a table of groups remains readable."""
     names, rows_per_name = np.unique(labels, return_counts=True)
     if len(names) <= MAX_GROUPS:
         return labels

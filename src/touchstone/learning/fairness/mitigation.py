@@ -1,7 +1,7 @@
-"""The mitigation of unequal treatment that a training may ask for.
+"""The mitigation of unequal treatment, which a training may request.
 
-`thresholds` decides with a threshold for each group, and `reweighing` learns from weighted rows. Both aim at
-predictions that do not depend on the group. The model is chosen before, as if nothing were to be mitigated.
+The method `thresholds` uses a separate decision threshold for each group, and `reweighing` learns from weighted rows.
+Both aim at predictions that do not depend on the group. The model is chosen beforehand, without mitigation.
 """
 
 from collections.abc import Sequence
@@ -27,15 +27,15 @@ from touchstone.learning.trial_fitting import encode_fold, has_single_class, pre
 
 VALIDATION_ROWS: Final = 20_000
 MIN_LEARNED_ROWS: Final = 1_000
-REWEIGHING_SHARE: Final = 0.5  # Of the time that is left when the models have been chosen.
+REWEIGHING_SHARE: Final = 0.5  # The share of the time remaining after the choice of the models.
 DEFAULT_OBJECTIVE: Final = Objective(metric="balanced_accuracy")
 
 
 def mitigate(experiment: Experiment, search: SearchResult, pool: FittingPool, budget: TimeBudget) -> SearchResult:
-    """Return the result of a search with the mitigation that the request asks for; without one, the same result.
+    """Apply the requested mitigation to the result of a search, or return it unchanged if none is requested.
 
-    The predictions before the mitigation are kept beside those after it. Fitting models again may take a part of the
-    time that is left.
+    The predictions before the mitigation are kept for comparison. Reweighing fits the models again, in a part of the
+    remaining time.
     """
     if experiment.request.mitigation is Mitigation.THRESHOLDS:
         return _decide_by_group(experiment, search)
@@ -45,21 +45,21 @@ def mitigate(experiment: Experiment, search: SearchResult, pool: FittingPool, bu
 
 
 def _decide_by_group(experiment: Experiment, search: SearchResult) -> SearchResult:
-    """Return the search with thresholds by group.
+    """Return the search result with decisions by group thresholds.
 
-    The thresholds of a fold are chosen on its validation rows. Those of the delivered model are the thresholds of its
-    fold or, after a cross-validation, chosen on the test rows of all folds, each predicted by the model of its fold.
+    The thresholds of a fold are chosen on its validation rows. The delivered model uses the thresholds of the single
+    fold. After a cross-validation, its thresholds are chosen on the predictions for the test rows of all folds.
     """
-    thresholds_of_folds = [
+    thresholds_by_fold = [
         _choose_thresholds(experiment, fold.validation_rows, fold.decisions.apply(fold.decisions.validation))
         for fold in search.folds
     ]
     folds = [
         _decide_fold(experiment, result, thresholds, fold.test)
-        for result, thresholds, fold in zip(search.folds, thresholds_of_folds, experiment.folds, strict=True)
+        for result, thresholds, fold in zip(search.folds, thresholds_by_fold, experiment.folds, strict=True)
     ]
 
-    delivered_thresholds = thresholds_of_folds[0]
+    delivered_thresholds = thresholds_by_fold[0]
     if experiment.is_cross_validated:
         uncalibrated = concatenate([fold.uncalibrated_predictions for fold in search.folds])
         rows = held_out_positions(experiment.folds)
@@ -68,13 +68,13 @@ def _decide_by_group(experiment: Experiment, search: SearchResult) -> SearchResu
 
 
 def _choose_thresholds(experiment: Experiment, positions: Indices, predictions: Predictions) -> GroupThresholds:
-    """Choose thresholds by group on some rows, by what the request asks of a threshold or else by the metric."""
+    """Choose group thresholds on the rows at `positions`."""
     frame = sensitive_frame(experiment, positions)
-    return choose_group_thresholds(sensitive_columns(experiment), frame, predictions, _objective(experiment))
+    return choose_group_thresholds(sensitive_columns(experiment), frame, predictions, _choose_objective(experiment))
 
 
-def _objective(experiment: Experiment) -> Objective:
-    """Return what thresholds are chosen by; a metric that does not depend on them would be of no use."""
+def _choose_objective(experiment: Experiment) -> Objective:
+    """Return the requested objective, or the metric of the training if it depends on thresholds."""
     requested = experiment.decision_options.objective
     if requested is not None:
         return requested
@@ -86,16 +86,16 @@ def _objective(experiment: Experiment) -> Objective:
 def _decide_fold(
     experiment: Experiment, result: FoldResult, thresholds: GroupThresholds, test_rows: Indices
 ) -> FoldResult:
-    """Return the result of a fold with its test rows decided by group."""
+    """Return the result of a fold with its test rows decided by group thresholds."""
     frame = sensitive_frame(experiment, test_rows)
     decided = result.predictions.decided_by(thresholds.decide(frame, result.predictions.probabilities))
     return replace(result, predictions=decided, unmitigated_predictions=result.predictions)
 
 
 def _reweigh(experiment: Experiment, search: SearchResult, pool: FittingPool, budget: TimeBudget) -> SearchResult:
-    """Return the search with the chosen models fitted again, on weighted rows.
+    """Return the search result with the chosen models fitted again on weighted rows.
 
-    Each fold may use an equal part of the time that is left for this.
+    The time for this is divided equally among the folds.
     """
     folds: list[FoldResult] = []
     for result, fold in zip(search.folds, experiment.folds, strict=True):
@@ -109,10 +109,11 @@ def _reweigh(experiment: Experiment, search: SearchResult, pool: FittingPool, bu
 def _reweigh_fold(
     experiment: Experiment, result: FoldResult, fold: Fold, pool: FittingPool, affordable_rows: int
 ) -> FoldResult:
-    """Return the result of a fold whose model learned from weighted rows, and how this model decides.
+    """Return the result of a fold with its model fitted again on weighted rows.
 
-    There is time to learn from `affordable_rows` in all. If these are too few for validation models, the model decides
-    as before the mitigation; if they are too few for the model itself, it learns from a random part of the rows.
+    `affordable_rows` is the total number of rows for all fits in the available time. If it is too small for validation
+    models, the decisions of the original model are used. If it is too small for the model itself, the model learns
+    from a random sample of the rows.
     """
     learned_rows = min(result.training_rows, max(MIN_LEARNED_ROWS, affordable_rows))
     learned_fold = limit_training_rows(fold, learned_rows, seed=experiment.request.seed)
@@ -127,7 +128,7 @@ def _reweigh_fold(
     if can_validate and validation_folds:
         decisions = _learn_reweighed_decisions(experiment, result, validation_folds, pool)
 
-    # The weights of the mitigation are for learning only: metrics use those of the request.
+    # The weights of the mitigation are only used for learning. Metrics use the requested weights.
     uncalibrated_predictions = predict_fold(experiment.data, model, encoded)
     return replace(
         result,
@@ -143,7 +144,7 @@ def _reweigh_fold(
 
 
 def _validation_folds(experiment: Experiment, fold: Fold) -> list[Fold]:
-    """Return the inner folds of a fold on which decisions can be learned."""
+    """Return the inner folds with several classes, so that decisions can be learned."""
     folds = inner_folds(experiment.rule, fold.train, limit=VALIDATION_ROWS)
     return [inner_fold for inner_fold in folds if not has_single_class(experiment.target, inner_fold)]
 
@@ -151,7 +152,7 @@ def _validation_folds(experiment: Experiment, fold: Fold) -> list[Fold]:
 def _learn_reweighed_decisions(
     experiment: Experiment, result: FoldResult, validation_folds: Sequence[Fold], pool: FittingPool
 ) -> LearnedDecisions:
-    """Learn how a model decides that learned from weighted rows, on rows that it did not learn from."""
+    """Learn the decisions of a reweighed model from predictions for rows that it has not learned from."""
     predictions = []
     for validation_fold in validation_folds:
         data = training_data(experiment, validation_fold.train)

@@ -1,4 +1,4 @@
-"""What the result of a training says about groups: their metrics, and the effect of a mitigation."""
+"""The metrics by group and the effect of a mitigation, as reported in the result of a training."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -14,11 +14,11 @@ from touchstone.learning.splits.folds import held_out_positions
 from touchstone.learning.task_interface import Json
 from touchstone.messages.fairness import FAIRNESS
 
-MetricsOf = Callable[[SearchResult], Json]
+MetricsFunction = Callable[[SearchResult], Json]
 
 
 def measure_groups(experiment: Experiment, search: SearchResult) -> list[Json]:
-    """Return the metrics of every group of the sensitive columns, measured on the test rows of all folds."""
+    """Return the metrics by group for the sensitive columns, measured on the test rows of all folds."""
     predictions: Sequence[Predictions] = [fold.predictions for fold in search.folds]
     frame = sensitive_frame(experiment, held_out_positions(experiment.folds))
     measurer = GroupMeasurer(concatenate(predictions), experiment.target.classes)
@@ -26,12 +26,15 @@ def measure_groups(experiment: Experiment, search: SearchResult) -> list[Json]:
 
 
 def report_mitigation(
-    experiment: Experiment, search: SearchResult, after: Json, measure_quality: MetricsOf
+    experiment: Experiment, search: SearchResult, mitigated_metrics: Json, compute_metrics: MetricsFunction
 ) -> Json | None:
-    """Return what was done against unequal treatment, with its effect; None if the request asks for nothing.
+    """Return the mitigation applied and its effect, or None if none was requested.
 
-    `after` holds the `metrics` and the `group_metrics` of the result. `measure_quality` returns the metrics of a
-    search, to say what they were before.
+    Args:
+        experiment: the training.
+        search: the result of the search after the mitigation.
+        mitigated_metrics: the `metrics` and `group_metrics` after the mitigation.
+        compute_metrics: the function used to compute the metrics before the mitigation.
     """
     method = experiment.request.mitigation
     if method is Mitigation.NONE:
@@ -42,23 +45,23 @@ def report_mitigation(
         "method": str(method),
         "columns": list(experiment.request.sensitive_features),
         "text": localize(FAIRNESS[f"mitigation_{method}"]),
-        "thresholds": _thresholds(search.group_thresholds),
+        "thresholds": _list_thresholds(search.group_thresholds),
         "before": {
-            "metrics": measure_quality(unmitigated_search),
+            "metrics": compute_metrics(unmitigated_search),
             "group_metrics": measure_groups(experiment, unmitigated_search),
         },
-        "after": after,
+        "after": mitigated_metrics,
     }
 
 
 def _without_mitigation(search: SearchResult) -> SearchResult:
-    """Return the search with the predictions before the mitigation."""
+    """Return the search result with the predictions before the mitigation."""
     folds = [replace(fold, predictions=fold.unmitigated_predictions or fold.predictions) for fold in search.folds]
     return replace(search, folds=tuple(folds))
 
 
-def _thresholds(thresholds: GroupThresholds | None) -> list[Json] | None:
-    """Return the threshold of each group; that of the group None applies to all others."""
+def _list_thresholds(thresholds: GroupThresholds | None) -> list[Json] | None:
+    """Return the threshold of each group. The group None contains all other groups."""
     if thresholds is None:
         return None
 

@@ -1,4 +1,4 @@
-"""Weights by which a model learns from rows as if group and class were independent (Kamiran and Calders 2012)."""
+"""Reweighing of training rows so that group and class become independent (Kamiran and Calders 2012)."""
 
 from dataclasses import replace
 
@@ -15,9 +15,9 @@ from touchstone.learning.trial_fitting import TrainingData
 
 
 def training_data(experiment: Experiment, rows: Indices) -> TrainingData:
-    """Return the data for a model that learns from these rows: with weights, if the request asks for reweighing.
+    """Return the training data, with weights for the given rows if reweighing was requested.
 
-    The weights follow from these rows alone, since no other rows may influence the model.
+    The weights are computed from these rows only, because other rows must not influence the model.
     """
     if experiment.request.mitigation is not Mitigation.REWEIGHING:
         return experiment.data
@@ -33,10 +33,10 @@ def training_data(experiment: Experiment, rows: Indices) -> TrainingData:
 
 
 def independence_factors(groups: Labels, classes: Indices, weights: Floats) -> Floats:
-    """Return the factor of each row: how often its group and class would meet by chance, divided by how often they do.
+    """Return the weight factor of each row, which makes group and class independent.
 
-    With these factors every group contains the classes in the same proportion, and no group and no class gains or
-    loses weight.
+    The factor is the expected frequency of the combination of group and class, divided by its observed frequency. The
+    total weights of all groups and of all classes stay the same.
     """
     table = pd.DataFrame({"group": groups, "class": classes, "weight": weights})
     weight_of_group = table.groupby("group")["weight"].transform("sum")

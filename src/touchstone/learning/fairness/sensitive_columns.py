@@ -8,13 +8,13 @@ from touchstone.learning.target import Indices
 
 
 def sensitive_columns(experiment: Experiment) -> tuple[SensitiveColumn, ...]:
-    """Return the sensitive columns that the request names, with groups that are defined by the whole table."""
+    """Return the requested sensitive columns, with groups defined by the whole table."""
     table = experiment.table
     names = experiment.request.sensitive_features
     return tuple(define_groups(table.columns[name], table.frame[name]) for name in names)
 
 
 def sensitive_frame(experiment: Experiment, positions: Indices | None = None) -> pd.DataFrame:
-    """Return the sensitive columns of the rows that have a target, or of those at some positions among them."""
+    """Return the sensitive columns of the rows that have a target, or of the rows at `positions` among them."""
     rows = experiment.target.rows if positions is None else experiment.target.rows[positions]
     return experiment.table.frame[list(experiment.request.sensitive_features)].iloc[rows]

@@ -1,4 +1,4 @@
-"""Warnings about rows that a model with thresholds by group decides with the common threshold."""
+"""Warnings about rows without a group threshold, which are decided by the default threshold."""
 
 import pandas as pd
 
@@ -8,10 +8,10 @@ from touchstone.learning.row_values import cell_as_text
 
 
 def warn_of_unknown_groups(thresholds: GroupThresholds, frame: pd.DataFrame) -> list[RowWarnings]:
-    """Return the warnings about each row of a frame with the sensitive columns.
+    """Return a list of warnings for each row of a frame with the sensitive columns.
 
-    Warned of are values that are missing or belong to none of the groups of the training, unless they have a threshold
-    of their own. A group of the training that was too small for a threshold is known, so there is no warning about it.
+    There is a warning about each value that is missing or belongs to no group of the training, unless its group has a
+    threshold. Groups of the training that were too small for a threshold are known and cause no warning.
     """
     names = name_groups(thresholds.columns, frame)
     rows_without_threshold = [row for row, name in enumerate(names) if name not in thresholds.by_group]
