@@ -136,7 +136,7 @@ def test_the_chosen_threshold_is_the_best_one(metric: str) -> None:
     rng = np.random.default_rng(0)
     scores = rng.random(200)
     validation = binary_predictions((scores + rng.normal(scale=0.3, size=200) > 0.8).astype(int), scores)
-    objective = Objective.of(Threshold(metric=metric))
+    objective = Objective.from_request(Threshold(metric=metric))
 
     threshold = choose_threshold(validation, objective, default=0.5)
     values = [
@@ -151,7 +151,7 @@ def test_an_expensive_false_positive_leads_to_no_positive_prediction() -> None:
     scores = np.linspace(0.1, 0.6, 50)
     validation = binary_predictions((np.arange(50) + 1) % 2, scores)
     cost = Threshold(cost=ErrorCosts(fp=1000, fn=1))
-    assert choose_threshold(validation, Objective.of(cost), default=0.5) > 0.6
+    assert choose_threshold(validation, Objective.from_request(cost), default=0.5) > 0.6
 
 
 @pytest.mark.parametrize("method", ["sigmoid", "isotonic"])

@@ -103,7 +103,7 @@ def test_few_rows_are_encoded_as_the_preparation_does(model: LoadedModel) -> Non
     rows = json.loads(messy_table(120).drop(columns="outcome").tail(30).to_json(orient="records", date_format="iso"))
     cells = read_rows(model.columns, [*rows, {}, {"colour": "never seen"}], ignored=model.other_columns)
     with suppress_numeric_warnings():
-        matrix = FewRowsEncoder.of(model.preparation).encode(cells, row_count=len(rows) + 2)
+        matrix = FewRowsEncoder.from_preparation(model.preparation).encode(cells, row_count=len(rows) + 2)
     assert np.array_equal(matrix, encode_frame(model.preparation, pd.DataFrame(cells)))
 
 

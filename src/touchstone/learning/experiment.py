@@ -73,7 +73,7 @@ class Experiment:
     @property
     def decision_options(self) -> DecisionOptions:
         """What the request asks of the decisions of the model."""
-        return DecisionOptions.of(self.request, self.data.metric)
+        return DecisionOptions.from_training(self.request, self.data.metric)
 
     def data_of_group_column(self) -> TrainingData | None:
         """Return the data with only the column that forms the groups; None if no model could learn from it."""

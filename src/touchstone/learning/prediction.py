@@ -35,7 +35,9 @@ class RowPredictor:
     @classmethod
     def of(cls, model: LoadedModel) -> "RowPredictor":
         """Return a loaded model, prepared for predictions."""
-        return cls(model, model.columns, FewRowsEncoder.of(model.preparation), FewRowsModel(model.estimator))
+        return cls(
+            model, model.columns, FewRowsEncoder.from_preparation(model.preparation), FewRowsModel(model.estimator)
+        )
 
     def predict(self, rows: Rows) -> Json:
         """Predict rows, as `predict` describes."""

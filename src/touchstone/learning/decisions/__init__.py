@@ -1,5 +1,5 @@
-"""From the probabilities of a classifier to decisions: its positive class, calibration and threshold.
+"""The decisions of a classifier: its positive class, calibration and threshold.
 
-Everything here is learned from predictions for rows that the model in question did not learn from (the inner
-out-of-fold predictions of the search), never from the test rows, on which the decisions are measured.
+Calibration and threshold are learned from the out-of-fold predictions of the search, that is for rows that the
+respective model has not learned from. Test rows are never used, because they measure the decisions.
 """

@@ -1,8 +1,8 @@
-"""Calibration: correcting probabilities, so that of 100 rows with a probability of 30 % about 30 are positive.
+"""Calibration of probabilities, so that about 30 % of the rows with a probability of 30 % are positive.
 
-scikit-learn's `CalibratedClassifierCV` learns a rising curve from the probabilities of rows that the model did not
-learn from: a logistic one (Platt 1999) or any other (isotonic regression; Zadrozny and Elkan 2002). With more than two
-classes each class has its own curve, and the results are divided by their sum.
+scikit-learn's `CalibratedClassifierCV` fits an increasing curve to the probabilities of rows that the model has not
+learned from. The curve is logistic (Platt 1999) or isotonic (Zadrozny and Elkan 2002). With more than two classes, each
+class has its own curve, and the results are divided by their sum.
 """
 
 import copy
@@ -20,32 +20,32 @@ from touchstone.learning.evaluation import Predictions, compute_metric
 from touchstone.learning.request_choices import Calibration
 from touchstone.learning.target import Floats, Indices
 
-MIN_ROWS_PER_CLASS: Final = 2  # The cross-validation that compares methods needs one to learn from and one to test.
-MIN_ROWS_FOR_ISOTONIC: Final = 1_000  # With fewer rows, an isotonic curve follows their noise.
+MIN_ROWS_PER_CLASS: Final = 2  # To compare methods, each class needs a row for learning and one for testing.
+MIN_ROWS_FOR_ISOTONIC: Final = 1_000  # With fewer rows, an isotonic curve overfits.
 COMPARISON_FOLDS: Final = 5
-COMPARISON_ROWS: Final = 5_000  # Methods are compared on at most this many rows.
-MAX_COMPARED_CLASSES: Final = 20  # With more classes, each of which has its own curve, nothing is tried by itself.
-MIN_GAIN: Final = 0.01  # The share of the log loss that an automatically chosen calibration must save.
+MAX_COMPARISON_ROWS: Final = 5_000  # Methods are compared on at most this many rows.
+MAX_COMPARED_CLASSES: Final = 20  # With more classes, the automatic choice is not to calibrate, to save time.
+MIN_GAIN: Final = 0.01  # The least relative reduction of the log loss by an automatically chosen calibration.
 
 
 @dataclass(frozen=True, slots=True)
 class Calibrator:
-    """A calibration learned from predictions; `classifier` is None if the probabilities stay as they are."""
+    """A calibration learned from predictions. The classifier is None if probabilities stay unchanged."""
 
     method: Calibration
     classifier: CalibratedClassifierCV | None = field(default=None, repr=False)
 
     def calibrate(self, probabilities: Floats) -> Floats:
-        """Return the corrected probabilities of rows, one column per class."""
+        """Return the corrected probabilities, of shape (rows, classes)."""
         if self.classifier is None or len(probabilities) == 0:
             return probabilities
         calibrated: Floats = self.classifier.predict_proba(probabilities)
         return calibrated
 
     def calibrate_model(self, model: Any) -> Any:
-        """Return a classifier that corrects the probabilities of a fitted model; it consists of scikit-learn's classes.
+        """Return a classifier that calibrates the probabilities of a fitted model.
 
-        Its probabilities are those that `calibrate` makes of the model's own.
+        It has the same effect as `calibrate`, but only consists of scikit-learn classes, so that it can be stored.
         """
         if self.classifier is None:
             return model
@@ -62,10 +62,10 @@ NO_CALIBRATOR: Final = Calibrator(Calibration.NONE)
 
 
 class _GivenProbabilities(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types.
-    """A stand-in for a model while a calibration is fitted: the rows that it receives are its probabilities."""
+    """A placeholder for a model while a calibration is fitted. It returns its input as probabilities."""
 
     def fit(self, probabilities: Floats, classes: Indices) -> "_GivenProbabilities":
-        """Note which classes there are; nothing is learned."""
+        """Store the classes, without learning anything."""
         self.classes_ = np.unique(classes)
         return self
 
@@ -80,7 +80,7 @@ class _GivenProbabilities(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def correct_probabilities(model: CalibratedClassifierCV, probabilities: Floats) -> Floats:
-    """Return what the curves of a calibrated model make of the probabilities of the model that they belong to."""
+    """Apply the curves of a calibrated model to the probabilities of its underlying model."""
     (calibrated_classifier,) = model.calibrated_classifiers_
     curves = copy.copy(calibrated_classifier)
     curves.estimator = _GivenProbabilities()
@@ -93,9 +93,9 @@ def correct_probabilities(model: CalibratedClassifierCV, probabilities: Floats) 
 def learn_calibration(
     requested: Calibration, validation: Predictions, *, weights: Floats | None = None, seed: int = 0
 ) -> Calibrator:
-    """Learn the requested calibration from predictions for rows that the model did not learn from.
+    """Learn the requested calibration from predictions for rows that the model has not learned from.
 
-    `auto` chooses the method with the smallest log loss. If some class has too few rows, nothing is calibrated.
+    `auto` chooses the method with the smallest log loss. If a class has too few rows, nothing is calibrated.
     """
     if requested is Calibration.NONE or not _has_enough_rows(validation):
         return NO_CALIBRATOR
@@ -111,7 +111,7 @@ def _has_enough_rows(predictions: Predictions) -> bool:
 
 
 def _choose_method(validation: Predictions, seed: int) -> Calibration:
-    """Return the method with the smallest cross-validated log loss; none, unless another one is clearly better."""
+    """Return the method with the smallest cross-validated log loss, or none unless it is clearly better."""
     if validation.class_count > MAX_COMPARED_CLASSES:
         return Calibration.NONE
 
@@ -119,7 +119,7 @@ def _choose_method(validation: Predictions, seed: int) -> Calibration:
     if len(validation.truth) >= MIN_ROWS_FOR_ISOTONIC:
         methods.append(Calibration.ISOTONIC)
 
-    sampled_rows = np.random.default_rng(seed).permutation(len(validation.truth))[:COMPARISON_ROWS]
+    sampled_rows = np.random.default_rng(seed).permutation(len(validation.truth))[:MAX_COMPARISON_ROWS]
     sample = validation.take(sampled_rows)
     if not _has_enough_rows(sample):
         sample = validation
@@ -133,7 +133,7 @@ def _choose_method(validation: Predictions, seed: int) -> Calibration:
 
 
 def _cross_validated_log_loss(method: Calibration, validation: Predictions, seed: int) -> float:
-    """Return the log loss of probabilities that a calibration corrects which was learned from other rows."""
+    """Return the cross-validated log loss of a calibration method."""
     calibrated_probabilities = np.empty_like(validation.probabilities)
     folds = StratifiedKFold(COMPARISON_FOLDS, shuffle=True, random_state=seed)
     for learned_rows, other_rows in folds.split(validation.probabilities, validation.truth):
@@ -144,29 +144,28 @@ def _cross_validated_log_loss(method: Calibration, validation: Predictions, seed
 
 
 def _fit_calibrator(method: Calibration, validation: Predictions, weights: Floats | None = None) -> Calibrator:
-    """Fit the curves of one method to predictions, whose rows may have weights."""
+    """Fit the curves of one method to predictions, with optional weights of the rows."""
     if method is Calibration.NONE:
         return NO_CALIBRATOR
 
-    # scikit-learn asks for as many rows of each class as there are folds. Nothing is learned from the rows of a fold,
-    # since the probabilities are given, so a single fold with all rows is enough.
-    every_row = np.arange(len(validation.truth))
-    folds = [(every_row, every_row)]
+    # The placeholder model learns nothing, so a single fold can contain all rows. With several folds, scikit-learn
+    # would require as many rows of each class.
+    all_rows = np.arange(len(validation.truth))
+    folds = [(all_rows, all_rows)]
     classifier = CalibratedClassifierCV(_GivenProbabilities(), method=str(method), cv=folds, ensemble=False)
     classifier.fit(validation.probabilities, validation.truth, sample_weight=weights)
-    classifier.set_params(cv=None)  # Otherwise, the positions of all rows would be stored with the model.
+    classifier.set_params(cv=None)  # Do not store the positions of all rows with the model.
     return Calibrator(method, classifier)
 
 
 def _without_decision_function(model: Any) -> Any:
-    """Return a fitted model that has no other output than the model's probabilities.
+    """Wrap a fitted model so that it only has probabilities.
 
-    `CalibratedClassifierCV` prefers the decision function of a model to its probabilities, but the curves belong to
-    the probabilities.
+    `CalibratedClassifierCV` would use a decision function if there is one, but the curves apply to probabilities.
     """
     if not hasattr(model, "decision_function"):
         return model
 
-    vote_of_one_model = VotingClassifier([("model", FrozenEstimator(model))], voting="soft")
+    single_model_vote = VotingClassifier([("model", FrozenEstimator(model))], voting="soft")
     rows_without_features = np.empty((len(model.classes_), 0))
-    return vote_of_one_model.fit(rows_without_features, model.classes_)
+    return single_model_vote.fit(rows_without_features, model.classes_)

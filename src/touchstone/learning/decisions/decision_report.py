@@ -1,6 +1,6 @@
-"""What the result of a training says about decisions: the task, the positive class, the threshold and the calibration.
+"""The part of a training result about decisions: the task, the positive class, the threshold and the calibration.
 
-Everything is said in numbers, and in sentences that pages and model cards show as they are.
+It consists of numbers, and of sentences that web pages and model cards display unchanged.
 """
 
 from typing import Final
@@ -18,32 +18,32 @@ from touchstone.learning.target import Target
 from touchstone.learning.task_interface import Json
 from touchstone.messages.decisions import CALIBRATION_SENTENCES, DECISION_SENTENCES, TASK_SENTENCES
 
-SMALL_SHARE: Final = 0.1  # Smaller shares are stated with a decimal.
+SMALL_SHARE: Final = 0.1  # Percentages of smaller shares are displayed with a decimal.
 PROBABILITY_METRICS: Final = ("log_loss", "brier")
 
 
 def decision_results(experiment: Experiment, search: SearchResult) -> Json:
-    """Return the members of the result of a training that are about decisions.
+    """Return the members of a training result about decisions.
 
-    These are `task_choice`, and for a classification `decision` and `calibration`, which are None for a regression.
+    These are `task_choice`, `decision` and `calibration`. The last two are None for a regression.
     """
     return {
-        "task_choice": _task_choice(experiment),
-        "decision": _decision(experiment, search) if experiment.target.is_classification else None,
-        "calibration": _calibration(experiment, search) if experiment.target.is_classification else None,
+        "task_choice": _report_task_choice(experiment),
+        "decision": _report_decision(experiment, search) if experiment.target.is_classification else None,
+        "calibration": _report_calibration(experiment, search) if experiment.target.is_classification else None,
     }
 
 
-def _task_choice(experiment: Experiment) -> Json:
-    """Return the task and why it was chosen, as `{task, reason, text}`."""
+def _report_task_choice(experiment: Experiment) -> Json:
+    """Return the task and the reason for it, as `{task, reason, text}`."""
     target = experiment.target
     distinct_values = experiment.table.columns[target.name].distinct
     text = localize(TASK_SENTENCES[target.task_reason], name=target.name, count=distinct_values)
     return {"task": str(target.task), "reason": str(target.task_reason), "text": text}
 
 
-def _decision(experiment: Experiment, search: SearchResult) -> Json:
-    """Return how classes are predicted from probabilities, and what a requested threshold changes."""
+def _report_decision(experiment: Experiment, search: SearchResult) -> Json:
+    """Return the decision rule, and the effect of a requested threshold."""
     target = experiment.target
     decisions = search.decisions
     has_two_classes = target.positive_code is not None
@@ -60,9 +60,9 @@ def _decision(experiment: Experiment, search: SearchResult) -> Json:
 
 
 def _threshold_effects(experiment: Experiment, search: SearchResult) -> Json:
-    """Return the requested objective of the threshold, and its value at the chosen and at the default threshold.
+    """Return the requested objective of the threshold, and its values at the chosen and at the default threshold.
 
-    It is measured on the validation rows, on which the threshold was chosen, and on the test rows.
+    The objective is measured on the validation rows, where the threshold was chosen, and on the test rows.
     """
     objective = experiment.decision_options.objective
     if objective is None:
@@ -73,12 +73,12 @@ def _threshold_effects(experiment: Experiment, search: SearchResult) -> Json:
     test_default = [fold.decisions.apply_default(fold.uncalibrated_predictions) for fold in search.folds]
     return {
         "requested": _requested_objective(experiment),
-        "validation": _effect(
+        "validation": _compare_thresholds(
             objective,
             chosen=decisions.apply(decisions.validation),
             default=decisions.apply_default(decisions.validation),
         ),
-        "test": _effect(objective, chosen=concatenate(test_chosen), default=concatenate(test_default)),
+        "test": _compare_thresholds(objective, chosen=concatenate(test_chosen), default=concatenate(test_default)),
     }
 
 
@@ -88,12 +88,12 @@ def _positive_share(target: Target) -> float:
 
 
 def _requested_objective(experiment: Experiment) -> Json:
-    """Return what the threshold was chosen by, as the request says it: `{metric}` or `{cost: {fp, fn}}`."""
+    """Return the objective of the threshold as in the request: `{metric}` or `{cost: {fp, fn}}`."""
     objective: Json = msgspec.to_builtins(experiment.request.threshold)
     return {name: value for name, value in objective.items() if value is not None}
 
 
-def _effect(objective: Objective, *, chosen: Predictions, default: Predictions) -> Json:
+def _compare_thresholds(objective: Objective, *, chosen: Predictions, default: Predictions) -> Json:
     """Return the value of an objective at the chosen and at the default threshold, as `{value, at_default}`."""
     return {
         "value": finite_or_none(objective.measure(chosen)),
@@ -102,7 +102,7 @@ def _effect(objective: Objective, *, chosen: Predictions, default: Predictions) 
 
 
 def _decision_text(decision: Json, group_thresholds: GroupThresholds | None) -> LocalizedText:
-    """Return the sentences about the positive class and the threshold, which a mitigation may choose by group."""
+    """Return the sentences about the positive class and the threshold or the thresholds by group."""
     if decision["threshold"] is None:
         key = "most_probable_for_frequency" if decision["class_weights"] else "most_probable"
         return localize(DECISION_SENTENCES[key])
@@ -117,14 +117,14 @@ def _decision_text(decision: Json, group_thresholds: GroupThresholds | None) -> 
         localize(positive_sentence, name=str(decision["positive_class"]), percent=percent),
         threshold_sentence,
     ]
-    # The objective was measured with a common threshold, which decides for hardly any row if each group has its own.
+    # The objective was measured with a common threshold, which is hardly used if there are group thresholds.
     if decision["requested"] is not None and group_thresholds is None:
         sentences.append(_objective_sentence(decision))
     return join_texts(sentences)
 
 
 def _objective_sentence(decision: Json) -> LocalizedText:
-    """Return the sentence about what a chosen threshold changes on the test rows."""
+    """Return the sentence about the effect of the chosen threshold on the test rows."""
     requested = decision["requested"]
     value, default = format_apart([decision["test"]["value"], decision["test"]["at_default"]])
     effect = {"value": value, "default": default, "default_threshold": decision["default_threshold"]}
@@ -132,25 +132,25 @@ def _objective_sentence(decision: Json) -> LocalizedText:
         metric_label = localize(METRIC_BY_NAME[requested["metric"]].label)
         return localize(DECISION_SENTENCES["threshold_metric"], metric=metric_label, **effect)
 
-    # A cost of 5.0 is written as 5.
+    # Display a cost of 5.0 as 5.
     costs = {name: int(cost) if cost.is_integer() else cost for name, cost in requested["cost"].items()}
     return localize(DECISION_SENTENCES["threshold_cost"], **costs, **effect)
 
 
-def _calibration(experiment: Experiment, search: SearchResult) -> Json:
-    """Report how the probabilities were corrected, and what this changed on the test rows.
+def _report_calibration(experiment: Experiment, search: SearchResult) -> Json:
+    """Return the calibration method and its effect on the test rows.
 
-    The losses before and after the correction are compared with those of the base rate, which always predicts the
-    shares of the classes among the training rows.
+    The losses before and after calibration are compared with the losses of the base rate, which always predicts the
+    class shares of the training rows.
     """
     method = str(search.decisions.calibrator.method)
     uncalibrated = [fold.uncalibrated_predictions for fold in search.folds]
     calibrated = [fold.decisions.apply(fold.uncalibrated_predictions) for fold in search.folds]
     baseline = [fold.baseline_predictions for fold in search.folds]
     losses = {
-        "before": _losses(concatenate(uncalibrated)),
-        "after": _losses(concatenate(calibrated)),
-        "base_rate": _losses(concatenate(baseline)),
+        "before": _compute_losses(concatenate(uncalibrated)),
+        "after": _compute_losses(concatenate(calibrated)),
+        "base_rate": _compute_losses(concatenate(baseline)),
     }
 
     log_losses = dict(zip(losses, format_apart([values["log_loss"] for values in losses.values()]), strict=True))
@@ -166,6 +166,6 @@ def _calibration(experiment: Experiment, search: SearchResult) -> Json:
     }
 
 
-def _losses(predictions: Predictions) -> Json:
+def _compute_losses(predictions: Predictions) -> Json:
     """Return the log loss and the Brier score of predictions."""
     return {name: finite_or_none(compute_metric(name, predictions)) for name in PROBABILITY_METRICS}

@@ -1,4 +1,4 @@
-"""The rule by which a class is chosen from the probabilities of the classes."""
+"""The rule for choosing a class, given the probabilities of all classes."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -13,19 +13,19 @@ EVEN_THRESHOLD: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class DecisionRule:
-    """How a class is chosen from the probabilities of the classes.
+    """The rule for choosing a class, given the probabilities of all classes.
 
     Attributes:
-        threshold: of two classes, the probability from which the second one, which is positive, is predicted.
-        class_weights: of more classes, the factors by which their probabilities are multiplied; the class with the
-            greatest product is predicted. Without factors it is the most probable class.
+        threshold: for two classes, the least probability of the second (positive) class for predicting it.
+        class_weights: for more classes, the factors applied to their probabilities before choosing the largest one, or
+            empty to choose the most probable class.
     """
 
     threshold: float = EVEN_THRESHOLD
     class_weights: tuple[float, ...] = ()
 
     def decide(self, probabilities: Floats) -> Indices:
-        """Return the code of the predicted class for each row of probabilities, which has a column per class."""
+        """Return the codes of the predicted classes for probabilities of shape (rows, classes)."""
         class_count = probabilities.shape[1]
         if class_count == 2:
             is_positive = probabilities[:, 1] >= self.threshold
@@ -41,8 +41,8 @@ class DecisionRule:
 
     @classmethod
     def from_record(cls, record: Json) -> "DecisionRule":
-        """Return the rule that `to_record` has written."""
+        """Return the rule stored by `to_record`."""
         return cls(threshold=float(record["threshold"]), class_weights=tuple(record["class_weights"]))
 
 
-DEFAULT_RULE: Final = DecisionRule()  # The most probable class.
+DEFAULT_RULE: Final = DecisionRule()  # Chooses the most probable class.

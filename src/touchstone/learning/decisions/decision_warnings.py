@@ -1,4 +1,4 @@
-"""Warnings about decisions: probabilities that say less than the base rate, and targets that may be misunderstood."""
+"""Warnings about probabilities that are worse than the base rate, and about an ambiguous task."""
 
 import math
 from collections.abc import Iterator
@@ -12,15 +12,15 @@ from touchstone.learning.task_interface import Json
 from touchstone.learning.training_warnings import warning
 from touchstone.messages.training_warnings import WARNINGS
 
-SMALLEST_DIFFERENCE: Final = 1e-5  # The relative difference of losses that is not just due to rounding.
+SMALLEST_DIFFERENCE: Final = 1e-5  # Smaller relative differences of losses may be due to rounding.
 AMBIGUOUS_REASONS: Final = (TaskReason.FEW_INTEGERS, TaskReason.UNORDERED_INTEGERS, TaskReason.ORDERED_INTEGERS)
 
 
 def decision_warnings(results: Json, target: str, distinct_values: int) -> Iterator[Json]:
     """Yield the warnings about decisions.
 
-    `results` are the members of the training's result that are about decisions, and `distinct_values` is the number of
-    different values of the target.
+    `results` holds the members of the training result about decisions (see `decision_report`), and `distinct_values` is
+    the number of distinct values of the target.
     """
     reason = results["task_choice"]["reason"]
     if reason in AMBIGUOUS_REASONS:
@@ -32,7 +32,7 @@ def decision_warnings(results: Json, target: str, distinct_values: int) -> Itera
 
 
 def _probability_warnings(calibration: Json) -> Iterator[Json]:
-    """Yield a warning if probabilities are worse than the base rate, and one if they could not be calibrated."""
+    """Yield warnings if probabilities are worse than the base rate, or if they could not be calibrated."""
     for name in ("log_loss", "brier"):
         value = calibration["after"][name]
         baseline = calibration["base_rate"][name]

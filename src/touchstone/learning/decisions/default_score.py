@@ -1,8 +1,8 @@
-"""The score of a classifier that decides by default, for comparisons with models that have learned no decisions.
+"""The score of a classifier with default decisions, for comparison with models without learned decisions.
 
-The chosen model is calibrated, and its threshold may be a requested one or differ between groups. Models that are only
-fitted for a comparison, such as those of the learning curve, predict the most probable class by their own
-probabilities. A difference would mean nothing unless the chosen model were measured in the same way.
+The chosen model may be calibrated, and may have a requested threshold or thresholds by group. Models that are only
+fitted for a comparison, such as the models of the learning curve, predict the most probable class without calibration.
+For a fair comparison, the chosen model must be measured in the same way.
 """
 
 from collections.abc import Sequence
@@ -20,12 +20,12 @@ SHOWN_DECIMALS: Final = 3
 
 
 def default_score(metric: str, folds: Sequence[FoldResult]) -> float:
-    """Return the mean score over the folds of the most probable class by the probabilities before calibration."""
+    """Return the mean score over the folds without calibration, predicting the most probable class."""
     return float(np.mean([compute_metric(metric, fold.uncalibrated_predictions) for fold in folds]))
 
 
 def default_metric_label(experiment: Experiment, folds: Sequence[FoldResult]) -> LocalizedText:
-    """Return the displayed name of the metric, which says how it was measured if the reported score is another one."""
+    """Return the displayed name of the metric, qualified if the default score differs from the reported one."""
     metric = METRIC_BY_NAME[experiment.data.metric]
     label = localize(metric.label)
     reported_score = float(np.mean([compute_metric(metric.name, fold.predictions) for fold in folds]))

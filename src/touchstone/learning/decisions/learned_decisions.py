@@ -1,4 +1,4 @@
-"""How a classifier decides, learned from predictions for rows that it did not learn from."""
+"""The calibration and decision rule of a classifier, learned from its validation predictions."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +17,7 @@ from touchstone.learning.target import Floats
 
 @dataclass(frozen=True, slots=True)
 class DecisionOptions:
-    """What a training asks of the decisions of its model; `metric` is the one by which models are compared."""
+    """The options of a training about decisions. `metric` is the metric used to compare models."""
 
     metric: str
     threshold: Threshold | None = None
@@ -25,14 +25,14 @@ class DecisionOptions:
     seed: int = 0
 
     @classmethod
-    def of(cls, options: TrainingOptions, metric: str) -> "DecisionOptions":
-        """Return what the options of a training say about decisions."""
+    def from_training(cls, options: TrainingOptions, metric: str) -> "DecisionOptions":
+        """Select the options about decisions from the options of a training."""
         return cls(metric, options.threshold, options.calibration, options.seed)
 
     @property
     def objective(self) -> Objective | None:
-        """What the threshold is chosen by; None if the model decides by itself."""
-        return None if self.threshold is None else Objective.of(self.threshold)
+        """The objective used to choose the threshold, or None if no threshold was requested."""
+        return None if self.threshold is None else Objective.from_request(self.threshold)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,9 @@ class LearnedDecisions:
 
     Attributes:
         calibrator: the correction of the probabilities.
-        rule: the rule by which classes are predicted from the corrected probabilities.
-        default_rule: the rule that would apply if the request asked for no threshold.
-        validation: the predictions from which all of this was learned, with the probabilities of the model as it is.
+        rule: the rule for choosing a class, given the corrected probabilities.
+        default_rule: the rule without a requested threshold.
+        validation: the predictions used for learning, with uncorrected probabilities.
     """
 
     calibrator: Calibrator
@@ -52,11 +52,11 @@ class LearnedDecisions:
     validation: Predictions = field(repr=False)
 
     def apply(self, predictions: Predictions) -> Predictions:
-        """Return the predictions with corrected probabilities, and the classes that are predicted from these."""
+        """Return the predictions with corrected probabilities, and with the classes chosen by the rule."""
         return self._apply_rule(predictions, self.rule)
 
     def apply_default(self, predictions: Predictions) -> Predictions:
-        """Return the predictions as `apply` does, but with the threshold that applies without a request."""
+        """Return the same predictions as `apply`, but with the default rule."""
         return self._apply_rule(predictions, self.default_rule)
 
     def calibrate_model(self, model: Any) -> Any:
@@ -64,7 +64,7 @@ class LearnedDecisions:
         return self.calibrator.calibrate_model(model)
 
     def _apply_rule(self, predictions: Predictions, rule: DecisionRule) -> Predictions:
-        """Return the predictions with corrected probabilities and the classes that a rule predicts."""
+        """Return the predictions with corrected probabilities, and with the classes chosen by the given rule."""
         if predictions.class_count == 0:
             return predictions
         calibrated = predictions.with_probabilities(self.calibrator.calibrate(predictions.probabilities))
@@ -74,17 +74,22 @@ class LearnedDecisions:
 def learn_decisions(
     options: DecisionOptions, validation: Predictions, weights: Floats | None = None
 ) -> LearnedDecisions:
-    """Learn the calibration and the decision rule of a model from predictions for rows that it did not learn from.
+    """Learn the calibration and the decision rule of a model.
 
-    `validation` holds the probabilities of the model as it is, and `weights` the weights of the rows, if they have any.
-    A regression has nothing to decide; its predictions stay as they are.
+    Args:
+        options: the requested threshold and calibration.
+        validation: uncalibrated predictions for rows that the model has not learned from.
+        weights: the weights of these rows, or None.
+
+    Returns:
+        The decisions. The predictions of a regression stay unchanged.
     """
     if validation.class_count == 0:
         return LearnedDecisions(NO_CALIBRATOR, DEFAULT_RULE, DEFAULT_RULE, validation)
 
     calibrator = learn_calibration(options.calibration, validation, weights=weights, seed=options.seed)
     calibrated = validation.with_probabilities(calibrator.calibrate(validation.probabilities))
-    default_rule = _default_rule(options, calibrator, calibrated)
+    default_rule = _build_default_rule(options, calibrator, calibrated)
     rule = default_rule
 
     objective = options.objective
@@ -93,12 +98,13 @@ def learn_decisions(
     return LearnedDecisions(calibrator, rule, default_rule, validation)
 
 
-def _default_rule(options: DecisionOptions, calibrator: Calibrator, calibrated: Predictions) -> DecisionRule:
-    """Return the rule by which a calibrated model decides as it did before.
+def _build_default_rule(options: DecisionOptions, calibrator: Calibrator, calibrated: Predictions) -> DecisionRule:
+    """Return the rule that preserves the decisions of a model after calibration.
 
-    Calibration is to correct probabilities, not decisions. A model whose classes were balanced in training predicts
-    the rarer class more often than the most probable class after calibration would suggest. Of more than two classes,
-    it predicts the one that is most probable in proportion to its share of the rows, which gives the best mean recall.
+    Calibration should correct probabilities, not decisions. A model trained with balanced classes predicts the rarer
+    class even if its calibrated probability is below one half. With two classes, the threshold is therefore the
+    calibrated value of one half. With more classes, and if the metric weights all classes equally, probabilities are
+    divided by the class shares, which maximizes the mean recall.
     """
     if calibrator.method is Calibration.NONE:
         return DEFAULT_RULE

@@ -1,4 +1,4 @@
-"""Checks of what a request says about decisions against the target that it is about."""
+"""Checks of the requested decision options against the target."""
 
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.request_choices import Mitigation
@@ -7,12 +7,12 @@ from touchstone.learning.target import Target
 
 
 def check_decision_options(options: TrainingOptions, target: Target) -> None:
-    """Check that the options about decisions make sense for the target.
+    """Check that the options about decisions are meaningful for the target.
 
-    Numbers need no decision, and a threshold can only tell two classes apart.
+    A regression makes no decisions, and a threshold can only separate two classes.
 
     Raises:
-        LearningError: an option has no meaning for this target.
+        LearningError: if an option has no meaning for this target.
     """
     if not target.is_classification:
         reject_options_without_effect(options, DECISION_OPTIONS, subject="task=regression")
@@ -28,7 +28,7 @@ def check_decision_options(options: TrainingOptions, target: Target) -> None:
 
 
 def _two_classes_needed(option: str, target: Target) -> LearningError:
-    """Return the error for an option that needs two classes, for a target that has more."""
+    """Return the error for an option that requires exactly two classes."""
     return LearningError(
         "two_classes_needed", field=option, option=option, name=target.name, classes=len(target.classes)
     )

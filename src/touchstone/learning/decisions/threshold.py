@@ -1,4 +1,4 @@
-"""The threshold of a classifier of two classes, chosen by a metric or by the costs of its errors."""
+"""The threshold of a binary classifier, chosen by a metric or by the costs of its errors."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -16,14 +16,14 @@ MAX_CANDIDATES: Final = 400
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """What a threshold is chosen by: a metric of the predictions, or the mean cost of their errors."""
+    """The objective used to choose a threshold: a metric, or the mean cost of errors."""
 
     metric: str | None = None
     cost: ErrorCosts | None = None
 
     @classmethod
-    def of(cls, threshold: Threshold) -> "Objective":
-        """Return the objective that a request states."""
+    def from_request(cls, threshold: Threshold) -> "Objective":
+        """Return the requested objective."""
         return cls(threshold.metric, threshold.cost)
 
     def measure(self, predictions: Predictions) -> float:
@@ -44,10 +44,10 @@ class Objective:
 
 
 def choose_threshold(validation: Predictions, objective: Objective, *, default: float) -> float:
-    """Return the threshold on the probability of the positive class that serves an objective best.
+    """Return the threshold of the positive class with the best value of the objective.
 
-    `validation` holds predictions for rows that the model did not learn from. Of several equally good thresholds the
-    one nearest to the default is chosen.
+    `validation` holds predictions for rows that the model has not learned from. Ties go to the threshold nearest to the
+    default.
     """
     best_threshold = default
     best_value = _signed_value(validation, objective, default)
@@ -63,13 +63,13 @@ def choose_threshold(validation: Predictions, objective: Objective, *, default: 
 
 
 def _signed_value(validation: Predictions, objective: Objective, threshold: float) -> float:
-    """Return the value of the objective at a threshold, so that higher is always better."""
+    """Return the value of the objective at a threshold, with its sign adjusted so that higher is better."""
     decided = validation.decided_by(DecisionRule(threshold).decide(validation.probabilities))
     return objective.sign * objective.measure(decided)
 
 
 def _candidate_thresholds(scores: Floats) -> Floats:
-    """Return the midpoints between neighbouring scores, the highest and the lowest included; evenly thinned if many."""
+    """Return the midpoints between adjacent scores (including 0 and 1), or evenly spaced ones if there are many."""
     distinct_scores = np.unique(np.concatenate([[0.0], scores, [1.0]]))
     midpoints: Floats = (distinct_scores[:-1] + distinct_scores[1:]) / 2
     thinned_midpoints: Floats = midpoints[evenly_spaced_positions(len(midpoints), MAX_CANDIDATES)]

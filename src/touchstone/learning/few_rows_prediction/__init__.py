@@ -1,1 +1,1 @@
-"""Predicting a few rows without the checks of scikit-learn, which take longer than the prediction itself."""
+"""Fast prediction of a few rows without the input checks of scikit-learn, which would take most of the time."""

@@ -1,8 +1,8 @@
-"""The encoding of a few rows by what a fitted preparation has learned.
+"""Fast encoders for a few rows, built from a fitted preparation.
 
-For a few rows, scikit-learn checks each column longer than it encodes it. What its encoders have learned is therefore
-copied once into encoders that only encode. These give exactly the same numbers; a step of any other kind keeps the
-encoder that it has.
+For a few rows, the input checks of scikit-learn take longer than the encoding. The fitted parameters of its encoders
+are therefore copied into encoders without checks, which return exactly the same numbers. Encoders of any other kind are
+used unchanged.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,8 +27,8 @@ ColumnArray = npt.NDArray[Any]
 _EPOCH: Final = np.datetime64("1970-01-01", "us")
 _ONE_SECOND: Final = np.timedelta64(1, "s")
 
-# The parts of dates, by the names that skrub gives them.
-_DATE_PARTS: Final[Mapping[str, Callable[[pd.DatetimeIndex], Any]]] = {
+# The components of dates, by their names in skrub.
+_DATE_COMPONENTS: Final[Mapping[str, Callable[[pd.DatetimeIndex], Any]]] = {
     "year": lambda dates: dates.year,
     "month": lambda dates: dates.month,
     "day": lambda dates: dates.day,
@@ -39,15 +39,15 @@ _DATE_PARTS: Final[Mapping[str, Callable[[pd.DatetimeIndex], Any]]] = {
 
 
 class StepEncoder(Protocol):
-    """What encodes the columns of one step of a preparation."""
+    """An encoder for the columns of one step of a preparation."""
 
     def encode(self, cells: Cells) -> ColumnArray:
-        """Return the encoded columns of the step, a row for each row of the cells."""
+        """Return the encoded columns of the step, of shape (rows, encoded columns)."""
 
 
 @dataclass(frozen=True, slots=True)
 class EncodedStep:
-    """A step of a preparation, and where its encoded columns are in the matrix."""
+    """A step of a preparation, and the range of its encoded columns in the matrix."""
 
     encoder: StepEncoder
     encoded_columns: slice
@@ -55,14 +55,14 @@ class EncodedStep:
 
 @dataclass(frozen=True, slots=True)
 class FewRowsEncoder:
-    """The steps of a preparation; together they encode all columns."""
+    """The steps of a preparation, which together encode all columns."""
 
     steps: tuple[EncodedStep, ...] = field(repr=False)
     encoded_column_count: int
 
     @classmethod
-    def of(cls, preparation: ColumnTransformer) -> "FewRowsEncoder":
-        """Return an encoder that has learned what a fitted preparation has learned."""
+    def from_preparation(cls, preparation: ColumnTransformer) -> "FewRowsEncoder":
+        """Build an encoder with the fitted parameters of a preparation."""
         steps = []
         for step, fitted_encoder, step_columns in preparation.transformers_:
             if step == "remainder":
@@ -74,9 +74,9 @@ class FewRowsEncoder:
         return cls(tuple(steps), encoded_column_count)
 
     def encode(self, cells: Cells, *, row_count: int) -> Floats:
-        """Return the matrix that the preparation makes of some rows.
+        """Return the encoded rows, of shape (rows, encoded columns).
 
-        Encoders of scikit-learn warn of arrays, which have no names, so the caller has to suppress warnings.
+        The caller must suppress warnings, because scikit-learn encoders warn about arrays without column names.
         """
         matrix = np.empty((row_count, self.encoded_column_count))
         for step in self.steps:
@@ -86,14 +86,14 @@ class FewRowsEncoder:
 
 @dataclass(frozen=True, slots=True)
 class FittedEncoder:
-    """An encoder of a kind that has no faster form; `columns` are a list of names, or one name for a single column."""
+    """An original encoder without a faster form. `columns` is a single name if it encodes a single column."""
 
     encoder: Any
     columns: str | Sequence[str]
 
     def encode(self, cells: Cells) -> ColumnArray:
         """Return the encoded columns."""
-        # An encoder of a single column takes a series.
+        # An encoder of a single column requires a series.
         if isinstance(self.columns, str):
             encoded = self.encoder.transform(pd.Series(cells[self.columns], name=self.columns))
         else:
@@ -103,11 +103,11 @@ class FittedEncoder:
 
 @dataclass(frozen=True, slots=True)
 class NumberScaling:
-    """Numbers whose missing values are replaced by medians and flagged, and which are standardised.
+    """The imputation of missing numbers by medians, with flags, followed by standardization.
 
     Attributes:
-        medians: what replaces the missing values of each column.
-        flagged: the positions of the columns that have a flag, which follows the numbers.
+        medians: the replacement for missing values in each column.
+        flagged: the positions of the columns with a flag for missing values. The flags follow the numbers.
         means: the mean of each number and flag.
         scales: the standard deviation of each number and flag.
     """
@@ -118,7 +118,7 @@ class NumberScaling:
     scales: Floats
 
     def scale(self, numbers: ColumnArray) -> ColumnArray:
-        """Return the standardised numbers and flags, computed in the precision of the numbers."""
+        """Return the standardized numbers and flags, computed in the precision of the numbers."""
         precision = numbers.dtype
         is_missing = np.isnan(numbers)
         present_numbers = np.where(is_missing, self.medians.astype(precision), numbers)
@@ -130,7 +130,7 @@ class NumberScaling:
 
 @dataclass(frozen=True, slots=True)
 class NumberEncoder:
-    """Columns of numbers, which are standardised."""
+    """An encoder for columns of numbers, which are standardized."""
 
     columns: Sequence[str]
     scaling: NumberScaling
@@ -142,7 +142,7 @@ class NumberEncoder:
 
 @dataclass(frozen=True, slots=True)
 class DateEncoder:
-    """A column of dates, which are divided into parts; the parts are standardised."""
+    """An encoder for a column of dates, which are split into standardized components."""
 
     column: str
     parts: Sequence[str]
@@ -153,7 +153,7 @@ class DateEncoder:
         dates = pd.DatetimeIndex(cells[self.column])
         parts = np.empty((len(dates), len(self.parts)), dtype=np.float32)
         for position, part in enumerate(self.parts):
-            parts[:, position] = _DATE_PARTS[part](dates)
+            parts[:, position] = _DATE_COMPONENTS[part](dates)
 
         parts[dates.isna()] = np.nan
         return self.scaling.scale(parts)
@@ -161,24 +161,24 @@ class DateEncoder:
 
 @dataclass(frozen=True, slots=True)
 class CategoryColumn:
-    """A column of categories, and the numbers of its known categories."""
+    """A column of categories, with the number of each known category."""
 
     name: str
     numbers: Mapping[Any, int] = field(repr=False)
 
     @classmethod
-    def of(cls, name: str, categories: ColumnArray) -> "CategoryColumn":
-        """Return a column whose categories are numbered in their order."""
+    def from_categories(cls, name: str, categories: ColumnArray) -> "CategoryColumn":
+        """Number the categories of a column in the given order."""
         return cls(name, {category: number for number, category in enumerate(categories.tolist())})
 
     def find_numbers(self, cells: Cells, *, unknown: int) -> npt.NDArray[np.intp]:
-        """Return the number of the category of each row; `unknown` is that of all unknown categories."""
+        """Return the category number of each row, or `unknown` for unknown categories."""
         return np.array([self.numbers.get(cell, unknown) for cell in cells[self.name].tolist()], dtype=np.intp)
 
 
 @dataclass(frozen=True, slots=True)
-class OneHotCategories:
-    """Columns of categories that have an encoded column for each category; an unknown category has none."""
+class OneHotEncoding:
+    """An encoder with an indicator column for each category. All are 0 for an unknown category."""
 
     columns: Sequence[CategoryColumn]
 
@@ -187,18 +187,20 @@ class OneHotCategories:
         return np.hstack([self._encode_column(column, cells) for column in self.columns])
 
     def _encode_column(self, column: CategoryColumn, cells: Cells) -> Floats:
-        """Return a column of zeros and ones for each category of a column."""
+        """Return the indicator columns for one column, of shape (rows, categories)."""
         category_count = len(column.numbers)
-        category_rows = np.vstack((np.eye(category_count), np.zeros(category_count)))  # The last row is of no category.
+        category_rows = np.vstack(
+            (np.eye(category_count), np.zeros(category_count))
+        )  # The last row is for unknown categories.
         return category_rows[column.find_numbers(cells, unknown=category_count)]
 
 
 @dataclass(frozen=True, slots=True)
 class MeanEncodedColumn:
-    """A column of categories that are replaced by means of the target.
+    """A column of categories, with the mean of the target for each category.
 
-    `means` has a row for each category and at the end one for unknown categories. With more than two classes it has a
-    column for each class, which holds the share of this class.
+    `means` has a row for each category, and a last row for unknown categories. With more than two classes, it has a
+    column with the share of each class.
     """
 
     column: CategoryColumn
@@ -206,8 +208,8 @@ class MeanEncodedColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class MeanEncodedCategories:
-    """Columns of many categories."""
+class MeanEncoding:
+    """An encoder that replaces categories by means of the target, for columns of many categories."""
 
     columns: Sequence[MeanEncodedColumn]
 
@@ -222,7 +224,7 @@ class MeanEncodedCategories:
 
 
 def _build_step_encoder(encoder: Any, step_columns: str | Sequence[str]) -> StepEncoder:
-    """Return the encoder of a step, a faster one if there is one for an encoder of this kind and these settings."""
+    """Return a faster encoder for a step if one supports its type and settings, or else the original encoder."""
     if isinstance(step_columns, str):
         if _is_pipeline_of(encoder, DatetimeEncoder, SimpleImputer, StandardScaler):
             return _build_date_encoder(encoder, step_columns)
@@ -233,41 +235,41 @@ def _build_step_encoder(encoder: Any, step_columns: str | Sequence[str]) -> Step
         imputer, scaler = (step for _name, step in encoder.steps)
         return NumberEncoder(names, _number_scaling(imputer, scaler))
     if isinstance(encoder, OneHotEncoder) and _encodes_each_category(encoder):
-        columns = map(CategoryColumn.of, names, encoder.categories_)
-        return OneHotCategories(tuple(columns))
+        columns = map(CategoryColumn.from_categories, names, encoder.categories_)
+        return OneHotEncoding(tuple(columns))
     if isinstance(encoder, TargetEncoder):
         return _build_mean_encoder(encoder, names)
     return FittedEncoder(encoder, names)
 
 
 def _is_pipeline_of(encoder: Any, *step_types: type) -> bool:
-    """Return whether an encoder is a pipeline with steps of these types."""
+    """Return whether an encoder is a pipeline with steps of exactly the given types."""
     return isinstance(encoder, Pipeline) and tuple(type(step) for _name, step in encoder.steps) == step_types
 
 
 def _build_date_encoder(pipeline: Pipeline, column: str) -> StepEncoder:
-    """Return a faster encoder for a column of dates, or the pipeline itself if it makes other parts of dates."""
+    """Return a faster encoder for a column of dates, or the pipeline itself if it has other date components."""
     parts, imputer, scaler = (step for _name, step in pipeline.steps)
-    if not set(parts.all_outputs_).issubset({f"{column}_{part}" for part in _DATE_PARTS}):
+    if not set(parts.all_outputs_).issubset({f"{column}_{part}" for part in _DATE_COMPONENTS}):
         return FittedEncoder(pipeline, column)
     return DateEncoder(column, tuple(parts.extracted_features_), _number_scaling(imputer, scaler))
 
 
 def _number_scaling(imputer: SimpleImputer, scaler: StandardScaler) -> NumberScaling:
-    """Return what an imputer and the scaler after it have learned."""
+    """Return the fitted parameters of an imputer and the subsequent scaler."""
     return NumberScaling(
         medians=imputer.statistics_, flagged=imputer.indicator_.features_, means=scaler.mean_, scales=scaler.scale_
     )
 
 
 def _encodes_each_category(encoder: OneHotEncoder) -> bool:
-    """Return whether an encoder makes one column for each category, with none left out or joined with others."""
+    """Return whether an encoder has exactly one column for each category."""
     return encoder.drop is None and encoder.min_frequency is None and encoder.max_categories is None
 
 
 def _build_mean_encoder(encoder: TargetEncoder, names: Sequence[str]) -> StepEncoder:
     """Return a faster encoder for columns of many categories."""
-    # The encodings are listed by column and, if there are more than two classes, by class within the column.
+    # The encodings are ordered by column and, if there are more than two classes, by class within a column.
     encodings_per_column = len(encoder.encodings_) // len(names)
     unknown_means = np.atleast_1d(encoder.target_mean_)
 
@@ -275,11 +277,11 @@ def _build_mean_encoder(encoder: TargetEncoder, names: Sequence[str]) -> StepEnc
     for position, name in enumerate(names):
         first = position * encodings_per_column
         known_means = np.column_stack(encoder.encodings_[first : first + encodings_per_column])
-        column = CategoryColumn.of(name, encoder.categories_[position])
+        column = CategoryColumn.from_categories(name, encoder.categories_[position])
         columns.append(MeanEncodedColumn(column, np.vstack((known_means, unknown_means))))
-    return MeanEncodedCategories(tuple(columns))
+    return MeanEncoding(tuple(columns))
 
 
 def _stack_columns(cells: Cells, names: Sequence[str]) -> ColumnArray:
-    """Return some columns side by side."""
+    """Return the named columns as a matrix."""
     return np.column_stack([cells[name] for name in names])

@@ -1,8 +1,8 @@
-"""Predictions of fitted models for a few rows.
+"""Fast predictions of fitted models for a few rows.
 
-For a few rows, scikit-learn checks its input longer than it predicts, most of all for the hundred trees of a forest.
-Here the trees are asked themselves, and so are the members of an average. The predictions are exactly the same; a model
-of any other kind is asked as usual.
+For a few rows, the input checks of scikit-learn take longer than the prediction, especially for the hundred trees of a
+forest. Here, the trees and the members of ensembles are called directly. The predictions are exactly the same. Models
+of any other kind are called as usual.
 """
 
 from collections.abc import Sequence
@@ -34,75 +34,75 @@ _AVERAGES = (VotingClassifier, VotingRegressor)
 
 @dataclass(frozen=True, slots=True)
 class FewRowsModel:
-    """A fitted model that answers without checks; it has the methods that predictions need of a model."""
+    """A wrapper of a fitted model with the usual methods for predictions, but without input checks."""
 
     model: Any
 
     @property
     def classes_(self) -> npt.NDArray[Any]:
-        """The codes of the classes that the model knows."""
+        """The codes of the classes known to the model."""
         codes: npt.NDArray[Any] = self.model.classes_
         return codes
 
     def predict(self, matrix: Floats) -> Floats:
-        """Return the numbers that a regression predicts for encoded rows."""
-        return _answer(self.model, matrix)
+        """Return the numbers predicted by a regression for encoded rows."""
+        return _predict(self.model, matrix)
 
     def predict_proba(self, matrix: Floats) -> Floats:
-        """Return the probabilities that a classifier gives the classes, for encoded rows."""
-        return _answer(self.model, matrix)
+        """Return the class probabilities predicted by a classifier for encoded rows."""
+        return _predict(self.model, matrix)
 
 
-def _answer(model: Any, matrix: Floats) -> Floats:
-    """Return the numbers that a model predicts or, if it is a classifier, the probabilities of the classes."""
+def _predict(model: Any, matrix: Floats) -> Floats:
+    """Return the predicted numbers of a regression, or the class probabilities of a classifier."""
     if isinstance(model, FrozenEstimator):
-        return _answer(model.estimator, matrix)
+        return _predict(model.estimator, matrix)
     if isinstance(model, CalibratedClassifierCV):
         (calibrated_classifier,) = model.calibrated_classifiers_
-        return correct_probabilities(model, _answer(calibrated_classifier.estimator, matrix))
+        return correct_probabilities(model, _predict(calibrated_classifier.estimator, matrix))
     if isinstance(model, _AVERAGES):
-        answers = np.asarray([_answer(member, matrix) for member in model.estimators_])
-        average: Floats = np.average(answers, axis=0, weights=model.weights)
+        member_predictions = np.asarray([_predict(member, matrix) for member in model.estimators_])
+        average: Floats = np.average(member_predictions, axis=0, weights=model.weights)
         return average
-    return _answer_of_single_model(model, matrix)
+    return _predict_single_model(model, matrix)
 
 
-def _answer_of_single_model(model: Any, matrix: Floats) -> Floats:
-    """Return what a model answers that does not contain other models, except for the trees of a forest."""
+def _predict_single_model(model: Any, matrix: Floats) -> Floats:
+    """Return the predictions of a model that is not a wrapper or an ensemble of different models."""
     if isinstance(model, _FORESTS):
-        return _answer_of_trees(model.estimators_, matrix)
+        return _predict_trees(model.estimators_, matrix)
     if isinstance(model, _TREES):
-        return _answer_of_trees([model], matrix)
+        return _predict_trees([model], matrix)
     if hasattr(model, "booster_"):
-        return _answer_of_lightgbm(model, matrix)
+        return _predict_lightgbm(model, matrix)
     if isinstance(model, Pipeline) and isinstance(model.steps[0][1], FeatureUnion):
-        return _answer_of_kernel_model(model, matrix)
+        return _predict_kernel_model(model, matrix)
 
-    answer: Floats = model.predict_proba(matrix) if hasattr(model, "predict_proba") else model.predict(matrix)
-    return answer
+    predicted: Floats = model.predict_proba(matrix) if hasattr(model, "predict_proba") else model.predict(matrix)
+    return predicted
 
 
-def _answer_of_trees(trees: Sequence[Any], matrix: Floats) -> Floats:
-    """Return the mean of what trees predict: numbers, or probabilities of classes."""
-    single_precision = matrix.astype(np.float32)  # Trees compare numbers in this precision.
+def _predict_trees(trees: Sequence[Any], matrix: Floats) -> Floats:
+    """Return the mean prediction of several trees: numbers or class probabilities."""
+    single_precision = matrix.astype(np.float32)  # scikit-learn trees compare 32-bit numbers.
     total: Floats = sum(tree.tree_.predict(single_precision) for tree in trees)
     mean = total / len(trees)
     return mean if hasattr(trees[0], "classes_") else mean[:, 0]
 
 
-def _answer_of_kernel_model(model: Pipeline, matrix: Floats) -> Floats:
-    """Return what a linear model of the columns and of similarities predicts, see `algorithms.py`."""
+def _predict_kernel_model(model: Pipeline, matrix: Floats) -> Floats:
+    """Return the predictions of a linear model of columns and kernel similarities (see `algorithms.py`)."""
     features, linear = (step for _name, step in model.steps)
     (_columns, _unchanged), (name, similarities) = features.transformer_list
     weighted_similarities = similarities.transform(matrix) * features.transformer_weights[name]
-    return _answer_of_single_model(linear, np.hstack((matrix, weighted_similarities)))
+    return _predict_single_model(linear, np.hstack((matrix, weighted_similarities)))
 
 
-def _answer_of_lightgbm(model: Any, matrix: Floats) -> Floats:
-    """Return what a LightGBM model predicts: numbers, or probabilities of classes."""
-    answer: Floats = model.booster_.predict(matrix, num_threads=1)
-    if not hasattr(model, "classes_") or answer.ndim == 2:
-        return answer
+def _predict_lightgbm(model: Any, matrix: Floats) -> Floats:
+    """Return the predictions of a LightGBM model: numbers or class probabilities."""
+    predicted: Floats = model.booster_.predict(matrix, num_threads=1)
+    if not hasattr(model, "classes_") or predicted.ndim == 2:
+        return predicted
 
-    # Of two classes, it predicts the probability of the second one.
-    return np.column_stack((1.0 - answer, answer))
+    # With two classes, LightGBM only returns the probability of the second one.
+    return np.column_stack((1.0 - predicted, predicted))

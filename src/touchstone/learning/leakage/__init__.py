@@ -1,1 +1,1 @@
-"""Signs that a score is too good to be true: columns or pairs of columns that give the target away."""
+"""Detection of leakage: columns or pairs of columns that reveal the target, and scores too good to be true."""

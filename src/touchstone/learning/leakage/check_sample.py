@@ -1,4 +1,4 @@
-"""The rows on which columns are checked for leakage: one half to learn from, the other to measure on."""
+"""The sample of rows used to check columns for leakage, with a training half and a test half."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -28,13 +28,13 @@ MAX_LEAVES: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class CheckSample:
-    """A sample of the rows as plain numbers, divided into a half to learn from and a half to measure on.
+    """A sample of rows as plain numbers, divided into a training half and a test half.
 
     Attributes:
-        target: the column to predict.
-        columns: the columns that are checked.
-        matrix: the cells of these columns, one column of numbers for each.
-        truth: the target's values of the sampled rows.
+        target: the target.
+        columns: the columns to check.
+        matrix: the values of these columns as numbers, of shape (rows, columns).
+        truth: the target values of the rows.
         halves: the two halves, as positions into the sample.
     """
 
@@ -44,47 +44,47 @@ class CheckSample:
     truth: npt.NDArray[Any] = field(repr=False)
     halves: Fold = field(repr=False)
 
-    def thinned(self, rows: int) -> "CheckSample":
-        """Return a smaller sample: at most about this many rows of each half, from all over the table."""
-        learned, measured = self.halves.train, self.halves.test
-        halves = Fold(learned[:: max(1, len(learned) // rows)], measured[:: max(1, len(measured) // rows)])
+    def subsample(self, rows: int) -> "CheckSample":
+        """Return a smaller sample with about the given number of evenly spaced rows in each half."""
+        train, test = self.halves.train, self.halves.test
+        halves = Fold(train[:: max(1, len(train) // rows)], test[:: max(1, len(test) // rows)])
         return replace(self, halves=halves)
 
     @property
-    def measured_rows(self) -> int:
-        """On how many rows scores are measured."""
+    def test_rows(self) -> int:
+        """The number of rows in the test half."""
         return len(self.halves.test)
 
     def score_tree(self, features: Floats) -> float:
-        """Return how well a shallow tree predicts the target from some features, by the default metric of the task."""
+        """Return the score of a shallow tree that predicts the target from the given features."""
         tree_class = DecisionTreeClassifier if self.target.is_classification else DecisionTreeRegressor
         tree = tree_class(max_depth=MAX_DEPTH, max_leaf_nodes=MAX_LEAVES, random_state=0)
         return self._score(tree, features)
 
     def score_without(self, names: Sequence[str]) -> float:
-        """Return how well a forest predicts the target from all columns but the named ones; 0 if there are none."""
-        kept = [position for position, column in enumerate(self.columns) if column.name not in names]
-        if not kept:
+        """Return the score of a forest that uses all columns except the named ones, or 0 if none remain."""
+        other_positions = [position for position, column in enumerate(self.columns) if column.name not in names]
+        if not other_positions:
             return 0.0
         forest_class = RandomForestClassifier if self.target.is_classification else RandomForestRegressor
-        return self._score(forest_class(TREES, random_state=0), self.matrix[:, kept])
+        return self._score(forest_class(TREES, random_state=0), self.matrix[:, other_positions])
 
     def _score(self, model: Any, features: Floats) -> float:
-        """Fit a model on one half, and return its score on the other."""
-        learned, measured = self.halves.train, self.halves.test
-        model.fit(features[learned], self.truth[learned])
-        predictions = Predictions(self.truth[measured], model.predict(features[measured]), len(self.target.classes))
+        """Fit a model on the training half, and return its score on the test half by the default metric."""
+        train, test = self.halves.train, self.halves.test
+        model.fit(features[train], self.truth[train])
+        predictions = Predictions(self.truth[test], model.predict(features[test]), len(self.target.classes))
         return compute_metric(DEFAULT_METRIC[self.target.task], predictions)
 
 
 def draw_check_sample(data: TrainingData, rule: SplitRule) -> CheckSample:
-    """Draw the rows on which the features of a training are checked; the halves share no group and no equal rows."""
+    """Draw the sample used to check the features. The halves respect the split rule of the training."""
     target = data.target
     columns = tuple(column for column in data.columns if _can_be_checked(column))[:MAX_COLUMNS]
     shuffled_positions = np.random.default_rng(0).permutation(len(target.values))
     sample = np.sort(shuffled_positions[:MAX_ROWS])
 
-    # The halves are positions into the target's values, and are turned into positions into the sample.
+    # Convert positions into the target's values to positions into the sample.
     halves = divide_into_folds(rule, sample, 2)[0]
     halves_of_sample = Fold(np.searchsorted(sample, halves.train), np.searchsorted(sample, halves.test))
     return CheckSample(
@@ -97,12 +97,12 @@ def draw_check_sample(data: TrainingData, rule: SplitRule) -> CheckSample:
 
 
 def _can_be_checked(column: ColumnSchema) -> bool:
-    """Return whether a column has several values that a tree can divide into two parts."""
+    """Return whether a tree can split on a column."""
     return column.kind is not ColumnKind.TEXT and column.distinct > 1
 
 
 def _as_matrix(columns: Sequence[ColumnSchema], frame: pd.DataFrame) -> Floats:
-    """Return the columns as plain numbers, one column of the matrix for each."""
+    """Return the columns as a matrix of numbers, of shape (rows, columns)."""
     matrix = np.empty((len(frame), len(columns)))
     for position, column in enumerate(columns):
         matrix[:, position] = column_as_numbers(column, frame[column.name])

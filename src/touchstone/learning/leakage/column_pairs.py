@@ -1,8 +1,9 @@
-"""Pairs of columns that give the target away together, such as two columns of which it is the sum or the ratio."""
+"""Pairs of columns that reveal the target together, for example because it is their sum or ratio."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
+from operator import attrgetter
 from typing import Final
 
 import numpy as np
@@ -14,16 +15,18 @@ from touchstone.learning.plain_numbers import NUMBER_FOR_MISSING
 from touchstone.learning.target import Floats
 
 PAIR_SCORE: Final = 0.99
-MAX_CLASSIFIED_COLUMNS: Final = 15  # Each pair of these columns is tried, the ones that predict best alone.
-SCREENED_ROWS: Final = 300  # Nearly all pairs are ruled out by so many rows, in a small part of the time,
-SCREENED_SCORE: Final = 0.9  # because a pair that gives the target away does nearly as well on them.
+MAX_CLASSIFIED_COLUMNS: Final = 15  # All pairs of the columns with the best single scores are tried.
+
+# A quick screening on a few rows excludes nearly all pairs. A pair that reveals the target scores well on them, too.
+SCREENED_ROWS: Final = 300
+SCREENED_SCORE: Final = 0.9
 MIN_SCREENED_CLASS_ROWS: Final = 20
-MIN_VARIANCE_LEFT: Final = 1e-9
+MIN_UNSHARED_VARIANCE: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class PairScore:
-    """Two columns, and how well they predict the target together."""
+    """Two columns, and the score of predicting the target from both."""
 
     names: tuple[str, str]
     score: float
@@ -31,37 +34,32 @@ class PairScore:
 
 @dataclass(frozen=True, slots=True)
 class ColumnPair:
-    """Two columns, and what a tree may learn from them: both, and what arithmetic makes of them."""
+    """Two columns, and the features computed from them."""
 
     names: tuple[str, str]
     features: Floats = field(repr=False)
 
 
 def find_leaking_pair(sample: CheckSample, scores: list[ColumnScore]) -> PairScore | None:
-    """Return the two columns that together give the target away, or None if there are none.
+    """Return the two columns that together reveal the target, or None if there are none.
 
-    They must predict the target almost perfectly, and all other columns together must make far more errors: where they
-    do nearly as well, the target is simply easy to predict. `scores` says how well each column does alone.
+    They must predict the target almost perfectly, and all other columns together must make far more errors. If the
+    others are nearly as good, the target is simply easy to predict. `scores` holds the score of each single column.
     """
-    pairs = _classifying_pairs(sample, scores) if sample.target.is_classification else _linear_pairs(sample)
-    best = max(pairs, key=_score_of_pair, default=None)
+    pairs = _score_classifying_pairs(sample, scores) if sample.target.is_classification else _score_linear_pairs(sample)
+    best = max(pairs, key=attrgetter("score"), default=None)
     if best is None or best.score < PAIR_SCORE:
         return None
 
-    score_of_others = sample.score_without(best.names)
-    return best if is_far_better(best.score, score_of_others, sample.measured_rows) else None
+    other_score = sample.score_without(best.names)
+    return best if is_far_better(best.score, other_score, sample.test_rows) else None
 
 
-def _score_of_pair(pair: PairScore) -> float:
-    """Sort pairs by their scores."""
-    return pair.score
+def _score_classifying_pairs(sample: CheckSample, scores: list[ColumnScore]) -> Iterator[PairScore]:
+    """Yield pairs of columns with the score of a tree that predicts the class from them.
 
-
-def _classifying_pairs(sample: CheckSample, scores: list[ColumnScore]) -> Iterator[PairScore]:
-    """Yield pairs of columns, each with how well a tree predicts the class from it.
-
-    The tree sees both columns, their sum, difference, product and ratio. Only the columns that predict the class best
-    alone are paired, and pairs that a small part of the sample rules out are skipped.
+    The tree uses both columns, their sum, difference, product and ratio. Only the columns with the best single scores
+    are paired, and pairs are screened on a small part of the sample.
     """
     score_by_name = {column.name: column.score for column in scores}
     score_by_position = [score_by_name[column.name] for column in sample.columns]
@@ -74,23 +72,23 @@ def _classifying_pairs(sample: CheckSample, scores: list[ColumnScore]) -> Iterat
         features = _combine(sample.matrix[:, first], sample.matrix[:, second])
         pairs.append(ColumnPair(names, features))
 
-    for pair in _promising_pairs(sample, pairs):
+    for pair in _screen_pairs(sample, pairs):
         yield PairScore(pair.names, sample.score_tree(pair.features))
 
 
-def _promising_pairs(sample: CheckSample, pairs: list[ColumnPair]) -> list[ColumnPair]:
-    """Return the pairs that may give the target away, judged quickly by a small part of the sample.
+def _screen_pairs(sample: CheckSample, pairs: list[ColumnPair]) -> list[ColumnPair]:
+    """Return the pairs that may reveal the target, judged by a small part of the sample.
 
-    If a pair gives the target away, a tree that may use all pairs finds it, too. So if this tree does badly, no pair
-    has to be examined.
+    If a pair reveals the target, a tree that can use all pairs finds it. If this tree has a low score, no pair needs to
+    be examined.
     """
-    small_sample = sample.thinned(SCREENED_ROWS)
+    small_sample = sample.subsample(SCREENED_ROWS)
     rows_per_class = np.bincount(sample.truth[small_sample.halves.train], minlength=len(sample.target.classes))
     if not pairs or rows_per_class.min() < MIN_SCREENED_CLASS_ROWS:
         return pairs
 
-    features_of_all = np.column_stack([pair.features for pair in pairs])
-    if small_sample.score_tree(features_of_all) < SCREENED_SCORE:
+    all_features = np.column_stack([pair.features for pair in pairs])
+    if small_sample.score_tree(all_features) < SCREENED_SCORE:
         return []
     return [pair for pair in pairs if small_sample.score_tree(pair.features) >= SCREENED_SCORE]
 
@@ -103,54 +101,58 @@ def _combine(first: Floats, second: Floats) -> Floats:
     return clipped_features
 
 
-def _linear_pairs(sample: CheckSample) -> Iterator[PairScore]:
-    """Yield the pairs that explain the target best as a sum or difference, and as a product or ratio."""
+def _score_linear_pairs(sample: CheckSample) -> Iterator[PairScore]:
+    """Yield the best pair for a sum or difference, and the best pair for a product or ratio."""
     numbers = [position for position, column in enumerate(sample.columns) if column.kind is ColumnKind.NUMBER]
     matrix = np.where(sample.matrix == NUMBER_FOR_MISSING, np.nan, sample.matrix)[:, numbers]
     is_complete = ~np.isnan(matrix)
     names = [sample.columns[position].name for position in numbers]
 
-    yield from _best_linear_pair(names, _fill_in_medians(matrix), sample.truth)
+    linear_pair = _best_linear_pair(names, _fill_in_medians(matrix), sample.truth)
+    if linear_pair is not None:
+        yield linear_pair
 
-    # A product is a sum of logarithms, which only positive numbers have.
+    # The logarithm of a product is a sum of logarithms, which requires positive numbers.
     is_positive = np.all((matrix > 0) | ~is_complete, axis=0)
     if np.all(sample.truth > 0):
         positive_names = [name for name, positive in zip(names, is_positive, strict=True) if positive]
         logarithms = np.log(_fill_in_medians(matrix[:, is_positive]))
-        yield from _best_linear_pair(positive_names, logarithms, np.log(sample.truth))
+        logarithmic_pair = _best_linear_pair(positive_names, logarithms, np.log(sample.truth))
+        if logarithmic_pair is not None:
+            yield logarithmic_pair
 
 
-def _best_linear_pair(names: list[str], matrix: Floats, truth: Floats) -> Iterator[PairScore]:
-    """Yield the pair of columns from which a linear function predicts the target best; none without such a pair.
+def _best_linear_pair(names: list[str], matrix: Floats, truth: Floats) -> PairScore | None:
+    """Return the pair of columns whose linear combination predicts the target best, or None if there is no pair.
 
-    Its score is the share of the target's variance that the function explains.
+    The score is the share of the target's variance explained by the linear combination.
     """
-    # A column with a single value has no correlation.
+    # The correlation of a constant column is not defined.
     varies = np.ptp(matrix, axis=0) > 0 if matrix.size else np.zeros(0, dtype=np.bool_)
     varying_names = [name for name, is_varying in zip(names, varies, strict=True) if is_varying]
     if len(varying_names) < 2 or np.ptp(truth) == 0:
-        return
+        return None
 
     with_target = np.column_stack([matrix[:, varies], truth])
     correlations = np.corrcoef(with_target, rowvar=False)
-    explained = _explained_by_pairs(between=correlations[:-1, :-1], with_target=correlations[:-1, -1])
+    explained = _explained_variance(between=correlations[:-1, :-1], with_target=correlations[:-1, -1])
 
     first, second = np.unravel_index(int(explained.argmax()), explained.shape)
-    yield PairScore((varying_names[first], varying_names[second]), float(explained[first, second]))
+    return PairScore((varying_names[first], varying_names[second]), float(explained[first, second]))
 
 
-def _explained_by_pairs(*, between: Floats, with_target: Floats) -> Floats:
-    """Return the share of the variance that each pair of columns explains, by the formula for two predictors.
+def _explained_variance(*, between: Floats, with_target: Floats) -> Floats:
+    """Return the share of the target's variance explained by each pair of columns, as a symmetric matrix.
 
-    `between` has the correlations of the columns with each other, and `with_target` those with the target. Pairs of
-    columns that are practically the same explain nothing together.
+    `between` holds the correlations between the columns, and `with_target` their correlations with the target. The
+    share is 0 for two practically identical columns.
     """
     squares = with_target**2
     mixed = 2 * np.outer(with_target, with_target) * between
-    variance_left = 1 - between**2
-    is_distinct_pair = variance_left > MIN_VARIANCE_LEFT
+    unshared_variance = 1 - between**2
+    is_distinct_pair = unshared_variance > MIN_UNSHARED_VARIANCE
     explained = np.zeros_like(between)
-    np.divide(squares[:, None] + squares[None, :] - mixed, variance_left, out=explained, where=is_distinct_pair)
+    np.divide(squares[:, None] + squares[None, :] - mixed, unshared_variance, out=explained, where=is_distinct_pair)
     return explained
 
 

@@ -1,8 +1,8 @@
-"""A check of the final score: hardly any honest task allows nearly perfect predictions.
+"""A check for a suspiciously good final score.
 
-Few test rows prove little: a model that is wrong in one of twenty cases often predicts thirty rows without an error.
-The rows on which trials were compared, which the model has not seen either, are therefore counted too, but only if
-there is no error at all.
+Nearly perfect predictions usually indicate a mistake in the data. A few test rows are not enough evidence, because a
+model with an error rate of 5 % often predicts thirty rows without an error. If there is no error at all, the validation
+rows of the search are therefore counted as well.
 """
 
 from typing import Final
@@ -14,17 +14,21 @@ from touchstone.learning.target import Target
 
 MIN_BALANCED_ACCURACY: Final = 0.98
 MIN_R2: Final = 0.99
-MAX_ERROR_RATE: Final = 0.03  # The upper end of its confidence interval.
-MAX_ERROR_RATE_OF_PERFECT: Final = 0.04  # The same if not a single prediction is wrong: 93 rows are enough.
-Z: Final = 1.96  # The quantile of the normal distribution for 95 %.
+MAX_ERROR_RATE: Final = 0.03  # Compared with the upper end of the confidence interval.
+MAX_ERROR_RATE_OF_PERFECT: Final = 0.04  # The same without any error, for which 93 rows are enough.
+Z: Final = 1.96  # The normal quantile for a 95 % interval.
 
 
 def is_too_good(target: Target, predictions: Predictions, validation: Predictions | None = None) -> bool:
     """Return whether the score of a model is so good that it suggests a mistake in the data.
 
-    The predictions for the test rows must be nearly perfect, and there must be enough rows to rule out luck. If there
-    are too few, but without any error, the training rows in `validation` are counted as well; they are predicted by
-    models that did not learn from them. Where all test rows have the same class, a perfect score is nothing special.
+    The predictions must be nearly perfect for enough rows to exclude luck. The result is False if all test rows have
+    the same class, which is easy to predict.
+
+    Args:
+        target: the target.
+        predictions: the predictions for the test rows.
+        validation: out-of-fold predictions for training rows, which are counted as well if there is no error, or None.
     """
     if not target.is_classification:
         return compute_metric("r2", predictions) >= MIN_R2
@@ -43,12 +47,12 @@ def is_too_good(target: Target, predictions: Predictions, validation: Prediction
 
 
 def _count_errors(predictions: Predictions) -> int:
-    """Return how many predicted classes are wrong."""
+    """Return the number of wrong predictions."""
     return int((predictions.truth != predictions.predicted).sum())
 
 
 def _upper_error_rate(errors: int, rows: int) -> float:
-    """Return the upper end of the 95 % interval of an error rate (Wilson 1927)."""
+    """Return the upper end of Wilson's 95 % interval of an error rate."""
     rate = errors / rows
     center = rate + Z**2 / (2 * rows)
     half_width = Z * float(np.sqrt(rate * (1 - rate) / rows + Z**2 / (4 * rows**2)))

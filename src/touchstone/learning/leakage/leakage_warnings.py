@@ -18,10 +18,10 @@ from touchstone.learning.trial_fitting import TrainingData
 def leakage_warnings(
     data: TrainingData, rule: SplitRule, predictions: Predictions, validation: Predictions | None = None
 ) -> Iterator[Json]:
-    """Yield warnings about single columns and pairs that give the target away, and about a nearly perfect score.
+    """Yield warnings about columns and pairs of columns that reveal the target, and about a nearly perfect score.
 
-    `predictions` are those of the chosen model for the test rows, and `validation` those for training rows by models
-    that did not learn from them.
+    `predictions` holds the predictions of the chosen model for the test rows, and `validation` holds out-of-fold
+    predictions for training rows.
     """
     sample = draw_check_sample(data, rule)
     scores = score_columns(sample)

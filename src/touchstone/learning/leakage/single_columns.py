@@ -1,6 +1,6 @@
 """Single columns that predict the target too well.
 
-Such a column is often a consequence of the target, and then not yet known when a prediction is needed.
+Such a column is often a consequence of the target, which is not available when a prediction is needed.
 """
 
 import math
@@ -15,20 +15,20 @@ from touchstone.learning.target import Floats
 
 CERTAIN_SCORE: Final = 0.98
 SUSPICIOUS_SCORE: Final = 0.93
-ERROR_RATIO: Final = 2.5  # A column is suspicious if all others together make this many times as many errors,
-STANDARD_ERRORS: Final = 3.0  # and if the difference is as many standard errors.
+ERROR_RATIO: Final = 2.5  # The least ratio of the error rate of all other columns to the rate of a suspicious one.
+STANDARD_ERRORS: Final = 3.0  # The least difference of both rates, in standard errors.
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnScore:
-    """A column, and how well it alone predicts the target."""
+    """A column, and the score of predicting the target from it alone."""
 
     name: str
     score: float
 
 
 def score_columns(sample: CheckSample) -> list[ColumnScore]:
-    """Return how well each column alone predicts the target, by the default metric of the task."""
+    """Return the score of each single column, by the default metric of the task."""
     return [
         ColumnScore(column.name, _score_column(sample, sample.matrix[:, position]))
         for position, column in enumerate(sample.columns)
@@ -36,52 +36,52 @@ def score_columns(sample: CheckSample) -> list[ColumnScore]:
 
 
 def find_leaking_columns(sample: CheckSample, scores: list[ColumnScore]) -> list[ColumnScore]:
-    """Return the columns that give the target away.
+    """Return the columns that reveal the target.
 
-    These are the columns that predict it almost perfectly, and those that predict it well and far better than all
-    other columns together.
+    These are the columns that predict it almost perfectly. If there are none, they are the columns that predict it well
+    and far better than all other columns together.
     """
     suspects = [column for column in scores if column.score >= SUSPICIOUS_SCORE]
     certain = [column for column in suspects if column.score >= CERTAIN_SCORE]
     if certain:
         return certain
 
-    # Where several columns predict the target well, it is simply easy to predict.
-    return [column for column in suspects if _is_far_better_than_the_rest(sample, column)]
+    # If several columns predict the target well, it is simply easy to predict.
+    return [column for column in suspects if _is_far_better_than_others(sample, column)]
 
 
-def _is_far_better_than_the_rest(sample: CheckSample, column: ColumnScore) -> bool:
-    """Return whether a column alone leaves far fewer errors than all other columns together."""
-    return is_far_better(column.score, sample.score_without([column.name]), sample.measured_rows)
+def _is_far_better_than_others(sample: CheckSample, column: ColumnScore) -> bool:
+    """Return whether a column alone makes far fewer errors than all other columns together."""
+    return is_far_better(column.score, sample.score_without([column.name]), sample.test_rows)
 
 
-def is_far_better(score: float, rest_score: float, measured_rows: int) -> bool:
-    """Return whether a score leaves far fewer errors than the score of all other columns, beyond chance.
+def is_far_better(score: float, rest_score: float, test_rows: int) -> bool:
+    """Return whether a score is far better than the score of all other columns, beyond chance.
 
-    Chance is judged as for two error rates that were measured on as many rows.
+    Both are treated as error rates measured on the given number of rows.
     """
     errors, rest_errors = 1 - score, 1 - rest_score
-    variance = (errors * score + rest_errors * max(rest_score, 0.0)) / measured_rows
+    variance = (errors * score + rest_errors * max(rest_score, 0.0)) / test_rows
     is_beyond_chance = rest_errors - errors >= STANDARD_ERRORS * math.sqrt(max(variance, 0.0))
     return is_beyond_chance and rest_errors >= ERROR_RATIO * errors
 
 
 def _score_column(sample: CheckSample, numbers: Floats) -> float:
-    """Return how well a column predicts the target.
+    """Return the score of predicting the target from a single column.
 
-    A tree of few leaves cannot follow a number with a long tail. If a column orders the rows as the target does, it
-    tells as much as a copy.
+    A small tree cannot approximate a number with a long tail. For a regression, the squared rank correlation is
+    therefore used if it is higher, because a column that orders the rows like the target reveals as much as a copy.
     """
     tree_score = sample.score_tree(numbers[:, None])
     if sample.target.is_classification:
         return tree_score
 
-    measured = sample.halves.test
-    return max(tree_score, _squared_rank_correlation(numbers[measured], sample.truth[measured]))
+    test = sample.halves.test
+    return max(tree_score, _squared_rank_correlation(numbers[test], sample.truth[test]))
 
 
 def _squared_rank_correlation(first: Floats, second: Floats) -> float:
-    """Return the squared rank correlation (Spearman 1904); 0 if all values of one of them are equal."""
+    """Return Spearman's squared rank correlation, or 0 if either column is constant."""
     first_ranks, second_ranks = rankdata(first), rankdata(second)
     if np.ptp(first_ranks) == 0 or np.ptp(second_ranks) == 0:
         return 0.0

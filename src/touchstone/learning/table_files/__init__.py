@@ -1,1 +1,1 @@
-"""Readers of tables: one module per format, and what they share."""
+"""Readers of table files, with one module per format."""

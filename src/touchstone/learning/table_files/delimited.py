@@ -20,14 +20,14 @@ from touchstone.learning.table_files.limits import MAX_LINE_BYTES, check_size
 from touchstone.learning.table_files.table_content import TableContent, type_columns
 from touchstone.learning.table_files.text_file import CHUNK, detect_encoding
 
-BLOCK_BYTES: Final = 2 * MAX_LINE_BYTES  # Of a file that is read in blocks, none of which may be shorter than a row.
-QUOTE: Final = b'"'  # Also a part of a quotation mark in UTF-16.
+BLOCK_BYTES: Final = 2 * MAX_LINE_BYTES  # Arrow reads files in blocks, which must not be shorter than a row.
+QUOTE: Final = b'"'  # Also occurs in the UTF-16 encoding of a quotation mark.
 
 
 def read_csv(stream: BinaryIO, delimiter: str | None = None) -> TableContent:
     """Read a table of delimited text, and infer the types of its columns.
 
-    The encoding is detected from the file, and so are the delimiter, unless it is given, and whether there is a header.
+    The encoding, the presence of a header and, unless given, the delimiter are detected.
     """
     encoding = detect_encoding(stream, max_line_bytes=MAX_LINE_BYTES)
     layout = _detect_layout(stream, encoding, delimiter)
@@ -45,12 +45,12 @@ def read_csv(stream: BinaryIO, delimiter: str | None = None) -> TableContent:
 
 
 def read_tsv(stream: BinaryIO) -> TableContent:
-    """Read a table whose cells are separated by tabs."""
+    """Read a table of tab-separated cells."""
     return read_csv(stream, delimiter="\t")
 
 
 def _detect_layout(stream: BinaryIO, encoding: TextEncoding, delimiter: str | None) -> TableLayout:
-    """Find out from its first lines how a delimited text is written."""
+    """Detect the layout of delimited text from its beginning."""
     stream.seek(0)
     beginning = stream.read(MAX_LINE_BYTES + CHUNK).decode(encoding.name, errors="replace").lstrip("\ufeff")
     layout = detect_layout(beginning, delimiter)
@@ -60,34 +60,36 @@ def _detect_layout(stream: BinaryIO, encoding: TextEncoding, delimiter: str | No
 
 
 def _resolve_extra_field(names: list[str], cells: list[pa.ChunkedArray]) -> tuple[list[str], list[pa.ChunkedArray]]:
-    """Return names and cells that fit together, for a file whose rows have one field more than the header has names.
+    """Match names and columns of a file whose rows have one field more than the header.
 
-    Some programs end each row with a delimiter, so that the last field is always empty; it is dropped. Others begin
-    each row with its name, for which the header has no column name; an empty one is added.
+    Some programs end each row with a delimiter, so that the last field is always empty. It is dropped. Other programs
+    begin each row with a row name that has no name in the header. An empty column name is added for it.
     """
-    rows_end_with_delimiter = not any(text.strip() for text in cells[-1].unique().to_pylist())
+    rows_end_with_delimiter = not any(cell.strip() for cell in cells[-1].unique().to_pylist())
     if rows_end_with_delimiter:
         return names, cells[:-1]
     return ["", *names], cells
 
 
 def _read_cells(stream: BinaryIO, layout: TableLayout, encoding: TextEncoding) -> list[pa.ChunkedArray]:
-    """Return the cells below the header as columns of texts.
+    """Return the cells below the header as columns of strings.
 
-    Raises `LearningError` if a row has too many fields, or if the file cannot be parsed for another reason.
+    Raises:
+        LearningError: if a row has too many fields, or if the file cannot be parsed for another reason.
     """
     stream.seek(0)
     try:
         return _read_regular_cells(stream, layout, encoding)
     except (pa.ArrowInvalid, UnicodeDecodeError):
-        # Rows of different widths, or bytes that make no character: pandas reads what can be read.
+        # The rows have different lengths or invalid characters, which pandas tolerates.
         return _read_irregular_cells(stream, layout, encoding)
 
 
 def _read_regular_cells(stream: BinaryIO, layout: TableLayout, encoding: TextEncoding) -> list[pa.ChunkedArray]:
     """Return the cells of a file whose rows all have the same number of fields.
 
-    Raises an error of pyarrow for any other file.
+    Raises:
+        pa.ArrowInvalid: if the number of fields varies, or if there are invalid characters.
     """
     positions = [str(position) for position in range(layout.width)]
     may_break_lines = _contains_quotes(stream)
@@ -108,10 +110,10 @@ def _read_regular_cells(stream: BinaryIO, layout: TableLayout, encoding: TextEnc
 
 
 def _contains_quotes(stream: BinaryIO) -> bool:
-    """Return whether a quotation mark occurs in a file, and rewind the file.
+    """Return whether a file contains a quotation mark, and rewind the file.
 
-    Only quoted cells contain line breaks. Without them Arrow need not look for the ends of the rows one after another,
-    which takes as long as reading the cells.
+    Only quoted cells contain line breaks. Without quotes, Arrow need not search for the ends of rows sequentially,
+    which would take as long as reading the cells.
     """
     contains_quotes = any(QUOTE in chunk for chunk in iter(lambda: stream.read(CHUNK), b""))
     stream.seek(0)
@@ -119,22 +121,22 @@ def _contains_quotes(stream: BinaryIO) -> bool:
 
 
 def _read_irregular_cells(stream: BinaryIO, layout: TableLayout, encoding: TextEncoding) -> list[pa.ChunkedArray]:
-    """Read the columns of a file whose rows may end early; the missing cells are empty.
+    """Read the columns of a file with incomplete rows, whose missing cells become empty.
 
     Raises:
-        LearningError: a row has too many fields, or the file cannot be parsed for another reason.
+        LearningError: if a row has too many fields, or if the file cannot be parsed for another reason.
     """
-    codec = "utf-8-sig" if encoding.name == "utf-8" else encoding.name  # without a byte order mark
+    codec = "utf-8-sig" if encoding.name == "utf-8" else encoding.name  # Skip a byte order mark.
     stream.seek(0)
 
     try:
         with warnings.catch_warnings():
-            # pandas only warns when it cuts off the surplus fields of a row.
+            # pandas only warns when it drops surplus fields of a row.
             warnings.simplefilter("error", pd.errors.ParserWarning)
             cells = pd.read_csv(
                 stream,
                 sep=layout.delimiter,
-                header=None,  # A header would have to be as long as the first row below it.
+                header=None,  # pandas requires that a header has as many fields as the first row.
                 names=range(layout.width),
                 dtype=str,
                 na_filter=False,
@@ -155,12 +157,12 @@ def _read_irregular_cells(stream: BinaryIO, layout: TableLayout, encoding: TextE
 
 
 def _to_arrow(cells: "pd.Series[Any]") -> pa.ChunkedArray:
-    """Return the texts of a column of pandas as a column of Arrow; cells that a row lacks are empty."""
+    """Convert a pandas column of strings to Arrow, with empty strings for missing cells."""
     return pa.chunked_array([pa.array(cells.fillna("").astype(object), type=pa.large_string())])
 
 
 def _line_number(message: str) -> int | None:
-    """Return the line that an error message of pandas mentions, as in "Expected 3 fields in line 5, saw 4"."""
+    """Return the line number in a pandas error message, such as "Expected 3 fields in line 5, saw 4"."""
     words = message.replace(",", " ").split()
     for word, next_word in pairwise(words):
         if word == "line" and next_word.isdigit():

@@ -1,6 +1,6 @@
-"""Reading of JSON files that hold an array of objects, and of JSON Lines files, which hold one object on each line.
+"""Reading of JSON files with an array of objects, and of JSON Lines files with one object per line.
 
-An object is a row. The members of an object within a row are columns of their own, such as `address.city`.
+Each object is a row. The members of a nested object become separate columns, such as `address.city`.
 """
 
 from collections.abc import Iterator
@@ -28,29 +28,29 @@ from touchstone.learning.table_files.limits import check_size
 from touchstone.learning.table_files.table_content import TableContent
 from touchstone.learning.table_files.text_file import detect_encoding
 
-ROWS_AT_ONCE: Final = 10_000
+BATCH_ROWS: Final = 10_000
 ROW_DECODER: Final = msgspec.json.Decoder(dict[str, Any])
 ARRAY_DECODER: Final = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 def read_json(stream: BinaryIO) -> TableContent:
-    """Read an array of objects, each of which is a row; its keys name the columns.
+    """Read an array of objects. Each object is a row, and its keys are the column names.
 
-    A file that has an object on each line, instead of an array, is read like JSON Lines.
+    A file without an array is read as JSON Lines.
     """
     encoding, text = _read_utf8(stream)
     is_array = text.lstrip().startswith(b"[")
-    return _read_rows(_array_rows(text) if is_array else _line_rows(text), encoding)
+    return _build_columns(_array_rows(text) if is_array else _line_rows(text), encoding)
 
 
 def read_json_lines(stream: BinaryIO) -> TableContent:
-    """Read a file that has an object on each line; its keys name the columns."""
+    """Read a file with one object per line. Its keys are the column names."""
     encoding, text = _read_utf8(stream)
-    return _read_rows(_line_rows(text), encoding)
+    return _build_columns(_line_rows(text), encoding)
 
 
 def _read_utf8(stream: BinaryIO) -> tuple[TextEncoding, bytes]:
-    """Return the encoding of a file, and its text in UTF-8."""
+    """Return the encoding of a file, and its content converted to UTF-8."""
     encoding = detect_encoding(stream)
     stream.seek(0)
     content = stream.read()
@@ -60,7 +60,7 @@ def _read_utf8(stream: BinaryIO) -> tuple[TextEncoding, bytes]:
 
 
 def _array_rows(text: bytes) -> Iterator[Row]:
-    """Yield the objects of an array. Raises `LearningError` if the text is not an array of objects."""
+    """Yield the objects of an array, or raise `LearningError` if the text is not an array of objects."""
     try:
         for encoded_row in ARRAY_DECODER.decode(text):
             yield ROW_DECODER.decode(encoded_row)
@@ -69,7 +69,7 @@ def _array_rows(text: bytes) -> Iterator[Row]:
 
 
 def _line_rows(text: bytes) -> Iterator[Row]:
-    """Yield the objects on the lines of a text. Raises `LearningError`, with its number, if a line is not an object."""
+    """Yield the object on each line, or raise `LearningError` with the number of an invalid line."""
     for number, line in enumerate(text.split(b"\n"), start=1):
         if not line.strip():
             continue
@@ -80,15 +80,15 @@ def _line_rows(text: bytes) -> Iterator[Row]:
         yield row
 
 
-def _read_rows(rows: Iterator[Row], encoding: TextEncoding) -> TableContent:
-    """Turn rows into typed columns, in the order in which their names first occur.
+def _build_columns(rows: Iterator[Row], encoding: TextEncoding) -> TableContent:
+    """Convert rows to typed columns, in the order of the first occurrence of their names.
 
-    A cell is missing if its row does not name the column. The rows are read in batches, so that a table that is too
-    large is rejected early.
+    A cell is missing if its row does not contain the column. Rows are read in batches, so that an oversized table is
+    rejected early.
     """
     cells_by_name: dict[str, list[Any]] = {}
     row_count = 0
-    while batch := [flatten(row) for row in islice(rows, ROWS_AT_ONCE)]:
+    while batch := [flatten(row) for row in islice(rows, BATCH_ROWS)]:
         for name in _new_names(batch, cells_by_name):
             cells_by_name[name] = [None] * row_count
 
@@ -110,22 +110,23 @@ def _read_rows(rows: Iterator[Row], encoding: TextEncoding) -> TableContent:
 
 
 def _new_names(batch: list[Row], known_names: dict[str, list[Any]]) -> list[str]:
-    """Return the names that occur in some rows, but not before, in the order in which they occur."""
+    """Return the column names that first occur in this batch of rows, in the order of their occurrence."""
     names_in_batch = dict.fromkeys(name for row in batch for name in row)
     return [name for name in names_in_batch if name not in known_names]
 
 
 def _names_of_absent_objects(cells_by_name: dict[str, list[Any]]) -> set[str]:
-    """Return the names of objects that are null where they are not divided into columns, so that they say nothing."""
+    """Return the names of nested objects that are null if not divided into columns. They contain no data."""
     object_names = {object_name for name in cells_by_name for object_name in enclosing_names(name)}
     names = object_names & cells_by_name.keys()
     return {name for name in names if all(cell is None for cell in cells_by_name[name])}
 
 
 def _typed_column(name: str, cells: list[Any]) -> TypedColumn:
-    """Return a column with the type of its JSON values; texts, and values of several types, are read like a CSV file.
+    """Return a column with the type of its JSON values.
 
-    Arrays within a row are not supported, and neither are objects that are nested too deep to be divided.
+    The type of strings, and of values with several types, is inferred as for CSV files. Arrays within a row are not
+    supported, and neither are objects that are nested too deeply to be divided.
     """
     types = {type(cell) for cell in cells} - {type(None)}
     if types & {list, dict}:
@@ -133,6 +134,6 @@ def _typed_column(name: str, cells: list[Any]) -> TypedColumn:
     if types == {bool}:
         return from_booleans(name, pd.Series(cells, dtype=object))
     if types and types <= {int, float}:
-        with suppress(OverflowError):  # Integers may have any number of digits, floats may not.
+        with suppress(OverflowError):  # JSON integers may be too large for a float.
             return from_numbers(name, np.array(cells, dtype=np.float64))
     return from_texts(name, pd.Series([json_as_text(cell) for cell in cells], dtype=object))

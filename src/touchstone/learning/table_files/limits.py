@@ -1,4 +1,4 @@
-"""Limits that keep a hostile file (a million columns, a line of a gigabyte, a compression bomb) from costing much."""
+"""Limits that protect against hostile files, such as a million columns or a compression bomb."""
 
 from typing import Final
 

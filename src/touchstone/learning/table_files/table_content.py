@@ -1,4 +1,4 @@
-"""What the reader of a format returns: the columns of a table, and how they are written in the file."""
+"""The content of a table file, as returned by the readers of all formats."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -14,9 +14,10 @@ UNICODE = TextEncoding("utf-8")
 
 @dataclass(frozen=True, slots=True)
 class TableContent:
-    """The typed columns of a file, and their names as they are written in it, which may be empty or repeated.
+    """The typed columns of a file, with its encoding.
 
-    `encoding` says how texts are encoded, and `has_header` whether the file names its columns.
+    `names_in_file` holds the column names as they appear in the file, where they may be empty or repeated. `has_header`
+    is False if the file does not name its columns.
     """
 
     names_in_file: list[str]
@@ -28,7 +29,7 @@ class TableContent:
 def type_columns(
     infer_type: Callable[[str, Any], TypedColumn], names: Iterable[str], columns: Iterable[Any]
 ) -> list[TypedColumn]:
-    """Infer the types of named columns, several at the same time if this process may use several cores."""
+    """Infer the types of named columns, in parallel if this process may use several cores."""
     named_columns = zip(names, columns, strict=True)
     typed_columns = map_ahead(lambda column: infer_type(*column), named_columns, thread_count=usable_core_count())
     return list(typed_columns)

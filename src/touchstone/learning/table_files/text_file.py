@@ -1,4 +1,4 @@
-"""The check that a file is a text, and the detection of its encoding."""
+"""Detection of the encoding of text files, and rejection of binary files."""
 
 from typing import BinaryIO, Final
 
@@ -12,8 +12,8 @@ BINARY_SIGNATURES: Final = (b"\x80", b"PK\x03\x04", b"\x1f\x8b", b"PAR1", b"%PDF
 def detect_encoding(stream: BinaryIO, *, max_line_bytes: int | None = None) -> TextEncoding:
     """Read a whole file, and return the encoding of its text.
 
-    Raises `LearningError` if the file is empty, if it is not a text, or if one of its lines is longer than
-    `max_line_bytes`.
+    Raises:
+        LearningError: if the file is empty, if it is not a text file, or if a line is longer than `max_line_bytes`.
     """
     stream.seek(0)
     _check_beginning(stream.read(CHUNK))
@@ -37,7 +37,7 @@ def detect_encoding(stream: BinaryIO, *, max_line_bytes: int | None = None) -> T
 
 
 def _check_beginning(beginning: bytes) -> None:
-    """Raise `LearningError` if a file is empty, or begins like a file of a binary format."""
+    """Raise `LearningError` if a file is empty, or begins with the signature of a binary format."""
     if not beginning.strip():
         raise LearningError("file_empty")
     if beginning.startswith(BINARY_SIGNATURES):
@@ -45,10 +45,10 @@ def _check_beginning(beginning: bytes) -> None:
 
 
 def _count_open_line_bytes(chunk: bytes, bytes_before: int) -> int:
-    """Return the length of the line that a chunk leaves unfinished.
+    """Return the length of the unfinished line at the end of a chunk.
 
-    `bytes_before` is the length of the line that the previous chunk left unfinished. A line that ends within the chunk
-    is longer by less than a chunk, which does no harm.
+    `bytes_before` is the length of the unfinished line at the end of the previous chunk. Lines that end within a chunk
+    are not measured, so that a line may exceed the limit by less than a chunk, which does no harm.
     """
     last_line_end = max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))
     if last_line_end == -1:
