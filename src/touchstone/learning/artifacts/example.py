@@ -151,7 +151,7 @@ def read_column(column: Json, rows: Sequence[Json]) -> "pd.Series[Any]":
 
 
 def read_number(column: Json, cell: Any) -> float:
-    """Return a number in the notation of the data file, such as "45%" or "1.234,50", or NaN if it is missing."""
+    """Read a number in the notation of the data file, such as "45%" or "1.234,50", or NaN if missing."""
     if isinstance(cell, bool | int | float):
         number = float(cell)
     else:
@@ -238,7 +238,7 @@ def differs(predicted: Json, expected: Json) -> bool:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Predict the rows of a JSON file, or predict the example rows and compare them with the expected predictions."""
+    """Predict the rows of a JSON file, or verify the predictions for the example rows."""
     pipeline, record = load_model(MODEL)
     if arguments:
         rows = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
@@ -252,7 +252,7 @@ def main(arguments: Sequence[str]) -> int:
         print(json.dumps(answer, ensure_ascii=False))
 
     if any(map(differs, answers, expected)):
-        print("These predictions differ from those that were made when the model was trained.", file=sys.stderr)
+        print("These predictions differ from the predictions made when the model was trained.", file=sys.stderr)
         return 1
     return 0
 

@@ -90,7 +90,7 @@ class LoadedModel:
 
     @property
     def decision_rule(self) -> DecisionRule:
-        """The rule for choosing a class. Models of early releases have none and predict the most probable class."""
+        """The rule for choosing a class. Models of early releases choose the most probable one."""
         record = self.record.get("decision")
         return DEFAULT_RULE if record is None else DecisionRule.from_record(record)
 
@@ -151,7 +151,7 @@ class LoadedModel:
 
 
 def dump(pipeline: Pipeline, record: Json) -> bytes:
-    """Serialize the pipeline and its record to the content of a model file, with the same bytes for the same model."""
+    """Serialize a pipeline and its record to a model file, with the same bytes for the same model."""
     files = _NamedFiles()
     context = SaveContext(zip_file=files)
     schema = get_state(pipeline, context)

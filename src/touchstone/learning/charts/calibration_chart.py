@@ -37,7 +37,7 @@ class CalibrationCurve:
 
 
 def calibration_chart(predictions: Predictions, uncalibrated: Predictions, class_names: Sequence[str]) -> Json:
-    """Return a chart that compares predicted probabilities with the observed frequencies of the predicted event.
+    """Return a chart of the observed frequency of an event by its predicted probability.
 
     With two classes, the event is the positive class. With more classes, the event is that the most probable class is
     the true one. The points of a well calibrated model lie on the dashed diagonal. If the model was calibrated, a
@@ -120,7 +120,7 @@ def _calibration_spec(curves: Sequence[CalibrationCurve], event: str | None, lab
 
 
 def _by_curve(curves: Sequence[CalibrationCurve], labels: ChartLabels) -> Json:
-    """Return the encodings that distinguish curves by colour and shape, with a legend if there are several."""
+    """Return the encodings that distinguish several curves by colour, shape and legend."""
     names = [labels[curve.label] for curve in curves]
     by_curve_name: Json = {
         "field": "curve",

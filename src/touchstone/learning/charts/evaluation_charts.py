@@ -126,7 +126,7 @@ def _learning_curve_spec(points: Sequence[LearningCurvePoint], metric_name: str,
 
 
 def leaderboard_chart(leaderboard: Sequence[Json], metric_label: LocalizedText) -> Json:
-    """Return a chart of the validation score of the best trial of every algorithm, with its range over the folds.
+    """Return a chart of the best validation score of every algorithm, with its range over the folds.
 
     `leaderboard` lists all trials as documented by the API, the best first.
     """

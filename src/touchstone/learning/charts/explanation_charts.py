@@ -173,7 +173,7 @@ def _rank_or_minus_one(rank: float) -> float:
 
 
 def _rank_shades(labels: ChartLabels) -> Json:
-    """Return a Vega-Lite colour channel that shades dots by their rank, from 0 (low values) to 1 (high values).
+    """Return a colour channel that shades dots by their rank, from 0 (low values) to 1 (high values).
 
     Dots with the rank -1, whose values have no order, are grey.
     """
@@ -217,7 +217,7 @@ def _waterfall_spec(entry: Json, cells: Mapping[str, str], labels: ChartLabels) 
 
 
 def _waterfall_steps(entry: Json, cells: Mapping[str, str], labels: ChartLabels) -> list[WaterfallStep]:
-    """Return a step for each of the columns with the strongest contributions, and a common one for all others.
+    """Return a step for each of the strongest contributions, and a common step for all others.
 
     Contributions that are not significant belong to the others. `cells` holds the values of the row as text.
     """
@@ -355,7 +355,7 @@ def dependence_chart(dependence: Dependence) -> Json:
 def _dependence_spec(
     mean_points: Sequence[Json], curve_points: Sequence[Json], x_axis: Json, labels: ChartLabels
 ) -> Json:
-    """Return the Vega-Lite specification of a line chart with a thick line for the mean and thin ones for single rows.
+    """Return the Vega-Lite specification of a partial dependence chart.
 
     The points of the mean are `{value, mean}`, and the points of single rows are `{value, level, row}`.
     """
@@ -384,7 +384,7 @@ def _value_axis(dependence: Dependence) -> Json:
 
 
 def shorten_timestamps(timestamps: Sequence[str]) -> list[str]:
-    """Truncate ISO 8601 timestamps to the day, minute or second, to the shortest form that keeps them distinct."""
+    """Truncate ISO 8601 timestamps to the day, minute or second if this keeps them distinct."""
     for length in (len("2020-01-09"), len("2020-01-09T00:00"), len("2020-01-09T00:00:00")):
         shortened_timestamps = [timestamp[:length].replace("T", " ") for timestamp in timestamps]
         if len(set(shortened_timestamps)) == len(set(timestamps)):

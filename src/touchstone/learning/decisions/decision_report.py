@@ -60,7 +60,7 @@ def _report_decision(experiment: Experiment, search: SearchResult) -> Json:
 
 
 def _threshold_effects(experiment: Experiment, search: SearchResult) -> Json:
-    """Return the requested objective of the threshold, and its values at the chosen and at the default threshold.
+    """Return the requested objective of the threshold, and its values with and without it.
 
     The objective is measured on the validation rows, where the threshold was chosen, and on the test rows.
     """
@@ -94,7 +94,7 @@ def _requested_objective(experiment: Experiment) -> Json:
 
 
 def _compare_thresholds(objective: Objective, *, chosen: Predictions, default: Predictions) -> Json:
-    """Return the value of an objective at the chosen and at the default threshold, as `{value, at_default}`."""
+    """Return the objective at the chosen and at the default threshold, as `{value, at_default}`."""
     return {
         "value": finite_or_none(objective.measure(chosen)),
         "at_default": finite_or_none(objective.measure(default)),

@@ -25,7 +25,7 @@ def default_score(metric: str, folds: Sequence[FoldResult]) -> float:
 
 
 def default_metric_label(experiment: Experiment, folds: Sequence[FoldResult]) -> LocalizedText:
-    """Return the displayed name of the metric, qualified if the default score differs from the reported one."""
+    """Return the displayed name of the metric, qualified if the reported score differs."""
     metric = METRIC_BY_NAME[experiment.data.metric]
     label = localize(metric.label)
     reported_score = float(np.mean([compute_metric(metric.name, fold.predictions) for fold in folds]))

@@ -69,7 +69,7 @@ def _signed_value(validation: Predictions, objective: Objective, threshold: floa
 
 
 def _candidate_thresholds(scores: Floats) -> Floats:
-    """Return the midpoints between adjacent scores (including 0 and 1), or evenly spaced ones if there are many."""
+    """Return midpoints between adjacent scores, including 0 and 1, thinned out if there are many."""
     distinct_scores = np.unique(np.concatenate([[0.0], scores, [1.0]]))
     midpoints: Floats = (distinct_scores[:-1] + distinct_scores[1:]) / 2
     thinned_midpoints: Floats = midpoints[evenly_spaced_positions(len(midpoints), MAX_CANDIDATES)]

@@ -150,7 +150,7 @@ def _cramers_v(first: Codes, second: Codes) -> float:
 
 
 def _contingency_table(first: Codes, second: Codes) -> npt.NDArray[np.intp]:
-    """Count the rows for every pair of categories, as a matrix of shape (first categories, second categories)."""
+    """Count the rows for every pair of categories, as a matrix of shape (first, second categories)."""
     first_categories, first_index_of_row = np.unique(first, return_inverse=True)
     second_categories, second_index_of_row = np.unique(second, return_inverse=True)
 

@@ -29,7 +29,7 @@ class CandidateRows:
 
 
 def collect_candidate_rows(context: ExplanationContext) -> CandidateRows:
-    """Return the background rows, with training rows that cover the range of values if few columns may change."""
+    """Return the background rows, and training rows with typical values if few columns may change."""
     mutable_columns = [column for column in context.explained.columns if column.name not in context.immutable_columns]
     frame = context.background
     if len(mutable_columns) <= FEW_COLUMNS:
@@ -43,7 +43,7 @@ def collect_candidate_rows(context: ExplanationContext) -> CandidateRows:
 
 
 def _find_typical_rows(kind: ColumnKind, cells: "pd.Series[Any]") -> Indices:
-    """Return the positions of cells with evenly spaced numbers or dates, or with the most frequent categories."""
+    """Return the positions of evenly spaced numbers or dates, or of the most frequent categories."""
     if kind in (ColumnKind.NUMBER, ColumnKind.DATE):
         present_rows = np.flatnonzero(cells.notna())
         sorted_rows = present_rows[np.argsort(cells.to_numpy()[present_rows], kind="stable")]

@@ -79,8 +79,8 @@ class NumberGoal:
 
 
 @dataclass(frozen=True, slots=True)
-class _Task:
-    """A row whose prediction should change, its mutable columns, and the candidate rows with the new values."""
+class _Search:
+    """The search for a counterfactual of one row, with the candidate rows and the mutable columns."""
 
     explained: ExplainedModel
     row: Floats = field(repr=False)
@@ -139,33 +139,33 @@ def find_counterfactual(
         return None
 
     prediction = explained.predict_row(row)
-    task = _Task(explained, row, candidates, tuple(mutable_columns), prediction, clear_difference)
-    approach = _approach_similar_rows(task)
+    search = _Search(explained, row, candidates, tuple(mutable_columns), prediction, clear_difference)
+    approach = _approach_similar_rows(search)
     if approach is not None and len(approach.source_rows) == 1:
         return approach
 
-    single_change = _change_one_column(task)
+    single_change = _change_one_column(search)
     if single_change is not None:
         return single_change
     if len(mutable_columns) > FEW_COLUMNS or (approach is not None and len(approach.source_rows) == 2):
         return approach
-    return _combine_values(task) or approach
+    return _combine_values(search) or approach
 
 
-def _approach_similar_rows(task: _Task) -> Counterfactual | None:
+def _approach_similar_rows(search: _Search) -> Counterfactual | None:
     """Return the counterfactual with the fewest changes towards one of the nearest unlike candidates."""
     # For each candidate, the row with all its mutable columns copied from the candidate.
-    is_mutable = np.isin(task.explained.sources, task.mutable_columns)
-    mixed_rows = np.where(is_mutable, task.candidates, task.row)
-    predictions, _probabilities = task.explained.predict(mixed_rows)
+    is_mutable = np.isin(search.explained.sources, search.mutable_columns)
+    mixed_rows = np.where(is_mutable, search.candidates, search.row)
+    predictions, _probabilities = search.explained.predict(mixed_rows)
 
-    unlike_rows = np.flatnonzero(task.is_clear(predictions))
-    distances = np.abs(mixed_rows[unlike_rows] - task.row).sum(axis=1)
+    unlike_rows = np.flatnonzero(search.is_clear(predictions))
+    distances = np.abs(mixed_rows[unlike_rows] - search.row).sum(axis=1)
     nearest_first = unlike_rows[np.argsort(distances, kind="stable")]
 
     best: Counterfactual | None = None
     for source_row in nearest_first[:NEIGHBOURS].tolist():
-        counterfactual = _approach_source_row(task, source_row, task.goal_towards(predictions[source_row]))
+        counterfactual = _approach_source_row(search, source_row, search.goal_towards(predictions[source_row]))
         if counterfactual is None:
             continue
         if best is None or len(counterfactual.source_rows) < len(best.source_rows):
@@ -175,7 +175,7 @@ def _approach_similar_rows(task: _Task) -> Counterfactual | None:
     return best
 
 
-def _approach_source_row(task: _Task, source_row: int, goal: ClassGoal | NumberGoal) -> Counterfactual | None:
+def _approach_source_row(search: _Search, source_row: int, goal: ClassGoal | NumberGoal) -> Counterfactual | None:
     """Copy the values of a candidate into the row, column by column, until the goal is reached.
 
     Each step copies the column that brings the prediction nearest to the goal.
@@ -183,12 +183,12 @@ def _approach_source_row(task: _Task, source_row: int, goal: ClassGoal | NumberG
     Returns:
         The counterfactual, or None if the goal is not reached within `MAX_CHANGES` steps.
     """
-    explained = task.explained
-    source_values = task.candidates[source_row]
-    differing_columns = np.unique(explained.sources[task.row != source_values])
-    remaining_columns = np.intersect1d(differing_columns, task.mutable_columns).tolist()
+    explained = search.explained
+    source_values = search.candidates[source_row]
+    differing_columns = np.unique(explained.sources[search.row != source_values])
+    remaining_columns = np.intersect1d(differing_columns, search.mutable_columns).tolist()
     source_rows: dict[int, int] = {}
-    changed_row = task.row
+    changed_row = search.row
 
     while remaining_columns and len(source_rows) < MAX_CHANGES:
         next_rows = np.array(
@@ -212,30 +212,30 @@ def _copy_column(explained: ExplainedModel, source_values: Floats, row: Floats, 
     return changed_row
 
 
-def _change_one_column(task: _Task) -> Counterfactual | None:
+def _change_one_column(search: _Search) -> Counterfactual | None:
     """Return the smallest change of a single column that clearly changes the prediction, or None."""
-    limit = max(MIN_VALUES, MAX_SINGLE_CHANGES // len(task.mutable_columns))
+    limit = max(MIN_VALUES, MAX_SINGLE_CHANGES // len(search.mutable_columns))
     changes = [
         (column, source_row)
-        for column in task.mutable_columns
-        for source_row in task.find_source_rows(column, limit).tolist()
+        for column in search.mutable_columns
+        for source_row in search.find_source_rows(column, limit).tolist()
     ]
-    return _choose_smallest_changes(task, [{column: source_row} for column, source_row in changes])
+    return _choose_smallest_changes(search, [{column: source_row} for column, source_row in changes])
 
 
-def _combine_values(task: _Task) -> Counterfactual | None:
-    """Return the fewest and smallest changes of several columns that clearly change the prediction, or None."""
-    column_count = len(task.mutable_columns)
+def _combine_values(search: _Search) -> Counterfactual | None:
+    """Return the smallest change of several columns that clearly changes the prediction, or None."""
+    column_count = len(search.mutable_columns)
     limit = int(MAX_COMBINATIONS ** (1 / column_count)) - 1
     combinations: list[dict[int, int]] = [{}]
-    for column in task.mutable_columns:
-        source_rows = task.find_source_rows(column, limit).tolist()
+    for column in search.mutable_columns:
+        source_rows = search.find_source_rows(column, limit).tolist()
         extended = [combination | {column: row} for combination in combinations for row in source_rows]
         combinations = combinations + extended
-    return _choose_smallest_changes(task, [combination for combination in combinations if len(combination) > 1])
+    return _choose_smallest_changes(search, [combination for combination in combinations if len(combination) > 1])
 
 
-def _choose_smallest_changes(task: _Task, changes: Sequence[Mapping[int, int]]) -> Counterfactual | None:
+def _choose_smallest_changes(search: _Search, changes: Sequence[Mapping[int, int]]) -> Counterfactual | None:
     """Return the smallest set of changes that clearly changes the prediction, or None.
 
     Fewer columns win, then nearer values. Each set of changes maps columns to the candidate rows that supply their
@@ -244,17 +244,17 @@ def _choose_smallest_changes(task: _Task, changes: Sequence[Mapping[int, int]]) 
     if not changes:
         return None
 
-    changed_rows = np.tile(task.row, (len(changes), 1))
+    changed_rows = np.tile(search.row, (len(changes), 1))
     for changed_row, source_rows in zip(changed_rows, changes, strict=True):
         for column, source_row in source_rows.items():
-            block = task.explained.block(column)
-            changed_row[block] = task.candidates[source_row, block]
+            block = search.explained.block(column)
+            changed_row[block] = search.candidates[source_row, block]
 
-    predictions, _probabilities = task.explained.predict(changed_rows)
+    predictions, _probabilities = search.explained.predict(changed_rows)
     column_counts = np.array([len(source_rows) for source_rows in changes])
-    distances = np.abs(changed_rows - task.row).sum(axis=1)
+    distances = np.abs(changed_rows - search.row).sum(axis=1)
     smallest_first = np.lexsort((distances, column_counts))
-    effective = smallest_first[task.is_clear(predictions[smallest_first])]
+    effective = smallest_first[search.is_clear(predictions[smallest_first])]
     if not len(effective):
         return None
     return Counterfactual(changes[effective[0]], predictions[effective[0]])

@@ -83,7 +83,7 @@ class ExplainedModel:
         return log_odds(class_probabilities) if self.output is Output.LOG_ODDS else class_probabilities
 
     def used_sources(self) -> Indices:
-        """Return the positions of the source columns that a decision tree splits on, or all for any other model."""
+        """Return the source columns that a decision tree splits on, or all columns for any other model."""
         tree = getattr(self.estimator, "tree_", None)
         if tree is None:
             return np.arange(len(self.columns))

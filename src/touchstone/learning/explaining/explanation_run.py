@@ -76,7 +76,7 @@ def run_explanation(
 
 
 def preflight(request: ExplanationRequest, file: DataFile, model: ModelFile | None) -> Json:
-    """Check the request of an explanation without computing it, so that it can be refused before it is queued.
+    """Check a request without computing the explanation, so that it can be refused before it is queued.
 
     Returns:
         The table summary `{rows, columns, sha256}`.

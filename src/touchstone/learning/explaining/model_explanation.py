@@ -77,7 +77,7 @@ class GlobalExplanation:
 
 @dataclass(frozen=True, slots=True)
 class RowExplanation:
-    """One explained row: its entry in the result, its values as text, and the number of sampled permutations."""
+    """One explained row, with its entry in the result and its values as text, by column."""
 
     entry: Json
     values: dict[str, str] = field(repr=False)
@@ -180,7 +180,7 @@ def value_ranks(context: ExplanationContext, sample: ContributionSample) -> Floa
 
 
 def _compute_importances(context: ExplanationContext, report: Report) -> dict[str, Importance]:
-    """Measure the permutation importance of every column on the test rows, and report progress after each column."""
+    """Measure the permutation importance of every column on the test rows, and report progress."""
     progress = StepwiseProgress(
         report,
         Phase.EXPLAINING,

@@ -27,7 +27,7 @@ def limit_sentences(keys: Sequence[str], **facts: Any) -> dict[str, list[str]]:
 
 
 def importance_sentences(columns: Sequence[Json], metric_label: LocalizedText) -> Iterator[LocalizedText]:
-    """Yield sentences about the most important columns, and the number of columns that do not differ from chance.
+    """Yield sentences about the most important columns and the number of insignificant ones.
 
     `columns` holds the entries of the global explanation, the most important first. `metric_label` is the displayed
     name of the metric used to measure importance.
@@ -64,7 +64,7 @@ def importance_sentences(columns: Sequence[Json], metric_label: LocalizedText) -
 
 
 def direction_sentences(columns: Sequence[Json]) -> Iterator[LocalizedText]:
-    """Yield a sentence for each of the strongest columns whose high values clearly raise or lower the predictions.
+    """Yield a sentence about the direction of the effect of each of the strongest columns, if it is clear.
 
     Columns with a measured importance that does not differ from chance are left out.
     """
@@ -132,7 +132,7 @@ def _target_sentences(profile: Json, target: Json) -> Iterator[LocalizedText]:
 def association_sentences(
     pairs: Sequence[Json], with_target: Sequence[Json], target: str | None
 ) -> Iterator[LocalizedText]:
-    """Yield sentences about the most strongly associated pair, and about the columns associated with the target.
+    """Yield sentences about the strongest association and the columns associated with the target.
 
     `pairs` holds pairs of associated columns, and `with_target` the columns associated with the target. In both, the
     strongest association comes first. Associations that would be displayed as 0 are not mentioned.

@@ -21,7 +21,15 @@ MAX_CURVES: Final = 25
 
 @dataclass(frozen=True, slots=True)
 class Dependence:
-    """The grid of values (dates as ISO 8601), the mean prediction for each, and curves of shape (rows, values)."""
+    """The predictions for each value of a grid.
+
+    Attributes:
+        column: the name of the column.
+        kind: the kind of the column.
+        grid: the values of the column, with dates in ISO 8601.
+        mean: the mean prediction for each value.
+        curves: the predictions for single rows, of shape (rows, values).
+    """
 
     column: str
     kind: ColumnKind
@@ -65,7 +73,7 @@ def partial_dependence(explained: ExplainedModel, background: pd.DataFrame, posi
 
 
 def _encode_grid(explained: ExplainedModel, background: pd.DataFrame, name: str, grid: list[Any]) -> Floats:
-    """Return one encoded row per value of the grid; only the encoded columns of the named column are meaningful."""
+    """Return an encoded row for each value of the grid. Only the columns that encode `name` are meaningful."""
     first_row = background.iloc[[0]]
     frame = pd.concat([first_row] * len(grid), ignore_index=True)
     frame[name] = pd.Series(grid, dtype=background[name].dtype)

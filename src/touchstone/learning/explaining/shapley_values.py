@@ -39,7 +39,7 @@ Coalitions = npt.NDArray[np.bool_]  # Shape (coalitions, players): which players
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """The contributions of the source columns to one prediction, with zero for columns that have no effect."""
+    """The contributions of the source columns to one prediction, which are zero without an effect."""
 
     base: float
     prediction: float
@@ -109,7 +109,7 @@ def _affordable_permutation_pairs(explained: ExplainedModel, players: Indices, e
 
 
 def is_linear(explained: ExplainedModel) -> bool:
-    """Return whether the explained number is linear: a linear regression, or the log-odds of one of two classes."""
+    """Return whether the model is a linear regression, or a binary linear model explained by log-odds."""
     if explained.model.algorithm != "linear" or not hasattr(explained.estimator, "coef_"):
         return False  # The wrapper of a calibrated linear model has no coefficients.
     if explained.model.task is Task.REGRESSION:
@@ -243,7 +243,7 @@ def _growing_coalitions(permutation: Indices) -> Coalitions:
 
 
 def _coalition_values(explained: ExplainedModel, row: Floats, players: Indices, coalitions: Coalitions) -> Floats:
-    """Return the predictions for each coalition, of shape (coalitions, background rows), computed in chunks."""
+    """Return the predictions for each coalition in chunks, of shape (coalitions, background rows)."""
     cells = len(coalitions) * explained.background.size
     chunk_count = max(1, math.ceil(cells / CHUNK_CELLS))
     chunks: list[Any] = np.array_split(coalitions, chunk_count)

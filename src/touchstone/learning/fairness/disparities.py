@@ -75,7 +75,7 @@ def _gap(first: GroupName, second: GroupName, estimates: Mapping[GroupName, Esti
 
 
 def gap_to_json(gap: Gap | None) -> Json:
-    """Return a gap as `{difference, ratio, certain, lowest, highest}`. The last two are the names of groups."""
+    """Return a gap as `{difference, ratio, certain, lowest, highest}`, with None for missing values."""
     if gap is None:
         return {"difference": None, "ratio": None, "certain": False, "lowest": None, "highest": None}
 

@@ -82,7 +82,7 @@ class GroupMeasurer:
         return entries
 
     def _entry(self, columns: Sequence[str], labels: Labels, defined_names: Sequence[str]) -> Json:
-        """Return the metrics of every group that occurs, and the gaps between the groups that are large enough."""
+        """Return the metrics of every group that occurs, and the gaps between large groups."""
         names = _sorted_names(labels, defined_names)
         groups = [self._measure_group(name, _is_member(labels, name)) for name in names]
         entry: Json = {

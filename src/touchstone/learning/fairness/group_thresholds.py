@@ -77,7 +77,7 @@ def choose_group_thresholds(
     candidates = _Candidates.from_predictions(columns, frame, predictions)
 
     def signed_objective(rate: float) -> float:
-        """Return the value of the objective at a selection rate, with its sign adjusted so that higher is better."""
+        """Return the objective at a selection rate, with its sign adjusted so that higher is better."""
         return objective.sign * objective.measure(candidates.decide(rate))
 
     best_rate = max(SELECTION_RATES, key=signed_objective)

@@ -15,6 +15,6 @@ def sensitive_columns(experiment: Experiment) -> tuple[SensitiveColumn, ...]:
 
 
 def sensitive_frame(experiment: Experiment, positions: Indices | None = None) -> pd.DataFrame:
-    """Return the sensitive columns of the rows that have a target, or of the rows at `positions` among them."""
+    """Return the sensitive columns of the rows with a target, or of those rows at `positions`."""
     rows = experiment.target.rows if positions is None else experiment.target.rows[positions]
     return experiment.table.frame[list(experiment.request.sensitive_features)].iloc[rows]

@@ -224,7 +224,7 @@ class MeanEncoding:
 
 
 def _build_step_encoder(encoder: Any, step_columns: str | Sequence[str]) -> StepEncoder:
-    """Return a faster encoder for a step if one supports its type and settings, or else the original encoder."""
+    """Return a faster encoder for a step, or the original encoder if its type is not supported."""
     if isinstance(step_columns, str):
         if _is_pipeline_of(encoder, DatetimeEncoder, SimpleImputer, StandardScaler):
             return _build_date_encoder(encoder, step_columns)
@@ -248,7 +248,7 @@ def _is_pipeline_of(encoder: Any, *step_types: type) -> bool:
 
 
 def _build_date_encoder(pipeline: Pipeline, column: str) -> StepEncoder:
-    """Return a faster encoder for a column of dates, or the pipeline itself if it has other date components."""
+    """Return a faster encoder for dates, or the pipeline itself if it has unknown date components."""
     parts, imputer, scaler = (step for _name, step in pipeline.steps)
     if not set(parts.all_outputs_).issubset({f"{column}_{part}" for part in _DATE_COMPONENTS}):
         return FittedEncoder(pipeline, column)

@@ -123,7 +123,7 @@ def _score_linear_pairs(sample: CheckSample) -> Iterator[PairScore]:
 
 
 def _best_linear_pair(names: list[str], matrix: Floats, truth: Floats) -> PairScore | None:
-    """Return the pair of columns whose linear combination predicts the target best, or None if there is no pair.
+    """Return the pair whose linear combination predicts the target best, or None if there is none.
 
     The score is the share of the target's variance explained by the linear combination.
     """

@@ -18,7 +18,7 @@ from touchstone.learning.trial_fitting import TrainingData
 def leakage_warnings(
     data: TrainingData, rule: SplitRule, predictions: Predictions, validation: Predictions | None = None
 ) -> Iterator[Json]:
-    """Yield warnings about columns and pairs of columns that reveal the target, and about a nearly perfect score.
+    """Yield warnings about columns and pairs that reveal the target, and about a nearly perfect score.
 
     `predictions` holds the predictions of the chosen model for the test rows, and `validation` holds out-of-fold
     predictions for training rows.

@@ -125,7 +125,7 @@ _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
 def split_into_words(name: str) -> list[str]:
-    """Split a column name into lower-case words without accents, such as `patient` and `id` for `PatientID`."""
+    """Split a column name into lower-case words without accents, such as `PatientID` into `patient` and `id`."""
     # The pattern only matches the letters a to z, and uses capitals to separate words.
     plain_letters = [fold(letter).upper() if letter.isupper() else fold(letter) for letter in name]
     return [word.lower() for word in _WORD.findall("".join(plain_letters))]

@@ -56,7 +56,7 @@ class EqualRows:
 
 @dataclass(frozen=True, slots=True)
 class DuplicateRows:
-    """The number of rows that repeat an earlier one, exactly or approximately, and whether chance explains it."""
+    """The number of rows that repeat an earlier one, and whether chance explains them."""
 
     rows: int
     is_coincidence: bool

@@ -137,7 +137,7 @@ def divide_into_folds(rule: SplitRule, rows: Indices, count: int) -> tuple[Fold,
 
 
 def _check_fold_count(rule: SplitRule) -> None:
-    """Raise `LearningError` if every class has fewer rows than there are folds, or if there are too few units."""
+    """Raise `LearningError` if the largest class or the number of units is too small for the folds."""
     target = rule.target
     folds = rule.plan.folds
     if target.is_classification:
@@ -166,9 +166,9 @@ def _check_unit_count(rule: SplitRule, *, minimum: int) -> None:
 
 
 def _split_by_time(rule: SplitRule, rows: Indices, times: npt.NDArray[Any], test_share: float) -> Fold | None:
-    """Hold out the latest rows, so that the past predicts the future, or return None if all have the same time.
+    """Hold out the latest rows, or return None if all rows have the same time.
 
-    Rows with the same time stay on the same side. Earlier rows that share a unit with a test row are left out.
+    The past then predicts the future. Rows with the same time stay on the same side. Earlier rows that share a unit with a test row are left out.
     """
     row_times = times[rows]
     sorted_times = np.sort(row_times)

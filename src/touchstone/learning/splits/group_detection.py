@@ -39,7 +39,10 @@ MAX_REMAINING_SHARE: Final = 1 / 3  # The largest share of the gain over the bas
 
 @dataclass(frozen=True, slots=True)
 class GroupColumn:
-    """A column whose groups should stay together, with the similarity of rows within a group (0: random, 1: equal)."""
+    """A column whose groups should stay together.
+
+    The similarity of the rows within groups is 0 for random and 1 for equal rows.
+    """
 
     name: str
     groups: int
@@ -134,7 +137,7 @@ def _effective_group_count(groups: Indices) -> float:
 
 
 def _sample_whole_groups(groups: Indices) -> GroupedRows:
-    """Sample whole groups at random until there are enough rows. `groups` holds the group number of each row."""
+    """Sample whole groups at random, given the group number of each row, until there are enough rows."""
     group_order = np.random.default_rng(0).permutation(int(groups.max()) + 1)
     rows_per_group = np.bincount(groups)
 
@@ -190,7 +193,7 @@ def _is_lost(scores: QuickScores) -> bool:
 
 
 def _named_group_sort_key(group: GroupColumn) -> tuple[bool, int]:
-    """Return a key that sorts persons and things before other identifiers, and large groups before small ones.
+    """Return a sort key for persons and things before other identifiers, then for large groups first.
 
     Keeping a large group together, such as a household, also keeps the rows of its members together.
     """

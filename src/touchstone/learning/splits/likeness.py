@@ -93,7 +93,7 @@ def _count_pairs(rows: int) -> float:
 
 
 def _assign_to_bins(numbers: Floats) -> Indices:
-    """Return a code for each number: its distinct value, or its range if there are more than `BINS` values."""
+    """Return the bin of each number, which is a single value unless there are more than `BINS` values."""
     values, codes = np.unique(numbers, return_inverse=True)
     if len(values) <= BINS:
         return codes.astype(np.intp)

@@ -67,7 +67,7 @@ def find_near_copies(table: Table, target: Target, names: Sequence[str]) -> Equa
 
 
 def _column_selections(measurements: Floats) -> Iterator[Floats]:
-    """Yield all measurements, then all without one column, because a column of random numbers may hide copies."""
+    """Yield all measurements, then all without one column, which may hide copies by random numbers."""
     yield measurements
 
     row_count, column_count = measurements.shape
@@ -130,7 +130,7 @@ def _copy_distance(measurements: Floats) -> float | None:
 
 
 def _neighbour_distances(rows: Floats, examined_rows: Floats) -> Floats:
-    """Return the sorted distances between each examined row and its nearest rows, beginning with the row itself.
+    """Return the sorted distances of each examined row to its nearest rows, beginning with itself.
 
     For a few examined rows with several columns, a brute-force search is faster than a tree. It rounds too much for
     the small distances of copies, so the distances of the neighbours found are computed again.

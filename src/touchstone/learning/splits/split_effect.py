@@ -104,7 +104,7 @@ def measure_split_effect(experiment: Experiment, search: SearchResult) -> SplitE
 
 
 def expected_effect_seconds(experiment: Experiment, search: SearchResult) -> float:
-    """Return a rough estimate of the seconds that `measure_split_effect` takes, or 0 if it compares nothing."""
+    """Estimate the duration of `measure_split_effect` in seconds, which is 0 if it compares nothing."""
     rows = min(len(experiment.target.values), MAX_TRAINING_ROWS)
     winner = search.folds[0]
     if _kept_apart_by_split(experiment, experiment.split.plan) is not None:
@@ -137,7 +137,7 @@ def _random_plan(plan: SplitPlan) -> SplitPlan:
 
 
 def _careful_plan(experiment: Experiment) -> SplitPlan | None:
-    """Return a plan that keeps apart the groups, times or copies found in the table, or None if there are none."""
+    """Return a plan that keeps the detected groups, times or copies apart, or None if there are none."""
     split = experiment.split
     random_plan = _random_plan(split.plan)
     if split.group_columns:
@@ -151,7 +151,7 @@ def _careful_plan(experiment: Experiment) -> SplitPlan | None:
 
 
 def _promised_score(experiment: Experiment, ensemble: Ensemble, plan: SplitPlan) -> float | None:
-    """Return the score that shuffled rows would have promised, which is the best score of the compared models.
+    """Return the best score that a model would have had with shuffled rows, or None if there is none.
 
     The chosen model may be a cautious one because careful folds show that there is little to learn. With shuffled
     rows, a model that recognizes single rows or groups would have been chosen, so a forest is scored as well.

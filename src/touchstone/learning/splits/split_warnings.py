@@ -48,7 +48,7 @@ def split_warnings(decision: SplitDecision, effect: SplitEffect | None, metrics:
 
 
 def _is_notable(effect: SplitEffect, metrics: Mapping[str, Any]) -> bool:
-    """Return whether the score with shuffled rows is notably better, and chance does not explain the difference."""
+    """Return whether the score with shuffled rows is notably better, beyond the margin of error."""
     metric = METRIC_BY_NAME[effect.metric]
     promised_gain = metric_sign(effect.metric) * (effect.shuffled - effect.kept_apart)
     # Unbounded metrics have the unit of the target, so their difference is judged relative to their size.

@@ -46,7 +46,7 @@ def _add_similarities(graph: Graph, transformer: Any, matrix: str) -> str:
 
 
 def _gaussian_similarities(graph: Graph, matrix: str, rows: np.ndarray[Any, Any], gamma: float) -> str:
-    """Add the Gaussian kernel exp(-gamma d²), where d is the distance of each row of a matrix to each given row."""
+    """Add the Gaussian kernel exp(-gamma d²), where d is the distance to each of the given rows."""
     column_axis = graph.constant([1], np.int64)
     squares = graph.apply("ReduceSum", graph.apply("Mul", matrix, matrix), column_axis, keepdims=1)
     row_squares = graph.constant((rows**2).sum(axis=1))

@@ -104,7 +104,7 @@ def _encode_targets(graph: Graph, encoder: Any, names: Sequence[str]) -> str:
 
 
 def _look_up(graph: Graph, name: str, categories: Sequence[Any], table: np.ndarray[Any, Any]) -> str:
-    """Replace each category of a column by its row in a table. The last row is used for unknown categories."""
+    """Replace each category of a column by its row in a table, or by the last row if it is unknown."""
     keys = [str(category) for category in categories]
     cells = graph.apply("Reshape", name, graph.constant([-1], np.int64))
     row_numbers = graph.apply(
