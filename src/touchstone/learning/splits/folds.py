@@ -168,7 +168,8 @@ def _check_unit_count(rule: SplitRule, *, minimum: int) -> None:
 def _split_by_time(rule: SplitRule, rows: Indices, times: npt.NDArray[Any], test_share: float) -> Fold | None:
     """Hold out the latest rows, or return None if all rows have the same time.
 
-    The past then predicts the future. Rows with the same time stay on the same side. Earlier rows that share a unit with a test row are left out.
+    The past then predicts the future. Rows with the same time stay on the same side. Earlier rows that share a unit
+    with a test row are left out.
     """
     row_times = times[rows]
     sorted_times = np.sort(row_times)
