@@ -12,7 +12,7 @@ from sklearn.ensemble import VotingClassifier, VotingRegressor
 
 from tests.learning.small_tables import csv_file, messy_table, model_of, train
 from touchstone.learning import successive_halving
-from touchstone.learning.algorithms import MANY_ROWS_FOR_KERNEL, Trial, load_libraries
+from touchstone.learning.algorithms import MAX_KERNEL_ROWS, Trial, load_libraries
 from touchstone.learning.artifacts import model_artifact
 from touchstone.learning.boosting import MIN_ROUNDS
 from touchstone.learning.ensembles import Ensemble, EnsembleMember, choose_best_trial, choose_ensemble
@@ -290,7 +290,7 @@ def test_a_kernel_model_learns_a_circle(tmp_path: Path) -> None:
 
 def test_slow_algorithms_are_tried_on_long_tables_only_on_request() -> None:
     """Above a number of rows, a slow algorithm is not tried by default, but on request."""
-    frame = curved_table(MANY_ROWS_FOR_KERNEL + 1)
+    frame = curved_table(MAX_KERNEL_ROWS + 1)
     split = {"strategy": "holdout", "duplicates": "keep"}
     assert "kernel" not in {trial.algorithm for trial in plan_experiment(frame, "y", split=split).trials}
     assert {trial.algorithm for trial in plan_experiment(frame, "y", split=split, algorithms=["kernel"]).trials} == {

@@ -25,7 +25,7 @@ from touchstone.learning.trial_fitting import (
     TrainingData,
     encode_fold,
     fit_trial,
-    fit_until_no_better,
+    fit_with_early_stopping,
     has_single_class,
     predict_fold,
 )
@@ -248,7 +248,7 @@ def score_trial(data: TrainingData, trial: Trial, encoded: EncodedFold, deadline
         # Nothing can be learned from a single class, so every trial predicts it.
         model, tuned_trial = fit_trial(data, BASELINE, encoded), trial
     else:
-        model, tuned_trial = fit_until_no_better(data, trial, encoded, deadline)
+        model, tuned_trial = fit_with_early_stopping(data, trial, encoded, deadline)
 
     predictions = predict_fold(data, model, encoded)
     score = compute_metric(data.metric, predictions)

@@ -98,7 +98,7 @@ def fit_trial(data: TrainingData, trial: Trial, encoded: EncodedFold, *, weights
     return model.fit(training.matrix, training.values, **{weight_argument: training.weights})
 
 
-def fit_until_no_better(
+def fit_with_early_stopping(
     data: TrainingData, trial: Trial, encoded: EncodedFold, deadline: float = math.inf
 ) -> tuple[Any, Trial]:
     """Fit the model of a trial; a model that is built in rounds stops when it predicts the test rows no better.
