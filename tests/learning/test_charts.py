@@ -20,7 +20,7 @@ from touchstone.learning.charts.svg_converter import ConversionError, SvgConvert
 from touchstone.learning.column_types import ColumnKind
 from touchstone.learning.evaluation import Predictions
 from touchstone.learning.explaining.partial_dependence import Dependence
-from touchstone.learning.localized_text import format_distinctly, format_cell, format_fact, format_signed, localize
+from touchstone.learning.localized_text import format_cell, format_distinctly, format_fact, format_signed, localize
 from touchstone.messages import charts as chart_texts
 from touchstone.messages import labels, model_card, narratives, progress, row_warnings, training_warnings
 

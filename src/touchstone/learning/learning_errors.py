@@ -1,7 +1,7 @@
 """The error that makes a training or an explanation fail, with a stable code from `REASONS`.
 
-The errors of API responses are in `core/errors.py` instead, because this package does not depend on HTTP. The French and
-English messages for the codes are in `messages/job_errors.py`.
+The errors of API responses are in `core/errors.py` instead, because this package does not depend on HTTP. The French
+and English messages for the codes are in `messages/job_errors.py`.
 """
 
 from dataclasses import dataclass
@@ -107,7 +107,8 @@ class LearningError(Exception):
 
     Attributes:
         code: the code of one of the `REASONS`.
-        field: the path of the invalid field in the request, such as `features.exclude`, or empty if the file is invalid.
+        field: the path of the invalid field in the request, such as `features.exclude`, or empty if the file is
+            invalid.
         facts: small JSON values that the message quotes.
     """
 

@@ -172,8 +172,8 @@ def _seconds_per_row(winner: ChosenModel, comparison: ComparisonResult) -> float
 def fit_stored_model(experiment: Experiment, search: SearchResult, pool: FittingPool) -> Pipeline:
     """Return the model to store, as a pipeline that accepts the columns of the table.
 
-    After a single split, this is the measured model, unless the request asks for a refit. After a cross-validation, each
-    fold has its own model, so the ensemble is fitted again on all rows.
+    After a single split, this is the measured model, unless the request asks for a refit. After a cross-validation,
+    each fold has its own model, so the ensemble is fitted again on all rows.
     """
     if not experiment.learns_from_all_rows:
         return search.folds[0].pipeline
