@@ -65,13 +65,10 @@ NO_OPTIONS: Final = DatasetOptions()
 class TrainingComparisonRequest(TrainingOptions, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A comparison: the same training on several datasets, which are named or are the first tables of a ranking.
 
-    Attributes:
-        dataset_ids: the datasets to train on. If empty, these are the first `limit` datasets with a table in the
-            ranking of the project.
-        limit: the maximum number of datasets to take from the ranking.
-        target: the column to predict, either one name for all datasets or one per dataset. A dataset without a target
-            uses the column that its record suggests.
-        by_dataset: the options of individual datasets.
+    `dataset_ids` names the datasets. Without them, they are the first `limit` datasets with a table in the ranking of
+    the project. `target` is the column to predict, either one name for all datasets or one for each; for datasets
+    without one, it is the column that their record suggests. `by_dataset` holds the options that name columns of a
+    single dataset.
     """
 
     dataset_ids: Annotated[tuple[DatasetKey, ...], Meta(max_length=MAX_DATASETS)] = ()

@@ -71,7 +71,7 @@ def check_explanation_request(
     if request.target is not None:
         _require_column(request.target, columns, error_code="target_not_found", field="target")
     _require_columns(request.sensitive_features, columns, field="sensitive_features")
-    # An immutable column need not be a feature of the model, because counterfactuals never change other columns.
+    # An immutable column need not be a feature of the model, because counterfactuals only change features.
     _require_columns(request.immutable, columns, field="immutable")
 
     if classes is not None:
@@ -107,7 +107,7 @@ def find_class(classes: Sequence[Cell], requested: Cell, *, field: str) -> Cell:
     raise LearningError("class_not_found", field=field, name=requested_text, known=known)
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
+def find_nearest_name(name: str, known: Iterable[str]) -> str | None:
     """Return the known name with the most similar spelling, or None if no name is similar."""
     matches = get_close_matches(name, list(known), n=1)
     return matches[0] if matches else None
@@ -116,7 +116,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 def _require_column(name: str, columns: Sequence[str], *, error_code: str, field: str) -> None:
     """Raise `LearningError` with a similar name as a suggestion if the table has no such column."""
     if name not in columns:
-        raise LearningError(error_code, field=field, name=name, nearest=nearest(name, columns))
+        raise LearningError(error_code, field=field, name=name, nearest=find_nearest_name(name, columns))
 
 
 def _require_columns(names: Sequence[str], columns: Sequence[str], *, field: str) -> None:
