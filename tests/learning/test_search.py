@@ -20,7 +20,7 @@ from touchstone.learning.evaluation import Predictions, compute_metric
 from touchstone.learning.experiment import Experiment, prepare_experiment
 from touchstone.learning.final_fit import fit_chosen_model
 from touchstone.learning.fitting_pool import open_fitting_pool
-from touchstone.learning.linear_preference import FEW_ROWS, prefer_linear_model
+from touchstone.learning.linear_preference import MAX_ROWS, prefer_linear_model
 from touchstone.learning.preparation import build_preparation, encode_frame, fit_preparation
 from touchstone.learning.request_definitions import TrainingRequest
 from touchstone.learning.successive_halving import (
@@ -235,7 +235,7 @@ def test_a_linear_model_is_preferred_on_few_rows_unless_another_one_is_clearly_b
     slightly_better, clearly_better = 0.665, 0.75
     assert compare_linear_and_forest(slightly_better, 40, "balanced_accuracy") == "linear"
     assert compare_linear_and_forest(clearly_better, 40, "balanced_accuracy") == "random_forest"
-    assert compare_linear_and_forest(slightly_better, FEW_ROWS + 2, "balanced_accuracy") == "random_forest"
+    assert compare_linear_and_forest(slightly_better, MAX_ROWS + 2, "balanced_accuracy") == "random_forest"
     assert compare_linear_and_forest(slightly_better, 40, "log_loss") == "random_forest"
 
 
