@@ -101,14 +101,14 @@ class TrainingComparisonRequest(TrainingOptions, frozen=True, kw_only=True, forb
         """The maximum number of datasets to train on."""
         return len(self.dataset_ids) or self.limit or DEFAULT_LIMIT
 
-    def target_of(self, *dataset_keys: DatasetKey) -> str | None:
+    def target_for(self, *dataset_keys: DatasetKey) -> str | None:
         """Return the column to predict for the dataset with these keys, or None if the request does not name one."""
         if self.target is None or isinstance(self.target, str):
             return self.target
 
         return _find_value(self.target, dataset_keys)
 
-    def options_of(self, *dataset_keys: DatasetKey) -> DatasetOptions:
+    def options_for(self, *dataset_keys: DatasetKey) -> DatasetOptions:
         """Return the options of the dataset with these keys, which are empty if the request has none for it."""
         return _find_value(self.by_dataset or {}, dataset_keys) or NO_OPTIONS
 

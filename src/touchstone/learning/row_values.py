@@ -102,7 +102,7 @@ def _read_column(column: ColumnSchema, rows: Sequence[Mapping[str, Cell]], locat
                 ) from error
             values[key] = parse_cell(column, None)  # Missing, like the unreadable cells of the data file.
 
-            ordered_values = [values[key] for key in keys]
+    ordered_values = [values[key] for key in keys]
     if column.kind is ColumnKind.DATE:
         return pd.Series(ordered_values, dtype="datetime64[us]").to_numpy()
     return np.array(ordered_values, dtype="float64" if column.kind is ColumnKind.NUMBER else "object")
