@@ -103,7 +103,7 @@ class Dispatcher:
         self._supervise_wakeup.set()
 
     async def close(self) -> None:
-        """Stop claiming jobs, return the running jobs to the queue, and wait until their processes have ended."""
+        """Stop claiming jobs, return running jobs to the queue, and wait for their processes to end."""
         # Let the loops end after their current step. Cancelling them could interrupt a transaction, which would cost
         # its database connection.
         self._is_closing = True
@@ -203,7 +203,7 @@ class Dispatcher:
                 attempt.stop(StopReason.CANCELLED)
 
     async def _renew_leases_and_load_states(self) -> dict[AttemptId, JobState]:
-        """Renew the leases of this process if this is due, and return the states of the jobs that it still holds."""
+        """Renew the leases of this process if due, and return the states of the jobs that it holds."""
         if not self._lease_renewal.is_due():
             return await lease_store.load_states_held_by(self._database, self._worker)
 

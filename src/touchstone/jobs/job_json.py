@@ -61,7 +61,7 @@ def artifact_json(artifact: ArtifactRecord) -> Json:
 
 
 def event_json(event: JobEventRecord, locale: str) -> Json:
-    """Return the JSON of an event, with the state of the job after the event and the reported progress, if any."""
+    """Return the JSON of an event, with the new state of the job and the reported progress, if any."""
     # Only running jobs report progress. Every other event is named after the state that the job has entered.
     is_progress_report = event.event == PROGRESS_EVENT
     state = JobState.RUNNING if is_progress_report else JobState(event.event)

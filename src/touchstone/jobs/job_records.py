@@ -30,7 +30,7 @@ DONE_PROGRESS: Final = JobProgress(percent=100.0, phase="done", step=1, total_st
 
 
 class JobFailure(Struct, frozen=True, kw_only=True):
-    """The reason for the failure of a job. `code` is the key of a sentence, and `facts` are its placeholder values."""
+    """The reason for the failure of a job, as the key of a sentence and its placeholder values."""
 
     code: str
     phase: str
@@ -96,7 +96,7 @@ class RowRecord(Struct, frozen=True, kw_only=True):
 
 
 class AttemptId(Struct, frozen=True):
-    """The identity of one attempt to execute a job, which consists of the job and the number of the attempt.
+    """The identity of one attempt to execute a job: the job, and the number of the attempt.
 
     Each worker that claims a job starts a new attempt. Attempts are numbered from 1; 0 means not yet started.
     """

@@ -1,4 +1,4 @@
-"""The HTTP routes for jobs of all kinds: list, get, follow, cancel and delete jobs, and get their artifacts."""
+"""The HTTP routes for listing, getting, following, cancelling and deleting jobs of all kinds."""
 
 import base64
 from typing import Annotated, Final

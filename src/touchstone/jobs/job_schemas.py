@@ -1,4 +1,4 @@
-"""The HTTP schemas of job lists and job responses. The schemas of the requests are in `request_schemas`."""
+"""The HTTP schemas of job lists and job responses (for requests, see `request_schemas`)."""
 
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Final, Literal

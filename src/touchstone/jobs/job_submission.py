@@ -123,7 +123,7 @@ async def check_against_data(
     project: ProjectSource | None,
     training: ExplainedTraining | None = None,
 ) -> NewJob:
-    """Check that a job can work with its dataset and its model, and return the job with its inputs and its source.
+    """Check that a job can work with its data, and return the job with its inputs and its source.
 
     The check runs in a worker process, because it reads files that users have uploaded.
 

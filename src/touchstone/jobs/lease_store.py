@@ -1,4 +1,4 @@
-"""The leases of workers on jobs, and the recovery of jobs whose worker stopped, died or became unresponsive.
+"""The leases of workers on jobs, and the recovery of jobs whose worker was lost.
 
 A worker holds a job until its lease expires, and has to renew the lease before that. A job that has lost its worker
 returns to the queue, but fails once it has lost `MAX_LOSSES` workers.

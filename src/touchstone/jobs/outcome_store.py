@@ -58,7 +58,10 @@ async def record_failure(database: Database, attempt_id: AttemptId, failure: Job
 
 
 async def finish_cancelling(database: Database, attempt_id: AttemptId) -> bool:
-    """Mark a job as cancelled after its worker has stopped, and return whether its owner had requested that."""
+    """Mark a job that is being cancelled as cancelled, and return whether that was the case.
+
+    Call it after the worker has stopped.
+    """
     is_cancelling = jobs.c.status == JobState.CANCELLING
     async with database.writing(even_if_disk_full=True) as transaction:
         cancelled_attempts = await move_jobs(

@@ -28,7 +28,7 @@ class QueuedJob(NamedTuple):
 
 
 async def enqueue(database: Database, new_job: NewJob, *, waiting_limit: int | None = None) -> QueuedJob:
-    """Add a job to the queue, or return the job queued by an earlier request with the same idempotency key.
+    """Add a job to the queue, or return the job that was queued earlier with the same idempotency key.
 
     Raises:
         IdempotencyConflict: the key was used for a different request.
@@ -81,7 +81,7 @@ async def find_by_idempotency_key(database: Database, new_job: NewJob) -> UUID |
 
 
 async def require_room_in_queue(connection: Reader, owner: UUID, waiting_limit: int, *, new_job_count: int = 1) -> None:
-    """Raise TooManyJobs if the owner would have more than `waiting_limit` queued jobs, including the new ones."""
+    """Raise TooManyJobs if the new jobs would exceed the owner's limit of queued jobs."""
     query = sa.select(sa.func.count()).select_from(jobs).where(jobs.c.owner == owner, jobs.c.status == JobState.QUEUED)
     waiting_count = int(await connection.scalar(query))
     if waiting_count + new_job_count > waiting_limit:

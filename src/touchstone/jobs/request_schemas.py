@@ -1,4 +1,4 @@
-"""The HTTP schemas of the requests that start jobs, derived from `TrainingRequest` and the other definitions.
+"""The HTTP schemas of the requests that start jobs, derived from their definitions.
 
 `learning/request_definitions.py` and `learning/comparison_request.py` define the fields, bounds and defaults. This
 module builds Pydantic models from them. These models reject unknown fields with a suggestion, report all errors in a
@@ -87,7 +87,10 @@ CellRow = Annotated[
 
 
 def _are_valid_rows(rows: Any) -> bool:
-    """Return whether a JSON value is a valid list of rows, much faster than Pydantic could validate the cells."""
+    """Return whether a JSON value is a valid list of rows.
+
+    This is much faster than the validation of the cells by Pydantic.
+    """
     if not isinstance(rows, list) or len(rows) > request_definitions.MAX_INSTANCES:
         return False
 

@@ -57,7 +57,7 @@ class DatasetSource(Struct, frozen=True):
 
     @property
     def columns(self) -> list[str]:
-        """The columns of the table as measured when the record was created, or an empty list if they are unknown."""
+        """The measured columns of the table, or an empty list if the file could not be measured."""
         measured = self._metadata.get("measured") or {}
         return [profile["name"] for profile in measured.get("column_profiles") or ()]
 
@@ -166,7 +166,7 @@ class SelectionClient:
     async def _get(
         self, path: str, caller: Caller, error_by_status: Mapping[int, ServiceError], *, query: str = ""
     ) -> Any:
-        """Return the JSON value at a path of the selection service, or raise the error for the response status."""
+        """Return the JSON value at a path of the selection service, or raise the error for its status."""
         response = await self._backend.get(path, caller, query=query)
         if response.status == 200:
             return response.value

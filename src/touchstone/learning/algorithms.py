@@ -328,7 +328,7 @@ def build_model(trial: Trial, options: ModelOptions) -> Any:
 
 
 def load_libraries(trials: Sequence[Trial]) -> None:
-    """Import the optional packages that the trials need, so that thread limits set later apply to them too."""
+    """Import the optional packages of the trials, so that thread limits set later apply to them, too."""
     if any(trial.algorithm == "lightgbm" for trial in trials):
         importlib.import_module("lightgbm")
 
@@ -348,9 +348,9 @@ def average_settings(trials: Sequence[Trial]) -> Trial:
 
 
 def search_space(algorithm: str, options: ModelOptions) -> list[Trial]:
-    """Return a trial for every combination of settings of an algorithm, in the order in which they are tried.
+    """Return a trial for every combination of settings of an algorithm.
 
-    The presets come first, followed by the other combinations in random order.
+    They are in the order in which they are tried: the presets, followed by the other combinations in random order.
     """
     presets = _preset_trials(algorithm, options)
     return [*presets, *_remaining_trials(algorithm, options, presets)]

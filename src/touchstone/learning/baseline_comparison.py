@@ -49,7 +49,7 @@ def is_better_than_baseline(metrics: Mapping[str, Any]) -> bool | None:
 
 
 def _evaluated_class_counts(metrics: Mapping[str, Any]) -> Sequence[int]:
-    """Return the number of classes among the test rows of each fold, or an empty sequence for a regression."""
+    """Return the number of classes in the test rows of each fold, or nothing for a regression."""
     return metrics.get("evaluated_classes") or ()
 
 
@@ -69,7 +69,7 @@ def _best_constant_score(metric: str, metrics: Mapping[str, Any]) -> float:
 
 
 def measured_estimates(metrics: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the estimates of a model by metric, either over the folds of a cross-validation or on the test rows."""
+    """Return the estimates of a model by metric, over the folds of a cross-validation or on the test rows."""
     return metrics.get("folds") or metrics.get("holdout") or {}
 
 

@@ -23,7 +23,13 @@ BIN_SAMPLE_ROWS: Final = 50_000  # LightGBM chooses its bins from this many rows
 
 @dataclass(frozen=True, slots=True)
 class WeightedRows:
-    """Encoded rows of shape (rows, columns), their true values, and their weights (None for equal weights)."""
+    """Encoded rows with their true values.
+
+    Attributes:
+        matrix: the encoded rows, of shape (rows, columns).
+        values: the true values of the rows.
+        weights: the weights of the rows, or None for equal weights.
+    """
 
     matrix: Floats = field(repr=False)
     values: Values = field(repr=False)
@@ -97,7 +103,7 @@ def build_lightgbm(settings: Mapping[str, Any], *, is_classification: bool, seed
 def fit_lightgbm_early(
     model: Any, training: WeightedRows, validation: WeightedRows, limit: RoundLimit
 ) -> dict[str, int]:
-    """Fit a LightGBM model until the predictions for the validation rows stop improving, or until the deadline."""
+    """Fit a LightGBM model until the predictions for the validation rows stop improving."""
     lightgbm = importlib.import_module("lightgbm")
     model.set_params(n_estimators=limit.rounds)
     model.fit(

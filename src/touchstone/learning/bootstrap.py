@@ -1,4 +1,4 @@
-"""Confidence intervals of metrics on one held-out fold, by the percentile bootstrap over its rows (Efron 1979).
+"""Confidence intervals of metrics on one held-out fold, by the percentile bootstrap (Efron 1979).
 
 Every metric is computed on the same resamples. A resample is not a copy of the rows but the number of times that each
 row was drawn, multiplied by the row's weight, so many resamples can be evaluated at once.
@@ -58,7 +58,10 @@ class Resamples:
             yield Resamples(self.predictions, self.counts[start : start + size])
 
     def threshold_rows(self, code: int) -> "ThresholdRows":
-        """Return the rows added by each threshold on the probability of a class, computed once for all metrics."""
+        """Return the rows added by each threshold on the probability of a class.
+
+        The result is cached, because several metrics use it.
+        """
         if code not in self._threshold_rows:
             is_positive = self.predictions.truth == code
             self._threshold_rows[code] = _count_by_threshold(self, is_positive, self.predictions.probabilities[:, code])
@@ -86,7 +89,7 @@ class Resamples:
 
 
 def summarize_holdout(target: Target, predictions: Predictions, seed: int, units: Indices | None = None) -> Json:
-    """Return every reported metric on a held-out fold with its 95 % confidence interval (see `bootstrap_metrics`)."""
+    """Return every reported metric on a held-out fold with its confidence interval (see `bootstrap_metrics`)."""
     return bootstrap_metrics(reported_metrics(target), predictions, seed, units)
 
 
@@ -154,7 +157,10 @@ def draw_resamples(predictions: Predictions, rng: np.random.Generator, unit_of_r
 
 
 def _select_resampled_rows(predictions: Predictions, unit_of_row: Indices, rng: np.random.Generator) -> Indices:
-    """Return the positions of the rows to resample, which are those of randomly chosen units if there are many rows."""
+    """Return the positions of the rows to resample.
+
+    If there are too many rows, these are the rows of randomly chosen units.
+    """
     rows = len(predictions.truth)
     limit = MAX_RESAMPLED_ROWS
     if predictions.class_count:
@@ -214,7 +220,7 @@ def _count_by_threshold(resamples: Resamples, is_positive: Mask, scores: Floats)
 
 
 def _area_under_roc(threshold_rows: ThresholdRows) -> Floats:
-    """Return the area under the ROC curve of every resample, or NaN if all rows are positive or all are negative."""
+    """Return the area under the ROC curve of every resample, or NaN if all rows have the same class."""
     positives = threshold_rows.positives
     negatives = threshold_rows.negatives
 
@@ -244,7 +250,7 @@ def _ratio_or_nan(numerators: Floats, denominators: Floats) -> Floats:
 
 
 def _mean_over_classes(metric: Callable[[ThresholdRows], Floats]) -> Callable[[Resamples], Floats]:
-    """Return a function that averages a ranking metric over the classes for which it is defined in a resample."""
+    """Return a function that averages a ranking metric over the classes that define it in a resample."""
 
     def compute(resamples: Resamples) -> Floats:
         codes = ranked_classes(resamples.predictions)
@@ -276,7 +282,7 @@ def _mean_squared_error(resamples: Resamples) -> Floats:
 
 
 def _median_ae(resamples: Resamples) -> Floats:
-    """Return the median absolute error of every resample, which is the mean of two errors if there is no middle one."""
+    """Return the weighted median of the absolute errors of every resample."""
     errors = np.abs(resamples.predictions.truth - resamples.predictions.predicted)
     ascending = np.argsort(errors, kind="stable")
     rows_up_to_error = resamples.counts[:, ascending].cumsum(axis=1)

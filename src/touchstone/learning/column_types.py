@@ -82,7 +82,7 @@ class ColumnSchema:
 
 @dataclass(frozen=True, slots=True)
 class TypedColumn:
-    """A column with its values: float64 for numbers, datetime64 for dates, strings (or `MISSING`) otherwise."""
+    """A column with its values, which are float64 for numbers, datetime64 for dates, and strings otherwise."""
 
     column: ColumnSchema
     values: "pd.Series[Any]" = field(repr=False)
@@ -236,7 +236,7 @@ def parse_cell(column: ColumnSchema, cell: object) -> Any:
 
 
 def marks_missing(column: ColumnSchema, cell: object) -> bool:
-    """Return whether a JSON value means a missing value in its column, such as null, "n/a" or an empty string."""
+    """Return whether a JSON value, such as null, "n/a" or "", means a missing value in its column."""
     text = _clean_json(column, cell)
     return text == MISSING or (column.kind is ColumnKind.NUMBER and fold(text) in MISSING_NUMBER_MARKS)
 
@@ -280,7 +280,10 @@ def _limit_magnitude(number: float) -> float:
 
 
 def _parse_number(column: ColumnSchema, text: str) -> float:
-    """Parse a number in the notation of its column. A missing value becomes NaN, true becomes 1, and false 0."""
+    """Parse a number in the notation of its column.
+
+    A missing value becomes NaN, true becomes 1, and false becomes 0.
+    """
     if text == MISSING or fold(text) in MISSING_NUMBER_MARKS:
         return float("nan")
 
@@ -312,7 +315,7 @@ def _parse_boolean(text: str) -> str:
 
 
 def _read_plain_numbers(cells: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.float64] | None:
-    """Parse a column whose cells are all plain numbers or missing; return None for any other column.
+    """Return the numbers of a column, or None if any cell is neither a plain number nor missing.
 
     Most numeric columns are like this, and Arrow parses them a hundred times faster than Python could.
     """
@@ -332,7 +335,7 @@ def _read_plain_numbers(cells: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.flo
 
 
 def _cast_to_numbers(cells: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray | None:
-    """Cast strings to numbers, with null for missing ones; return None if any other string is not a plain number."""
+    """Cast strings to numbers, with null for missing ones, or return None if that is impossible."""
     with suppress(pa.ArrowInvalid):
         return pc.cast(cells, pa.float64())
 

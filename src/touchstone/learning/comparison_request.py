@@ -102,7 +102,7 @@ class TrainingComparisonRequest(TrainingOptions, frozen=True, kw_only=True, forb
         return len(self.dataset_ids) or self.limit or DEFAULT_LIMIT
 
     def target_for(self, *dataset_keys: DatasetKey) -> str | None:
-        """Return the column to predict for the dataset with these keys, or None if the request does not name one."""
+        """Return the column to predict for the dataset with these keys, or None if it is not named."""
         if self.target is None or isinstance(self.target, str):
             return self.target
 

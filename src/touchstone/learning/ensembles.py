@@ -84,7 +84,7 @@ def choose_best_trial(metric: str, trials: Sequence[ScoredTrial]) -> ChosenModel
 
 
 def choose_ensemble(metric: str, trials: Sequence[ScoredTrial]) -> ChosenModel:
-    """Choose up to `MAX_MEMBERS` trials whose average predicts best on the rows on which all of them were scored."""
+    """Choose up to `MAX_MEMBERS` trials with the best average on their common validation rows."""
     candidates = sort_by_score(metric, trials)
     chosen: list[int] = []
     best_chosen: list[int] = []
@@ -172,7 +172,7 @@ def fit_ensemble(
 
 
 def fit_ensemble_on_one_thread(data: TrainingData, ensemble: Ensemble, encoded: EncodedFold) -> Any:
-    """Fit an ensemble like `fit_ensemble`, but on the calling thread only, while other threads fit other models."""
+    """Fit an ensemble like `fit_ensemble`, but on the calling thread only."""
     models = [fit_trial(data, member.trial, encoded) for member in ensemble.members]
     return models[0] if len(models) == 1 else average_models(data, ensemble, models, encoded)
 

@@ -83,7 +83,7 @@ def concatenate(folds: Sequence[Predictions]) -> Predictions:
 
 @dataclass(frozen=True, slots=True)
 class ThresholdCounts:
-    """The rows that are selected at each threshold; the thresholds are the distinct scores in descending order."""
+    """The rows selected at each threshold, where the thresholds are the distinct scores in descending order."""
 
     selected: Counts = field(repr=False)  # The number of rows that reach the threshold.
     hits: Counts = field(repr=False)  # The number of positive rows among them.
@@ -133,12 +133,15 @@ def mean_recall(confusion: Counts) -> Floats:
 
 
 def mean_precision(confusion: Counts) -> Floats:
-    """Return the mean precision over the classes that have rows, with 0 for a class that is never predicted."""
+    """Return the mean precision over the classes that have rows (0 for a class that is never predicted)."""
     return _mean_of_present_classes(_precisions(confusion), confusion)
 
 
 def mean_f1(confusion: Counts) -> Floats:
-    """Return the mean F1 score (the harmonic mean of precision and recall) over the classes that have rows."""
+    """Return the mean F1 score over the classes that have rows.
+
+    The F1 score is the harmonic mean of precision and recall.
+    """
     precisions = _precisions(confusion)
     recalls = _recalls(confusion)
     f1_scores = _safe_ratio(2 * precisions * recalls, precisions + recalls)
@@ -253,7 +256,7 @@ def ranked_classes(predictions: Predictions) -> Sequence[int]:
 
 
 def _mean_over_classes(binary_metric: BinaryMetric, predictions: Predictions) -> float:
-    """Return the mean of a binary metric over the classes for which it is defined, or NaN if there are none."""
+    """Return the mean of a binary metric over the classes that define it, or NaN if there are none."""
     defined_values = []
     for code in ranked_classes(predictions):
         is_positive = predictions.truth == code
@@ -275,7 +278,7 @@ def log_losses(predictions: Predictions) -> Floats:
 
 
 def brier_losses(predictions: Predictions) -> Floats:
-    """Return the squared distance between the predicted and the ideal probabilities of every row (Brier 1950).
+    """Return the squared distance of every row's probabilities from the ideal ones (Brier 1950).
 
     It is halved for two classes, so that it lies between 0 and 1.
     """
@@ -372,7 +375,7 @@ def summarize_folds(target: Target, folds: Sequence[Predictions]) -> Json:
 
 
 def _summarize_fold_values(metric: str, values: Sequence[float]) -> Json:
-    """Summarize the values of one metric on the folds of a cross-validation as `{mean, std, low, high, values}`.
+    """Summarize the values of one metric on several folds as `{mean, std, low, high, values}`.
 
     `low` and `high` are the ends of the 95 % confidence interval of the mean. If the metric is undefined on any fold,
     everything except `values` is None.

@@ -32,7 +32,7 @@ MAX_DECISION_ROWS: Final = 50_000  # After a cross-validation, decisions are lea
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """A training request together with its table, the data to learn from, the split of the rows, and the trials."""
+    """A training request with its table, the data to learn from, the split of the rows, and the trials."""
 
     request: TrainingRequest
     table: Table

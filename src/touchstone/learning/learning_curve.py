@@ -1,4 +1,4 @@
-"""The learning curve: the scores of the winner on fewer training rows, which show whether more rows would help."""
+"""The learning curve: the scores after training on fewer rows, which show whether more would help."""
 
 from typing import Final
 

@@ -25,7 +25,7 @@ STANDARD_ERRORS: Final = 2.0
 def prefer_linear_model(metric: str, best: ChosenModel, trials: Sequence[ScoredTrial]) -> ChosenModel:
     """Return the best linear trial unless `best` is clearly better.
 
-    Both are compared on the rows on which all trials were scored. The rule only applies to few rows, and to metrics
+    Both are compared on the validation rows of all trials. The rule only applies to few rows, and to metrics
     that count correct decisions. The errors of a regression, for example, are unbounded, so a few large ones would hide
     every difference.
 

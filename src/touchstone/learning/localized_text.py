@@ -79,7 +79,7 @@ def format_distinctly(numbers: Sequence[float]) -> list[LocalizedText]:
 
 
 def format_cell(cell: Any) -> LocalizedText:
-    """Format a cell with the digits it has in its table, and with the decimal mark and minus sign of each language."""
+    """Format a cell with all its digits, and with the decimal mark and the minus sign of each language."""
     text = replace_control_characters(str(cell))
     if not _NUMBER.fullmatch(text):
         return dict.fromkeys(LOCALES, text)

@@ -1,4 +1,4 @@
-"""The search for the best model, which compares the trials and measures the winner on every outer fold."""
+"""The search for the best model, which compares trials and measures the winner on every outer fold."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -82,7 +82,7 @@ class _TrialCounter:
 def _fit_and_measure_winner(
     experiment: Experiment, fold: Fold, comparison: ComparisonResult, pool: FittingPool, seconds: float
 ) -> FoldResult:
-    """Fit the best model of a comparison on the training rows of an outer fold, and measure it on the test rows.
+    """Fit the best model of a comparison on the training rows of a fold, and measure it on the test rows.
 
     The test rows were not used for the choice, so they show the quality of the model on unseen rows. The fit may take
     up to `seconds`.
@@ -120,7 +120,10 @@ def _fit_and_measure_winner(
 
 @dataclass(frozen=True, slots=True)
 class _PlannedFit:
-    """The model to fit and its training rows. It is not complete if the time required a simpler model or fewer rows."""
+    """The model to fit and its training rows.
+
+    It is not complete if the time limit required a simpler model or fewer rows.
+    """
 
     winner: ChosenModel
     fold: Fold
@@ -146,7 +149,7 @@ def _plan_fit(
 
 
 def _choose_model(experiment: Experiment, comparison: ComparisonResult) -> ChosenModel:
-    """Return the best trial of a comparison, or the best average of several trials if the request permits it.
+    """Return the best trial of a comparison, or the best average of trials if the request permits it.
 
     Unless the request names the algorithms, a linear model may be preferred (see `prefer_linear_model`).
     """

@@ -1,4 +1,4 @@
-"""Simple conversion of columns to numbers, for quick checks with decision trees, which need no scaling."""
+"""Simple conversion of columns to numbers, for quick checks with decision trees."""
 
 from collections.abc import Iterable
 from typing import Any, Final

@@ -100,7 +100,10 @@ def predict(model: LoadedModel, rows: Rows) -> Json:
 
 
 def _sensitive_frame(model: LoadedModel, thresholds: GroupThresholds, rows: Rows) -> pd.DataFrame:
-    """Read the sensitive columns, which determine each row's group threshold and may not be features of the model."""
+    """Read the sensitive columns, which determine the threshold of each row.
+
+    They need not be features of the model.
+    """
     schemas = [column.schema for column in thresholds.columns]
     other_names = [*model.other_columns, *(column.name for column in model.columns)]
     return build_frame(schemas, rows, ignored=other_names)
@@ -113,7 +116,7 @@ def _thread_pools() -> ThreadpoolController:
 
 
 def _describe_classes(model: LoadedModel) -> Json:
-    """Return the classes, the positive class and its threshold, which are needed to interpret the predictions.
+    """Return the classes, the positive class and its threshold, for interpreting the predictions.
 
     The threshold is None if each group of people has its own.
     """

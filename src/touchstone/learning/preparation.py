@@ -1,4 +1,4 @@
-"""The preparation of source columns for a model, by a transformer that is fitted on training rows only.
+"""The preparation of source columns for a model, which is fitted on training rows only.
 
 - Missing numbers are replaced by the median and flagged, and all numbers are standardized.
 - Categories of low cardinality are one-hot encoded.
@@ -32,7 +32,7 @@ UNLEARNABLE_KINDS: Final = {ColumnKind.IDENTIFIER: "identifier", ColumnKind.UNSU
 
 
 def exclusion_reason(column: ColumnSchema, rows: int) -> str | None:
-    """Return the reason for excluding a column that contains nothing to learn, or None for any other column.
+    """Return the reason why nothing can be learned from a column, or None if something can.
 
     Args:
         column: the schema of the column.
@@ -117,7 +117,7 @@ def _names_of_kind(columns: Sequence[ColumnSchema], kind: ColumnKind) -> list[st
 
 
 def _divide_categories(columns: Sequence[ColumnSchema]) -> tuple[list[str], list[str]]:
-    """Return the names of the categorical columns of low and of high cardinality. Booleans are categories, too."""
+    """Return the names of the categorical columns of low and of high cardinality, including booleans."""
     low_cardinality: list[str] = []
     high_cardinality: list[str] = []
     for column in columns:
@@ -179,7 +179,7 @@ def _sources_within_step(step: str, encoder: Any, column_count: int) -> Indices:
 
 
 def _number_encoder() -> Pipeline:
-    """Return an encoder that replaces missing numbers by the median, flags them, and standardizes all numbers."""
+    """Return an encoder that imputes missing numbers, flags them, and standardizes all numbers."""
     impute = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
     return Pipeline([(IMPUTE, impute), ("scale", StandardScaler())])
 
@@ -190,7 +190,7 @@ def _median(numbers: Floats) -> float:
 
 
 def _one_hot_encoder() -> OneHotEncoder:
-    """Return an encoder that creates one column per category of the training rows and ignores other categories."""
+    """Return an encoder that creates one column per training category and ignores other categories."""
     return OneHotEncoder(handle_unknown="ignore", sparse_output=False)
 
 

@@ -21,7 +21,7 @@ MIN_ROWS: Final = 20  # With fewer rows, no split leaves enough for both trainin
 
 
 def check_training_request(request: TrainingRequest, columns: Sequence[str], *, rows: int) -> None:
-    """Raise `LearningError` if a training is impossible with the columns or the number of rows of its table.
+    """Raise `LearningError` if the columns or the number of rows make a training impossible.
 
     This is quick enough to be checked before a job is queued, because it does not need the values of the table.
     """

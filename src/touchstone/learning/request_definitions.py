@@ -1,4 +1,4 @@
-"""The training and explanation requests: their fields, bounds and defaults, and the rules for combining options.
+"""The training and explanation requests, with their fields, bounds, defaults and rules.
 
 `TrainingRequest` and `ExplanationRequest` are the only definitions of these requests. The HTTP schemas are derived from
 them (`jobs/request_schemas.py`, which also publishes their docstrings), and tests compare the client, the command line
@@ -66,7 +66,7 @@ JobName = Annotated[str, Meta(min_length=1, max_length=255, description="A name 
 
 
 class Features(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which columns may be learned from: `include` (empty: all) less `exclude` less the target."""
+    """The columns to learn from: the included columns (all by default) without the excluded ones and the target."""
 
     include: ColumnNames = ()
     exclude: ColumnNames = ()
@@ -108,7 +108,7 @@ class Split(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Budget(Struct, frozen=True, forbid_unknown_fields=True):
-    """How much may be tried: trials decide; the seconds, which count from reading to writing, are a safety stop."""
+    """The limits of the search: the number of trials and, as a safeguard, the total time of the training."""
 
     max_trials: Annotated[int, Meta(ge=1, le=200)] = 16
     max_runtime_seconds: Annotated[int, Meta(ge=1, le=86_400)] = 1_800
@@ -122,7 +122,7 @@ class ErrorCosts(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Threshold(Struct, frozen=True, forbid_unknown_fields=True):
-    """By what the threshold of a classifier of two classes is chosen: by a metric, or by the costs of errors."""
+    """The choice of the decision threshold of a classifier with two classes, by a metric or by the costs of errors."""
 
     metric: MetricName | None = None
     cost: ErrorCosts | None = None
@@ -141,7 +141,7 @@ class Threshold(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TrainingOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How models are trained and measured, whatever the dataset and its target are."""
+    """The options for training and measuring models that do not depend on the dataset and its target."""
 
     task: Task = Task.AUTO
     features: Features = field(default_factory=Features)
@@ -151,10 +151,10 @@ class TrainingOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     split: Split = field(default_factory=Split)
     budget: Budget = field(default_factory=Budget)
     refit: bool = False  # Whether the stored model learns from all rows once its quality has been measured.
-    positive_class: Cell = None  # of two classes; by default the rarer one
+    positive_class: Cell = None  # of two classes, by default the rarer class
     threshold: Threshold | None = None
     calibration: Calibration = Calibration.AUTO
-    mitigation: Mitigation = Mitigation.NONE  # of unequal treatment of the groups of sensitive columns
+    mitigation: Mitigation = Mitigation.NONE  # against unequal treatment of the groups of sensitive columns
     sample_weight: ColumnName | None = None
     intended_use: IntendedUse | None = None
     seed: Seed = 0
@@ -197,7 +197,7 @@ class TrainingOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     @property
     def chosen_algorithms(self) -> tuple[str, ...]:
-        """The algorithms to try, in the order of `ALGORITHMS`, or the installed default algorithms if none is named."""
+        """The algorithms to try, which are the installed default algorithms if the request names none."""
         single_algorithms = [algorithm for algorithm in ALGORITHMS if algorithm.name != ENSEMBLE]
         if self.names_algorithms:
             return tuple(algorithm.name for algorithm in single_algorithms if algorithm.name in self.algorithms)
@@ -205,7 +205,7 @@ class TrainingOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     @property
     def combines_models(self) -> bool:
-        """Whether the best trials may be averaged, which the request permits by default or by naming the ensemble."""
+        """Whether the best trials may be averaged, which is permitted by default or by naming the ensemble."""
         return not self.algorithms or ENSEMBLE in self.algorithms
 
 
@@ -243,7 +243,7 @@ class Instances(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Background(Struct, frozen=True, forbid_unknown_fields=True):
-    """The sample of rows that stands for an average case."""
+    """The sample of rows that represents an average case."""
 
     size: Annotated[int, Meta(ge=1, le=1_000)] = 100
 

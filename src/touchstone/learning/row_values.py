@@ -109,7 +109,7 @@ def _read_column(column: ColumnSchema, rows: Sequence[Mapping[str, Cell]], locat
 
 
 def _read_dates(column: ColumnSchema, cells: Sequence[Cell]) -> dict[tuple[type, Cell], Any]:
-    """Parse the cells that have the date format of their column, all at once because this is much faster.
+    """Parse all cells in the date format of their column at once, because this is much faster.
 
     Returns:
         The dates by type and value of the cell. Cells in another format have no entry.

@@ -45,7 +45,7 @@ def read_sample_weights(table: Table, target: Target, name: str | None) -> Float
 
 
 def check_weights_of_folds(weights: Floats | None, name: str | None, rule: SplitRule, folds: Sequence[Fold]) -> None:
-    """Raise `LearningError` if all training rows, all validation rows or all test rows of a fold have the weight 0.
+    """Raise `LearningError` if the training, validation or test rows of a fold all have the weight 0.
 
     Args:
         weights: the weights of the rows with a target, or None for equal weights.

@@ -1,7 +1,7 @@
-"""The comparison of trials on inner folds of the training rows, by successive halving (Jamieson and Talwalkar 2016).
+"""The comparison of trials by successive halving (Jamieson and Talwalkar 2016).
 
-All trials are compared on little data, and only the better ones again on more data. The outer test rows are not used in
-the comparison, so the scores for choosing a trial differ from the reported scores.
+All trials are compared on little data, and only the better ones again on more data. The comparison uses inner folds of
+the training rows. The outer test rows are not used for choosing a trial, only for the reported scores.
 """
 
 import math
@@ -139,7 +139,7 @@ def plan_stages(rule: SplitRule, train: Indices) -> list[Stage]:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonResult:
-    """The scored trials in the order in which they were planned, and whether there was time for all of them."""
+    """The scored trials in their planned order, and whether there was time for all of them."""
 
     scored_trials: tuple[ScoredTrial, ...]
     is_complete: bool

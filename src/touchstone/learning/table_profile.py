@@ -1,4 +1,4 @@
-"""The profile of a table: a summary of the table and its columns, compared with the declared attributes."""
+"""The profile of a table, which summarizes the table and its columns."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -28,7 +28,7 @@ def profile_table(
     target: str | None,
     possible_duplicates: Indices | None = None,
 ) -> Json:
-    """Return the profile of a table: its size, its missing cells and duplicate rows, and a summary of every column.
+    """Return the size of a table, its missing cells and duplicate rows, and a summary of every column.
 
     Args:
         table: the table.

@@ -50,7 +50,7 @@ class TaskChoice:
 
 
 def choose_task(table: Table, column: ColumnSchema, requested: Task, metric: str | None) -> TaskChoice:
-    """Choose the task for a target column: the requested task, the task of the metric, or the task its values suggest.
+    """Choose the requested task, the task of the metric, or the task suggested by the target's values.
 
     Raises:
         LearningError: if the metric does not belong to the requested task.
@@ -137,7 +137,7 @@ class _ExplainedShares:
 
 
 def _explained_shares(numbers: Numbers, values: Numbers) -> _ExplainedShares | None:
-    """Return the shares of a column's variance that the target explains, or None if they are not clearly beyond chance.
+    """Return the shares of a column's variance that the target explains, or None if they may be chance.
 
     Args:
         numbers: the values of the column, NaN where one is missing.

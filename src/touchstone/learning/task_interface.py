@@ -1,4 +1,4 @@
-"""The interface between a training or explanation and its caller: files, progress, results and artifacts."""
+"""The files, progress reports, results and artifacts of trainings and explanations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -51,7 +51,7 @@ class Report(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StepwiseProgress:
-    """The progress of one part of a task, which advances in equal steps from `start_percent` to `end_percent`."""
+    """A part of a task that advances in equal steps from `start_percent` to `end_percent`."""
 
     report: Report = field(repr=False)
     phase: Phase

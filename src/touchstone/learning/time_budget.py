@@ -38,9 +38,10 @@ class TimeBudget:
 
     @property
     def slowdown(self) -> float:
-        """The ratio of elapsed to processor time so far, but at least 1. It exceeds 1 if other programs use the cores.
+        """The ratio of elapsed to processor time so far, but at least 1.
 
-        The ratio is too low if several threads work in parallel, but mostly one thread reads and examines the table.
+        It exceeds 1 if other programs use the cores. It is too low if several threads work in parallel, but mostly a
+        single thread reads and examines the table.
         """
         processor_seconds = time.process_time() - self.processor_seconds_before
         if processor_seconds < MIN_PROCESSOR_SECONDS:
@@ -57,7 +58,7 @@ class TimeBudget:
         return max(0.0, self.remaining_seconds - self.finishing_seconds * max(slowdown, self.slowdown))
 
     def deadline_for(self, share: float) -> float:
-        """Return the deadline, on the clock of `time.monotonic`, for using a share of the time before finishing."""
+        """Return the deadline for using a share of the time before finishing, as a `time.monotonic` timestamp."""
         return time.monotonic() + share * self.seconds_before_finishing()
 
 

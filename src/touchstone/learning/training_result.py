@@ -49,7 +49,9 @@ from touchstone.learning.task_interface import Json
 from touchstone.learning.time_budget import TimeBudget
 from touchstone.messages.decisions import QUALIFIED_METRIC_LABELS
 
-MAX_LISTED_VALUES: Final = 200  # Either all values of a feature are listed or none, so that forms can detect typos.
+MAX_LISTED_VALUES: Final = (
+    200  # The values of a feature are listed completely or not at all, to let forms detect typos.
+)
 
 
 def build_training_result(
@@ -196,7 +198,7 @@ def _describe_model(experiment: Experiment, search: SearchResult) -> Json:
 
 
 def _describe_feature(column: ColumnSchema, frame: pd.DataFrame) -> Json:
-    """Describe a feature, including the values of a category with few distinct values so that forms can offer them."""
+    """Describe a feature, with the values of a category so that forms can offer them."""
     feature: Json = {"name": column.name, "kind": str(column.kind)}
     is_category = column.kind in (ColumnKind.CATEGORY, ColumnKind.BOOLEAN)
     if not is_category or column.distinct > MAX_LISTED_VALUES:
@@ -217,7 +219,7 @@ def _metric_label(experiment: Experiment) -> LocalizedText:
 
 
 def _reported_metric_label(experiment: Experiment) -> LocalizedText:
-    """Return the displayed name of the metric, with a note about a requested threshold if the metric depends on it."""
+    """Return the displayed name of the metric, with a note if it depends on a requested threshold."""
     label = _metric_label(experiment)
     if experiment.request.threshold is None or METRIC_BY_NAME[experiment.data.metric].probabilistic:
         return label
@@ -349,7 +351,7 @@ def _quality_charts(
 
 
 def _comparison_charts(experiment: Experiment, leaderboard: Sequence[Json], groups: Sequence[Json]) -> Json:
-    """Return the charts that compare the trials, and the charts that compare the groups of each sensitive column."""
+    """Return the charts that compare the trials and the groups of each sensitive column."""
     group_charts = {
         f"group_metrics_{number}": evaluation_charts.group_chart(column)
         for number, column in enumerate(groups, start=1)

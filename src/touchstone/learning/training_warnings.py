@@ -35,10 +35,10 @@ def data_warnings(table: Table, target: Target) -> Iterator[Json]:
 
 
 def class_warnings(target: Target, folds: Sequence[Fold], weights: Floats | None = None) -> Iterator[Json]:
-    """Yield warnings about classes that occur only in training rows or only in test rows, as in a split by time.
+    """Yield warnings about classes that occur only in training rows or only in test rows.
 
-    For a regression, there is a warning if the target has the same value in all test rows. Rows of weight 0 do not
-    count.
+    This can happen in a split by time. For a regression, there is a warning if the target has the same value in all
+    test rows. Rows of weight 0 do not count.
     """
     if not target.is_classification:
         if any(len(counted_values(target, fold.test, weights)) == 1 for fold in folds):
@@ -97,7 +97,7 @@ def result_warnings(metrics: Json, groups: Sequence[Json], metric_label: Localiz
 
 
 def choice_warnings(folds: Sequence[FoldResult]) -> Iterator[Json]:
-    """Yield a warning if a linear model was preferred on every fold, although another model may have a better score."""
+    """Yield a warning if a linear model was preferred on every fold to models with better scores."""
     if all(fold.is_simpler_choice for fold in folds):
         yield warning("linear_model_preferred", rows=max(len(fold.validation_rows) for fold in folds))
 
@@ -114,7 +114,7 @@ def warning(code: str, **facts: Any) -> Json:
 
 
 def _target_warnings(target: Target) -> Iterator[Json]:
-    """Yield the warnings about the column to predict: few rows, missing values, rare or imbalanced classes."""
+    """Yield the warnings about few rows, missing target values, and rare or imbalanced classes."""
     rows = len(target.values)
     if rows < FEW_ROWS:
         yield warning("few_rows", rows=rows)
@@ -130,7 +130,7 @@ def _target_warnings(target: Target) -> Iterator[Json]:
 
 
 def _imbalance_warning(target: Target) -> Iterator[Json]:
-    """Yield a warning if the rarest class has a small share of the rows, also compared with the other classes."""
+    """Yield a warning if the rarest class has a small share, also compared with the other classes."""
     rows_per_class = np.bincount(target.values)
     rarest_code = int(rows_per_class.argmin())
     rarest_rows = int(rows_per_class[rarest_code])

@@ -117,7 +117,7 @@ def fit_trial(data: TrainingData, trial: Trial, encoded: EncodedFold, *, weights
 def fit_with_early_stopping(
     data: TrainingData, trial: Trial, encoded: EncodedFold, deadline: float = math.inf
 ) -> tuple[Any, Trial]:
-    """Fit the model of a trial, with early stopping on the test rows of the fold if the model is built in rounds.
+    """Fit the model of a trial, with early stopping if the model is built in rounds.
 
     Args:
         data: the training data.
@@ -222,5 +222,5 @@ def predict_matrix(
 
 
 def has_single_class(target: Target, fold: Fold) -> bool:
-    """Return whether the training rows of a fold contain fewer than two classes, which leaves nothing to learn."""
+    """Return whether the training rows of a fold have a single class, which leaves nothing to learn."""
     return target.is_classification and len(np.unique(target.values[fold.train])) < 2

@@ -11,7 +11,7 @@ from touchstone.jobs.job_states import FINAL_STATES, JobState
 
 
 class Refusal(Struct, frozen=True, kw_only=True):
-    """The reason for leaving out a dataset. `code` is the key of a sentence, and `facts` are its placeholder values."""
+    """The reason for leaving out a dataset, as the key of a sentence and its placeholder values."""
 
     code: str
     facts: Json = {}

@@ -41,7 +41,7 @@ def _scored_datasets(assessment: Assessment) -> Sequence[AssessedDataset]:
 
 
 def _best_sentences(assessment: Assessment, locale: str) -> Iterable[str]:
-    """Yield the sentences about the datasets with the best score, and about datasets that may be equally good."""
+    """Yield the sentences about the best datasets, and about datasets that may be equally good."""
     score = assessment.best[0].score
     assert score is not None
     if len(assessment.best) > 1:

@@ -50,9 +50,10 @@ class ChildExited(Struct, frozen=True, tag="exited"):
 
 
 def run_fork_server(tasks: TaskSet) -> None:
-    """Fork worker processes on request until the parent closes the control socket, then kill the remaining ones.
+    """Fork worker processes on request until the parent closes the control socket.
 
-    The parent passes the file descriptor of the control socket as the first command-line argument.
+    The remaining worker processes are killed at the end. The parent passes the file descriptor of the control socket as
+    the first command-line argument.
     """
     control_descriptor = int(sys.argv[1])
     control_socket = socket.socket(fileno=control_descriptor)
@@ -111,9 +112,10 @@ def _handle_request(control_socket: socket.socket, child_pids: set[int], tasks: 
 
 
 def _fork_worker(control_socket: socket.socket, worker_descriptor: int, tasks: TaskSet) -> int:
-    """Fork a worker process that receives its tasks from the socket `worker_descriptor`, and return its id.
+    """Fork a worker process, and return its id.
 
-    The call only returns in the fork server. The worker process exits after its last task.
+    The call only returns in the fork server. The worker process receives its tasks from the socket `worker_descriptor`,
+    and exits after the last one.
     """
     pid = os.fork()
     if pid == 0:

@@ -1,4 +1,4 @@
-"""The parent's side of a fork server, which starts the server, requests worker processes, and ends them."""
+"""The parent's side of a fork server: starting it, requesting worker processes, and ending them."""
 
 import asyncio
 import contextlib
@@ -143,7 +143,7 @@ class ForkServer:
             await self._process.wait()
 
     async def _listen(self) -> None:
-        """Receive the messages of the fork server and resolve the futures that wait for them, until the server ends."""
+        """Receive the messages of the fork server until it ends, and resolve the futures that wait for them."""
         try:
             while True:
                 message = await message_channel.receive_async(self._control_socket, ChildForked | ChildExited)

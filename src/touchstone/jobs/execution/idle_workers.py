@@ -1,4 +1,4 @@
-"""Worker processes that wait for another task, which can reuse everything that earlier tasks have loaded.
+"""Worker processes that wait for another task, which can reuse what earlier tasks have loaded.
 
 An idle worker costs memory, and a crashing task may corrupt its state. Therefore a worker is ended after a serious
 failure, after `MAX_IDLE_SECONDS` without a task, and when its tasks have taken more than `MAX_BUSY_SECONDS` in total.
@@ -30,7 +30,7 @@ class IdleWorkers:
         self._end_tasks: set[asyncio.Task[None]] = set()
 
     def pop(self) -> WorkerHandle | None:
-        """Remove and return the worker that has been idle for the shortest time, or return None if there is none."""
+        """Remove and return the worker with the shortest idle time, or return None if there is none."""
         if not self._idle_workers:
             return None
 

@@ -115,7 +115,7 @@ async def _receive_exactly_async(sock: socket.socket, byte_count: int) -> bytes:
 
 
 def _body_size(header: bytes) -> int:
-    """Return the size of the body in bytes according to the header, or raise ChannelClosed if it is too large."""
+    """Return the body size in bytes from a header, or raise ChannelClosed if it is too large."""
     size_in_bytes: int = HEADER.unpack(header)[0]
     if size_in_bytes > MAX_BODY_BYTES:  # Only a broken process sends such a header.
         raise ChannelClosed

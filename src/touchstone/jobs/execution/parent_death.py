@@ -1,4 +1,4 @@
-"""Ending a worker process together with its parent, so that no worker is left behind when a service dies."""
+"""Ending worker processes together with their parent, so that none is left when a service dies."""
 
 import ctypes
 import os
@@ -19,7 +19,7 @@ def die_with_parent() -> None:
 
 
 def kill_group_when_parent_closes(sock: socket.socket) -> None:
-    """Start a thread that kills this process and all processes it has started when the parent closes the socket."""
+    """Start a thread that kills this process and its children when the parent closes the socket."""
 
     def wait_and_kill() -> None:
         """Wait for the end of the connection, then kill the process group of this process."""

@@ -62,7 +62,7 @@ def worker_environment(*, thread_count: int) -> dict[str, str]:
 
 
 def task_thread_count() -> int:
-    """Return the number of threads that a task may use, which leaves one core free if there are more than two.
+    """Return the number of threads per task, which leaves one core free if there are more than two.
 
     Tasks run at a low priority, so the API gets a core whenever it needs one, even if tasks use all cores.
     """

@@ -1,4 +1,4 @@
-"""The definition of tasks, and the messages between the process that dispatches a task and the process that runs it.
+"""Tasks, and the messages between the process that dispatches a task and the process that runs it.
 
 Messages are encoded as JSON, and open files are sent along with them.
 """
@@ -96,7 +96,7 @@ ProgressListener = Callable[[JobProgress], None]
 
 @dataclass(frozen=True, slots=True)
 class TaskContext:
-    """The arguments of a task function, including its open files by role and the folder that it may write to."""
+    """The arguments of a task function. `files` contains its open files by role."""
 
     name: str
     request: Json

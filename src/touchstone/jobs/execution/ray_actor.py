@@ -1,4 +1,4 @@
-"""Tasks on Ray: the local worker process of a job drives a detached actor, which runs the task on the cluster.
+"""Tasks on Ray, which the local worker process of a job delegates to a detached actor on the cluster.
 
 The actor is named after the job, so that the driver of a later attempt can find the actor of a lost driver and continue
 its work. The loss of Ray's head only ends the drivers, not the dispatcher. An actor ends itself if no driver has polled
@@ -30,7 +30,7 @@ FileContents = dict[str, bytes]
 
 
 class ActorStatus(Struct, frozen=True):
-    """The status of an actor. The outcome and the contents of the output files are set when its task has ended."""
+    """The status of an actor. The outcome and the output files are set when its task has ended."""
 
     progress: JobProgress | None
     outcome: TaskOutcome | None

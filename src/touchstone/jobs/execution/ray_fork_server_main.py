@@ -1,4 +1,4 @@
-"""The program of the fork server for jobs on Ray, which also starts a Ray head if no cluster is configured.
+"""The program of the fork server for jobs on Ray, which starts a Ray head if no cluster is configured.
 
 It is run as `python -m touchstone.jobs.execution.ray_fork_server_main <descriptor>` and configured by Ray's
 environment variables: `RAY_ADDRESS`, `RAY_AUTH_MODE`, and `RAY_AUTH_TOKEN` or `RAY_AUTH_TOKEN_PATH`.

@@ -1,4 +1,4 @@
-"""A Ray head on the loopback interface, which requires a token and ends with the process that started it."""
+"""A Ray head on the loopback interface that requires a token and ends with its parent process."""
 
 import contextlib
 import os

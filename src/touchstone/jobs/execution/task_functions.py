@@ -60,7 +60,7 @@ def preview_train(context: TaskContext) -> TaskSucceeded:
 
 
 def preflight_explain(context: TaskContext) -> TaskSucceeded:
-    """Check an explanation request against its table and model, and return the table's dimensions and digest."""
+    """Check an explanation request against its files, and return the table's dimensions and digest."""
     request = msgspec.convert(context.request, ExplanationRequest)
     return TaskSucceeded(result=explanation_run.preflight(request, _data_file(context), _model_file(context)))
 

@@ -1,4 +1,4 @@
-"""The main function of a worker process, which runs tasks within limits and reports to its parent over a socket."""
+"""The main function of a worker process, which runs tasks and reports to its parent over a socket."""
 
 import contextlib
 import errno

@@ -1,4 +1,4 @@
-"""Comparisons: the same training on several datasets, with one job per dataset and the results side by side.
+"""Comparisons, which run the same training on several datasets with one job per dataset.
 
 A comparison passes through these modules in this order:
 

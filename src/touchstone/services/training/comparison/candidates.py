@@ -1,4 +1,4 @@
-"""The datasets that a comparison trains on, which are named by the request or are the first tables of a ranking."""
+"""The datasets of a comparison, which are named by the request or are the first tables of a ranking."""
 
 from collections.abc import AsyncIterator
 from typing import Final
@@ -59,7 +59,7 @@ async def load_named_datasets(ctx: JobRequestContext, request: TrainingCompariso
 async def iterate_ranked_tables(
     ctx: JobRequestContext, request: TrainingComparisonRequest, project_id: UUID
 ) -> AsyncIterator[Candidate]:
-    """Yield the datasets with a file among the first `MAX_RANKED_DATASETS` of a project's ranking, best first."""
+    """Yield the datasets with a file among the first `MAX_RANKED_DATASETS` of a ranking, best first."""
     selection = ctx.service.selection
     for skip in range(0, MAX_RANKED_DATASETS, _RANKING_PAGE_SIZE):
         ranking = await selection.load_ranking(project_id, ctx.caller, skip=skip, limit=_RANKING_PAGE_SIZE)
@@ -80,7 +80,7 @@ async def iterate_ranked_tables(
 def _create_candidate(
     request: TrainingComparisonRequest, source: DatasetSource, dataset_key: DatasetKey, *, rank: int | None = None
 ) -> Candidate:
-    """Combine a dataset with its options in the request, which may refer to it by number or by `dataset_key`."""
+    """Combine a dataset with its options in the request, under its number or under `dataset_key`."""
     keys = (dataset_key, source.dataset_id)
     target = request.target_for(*keys) or source.target
     return Candidate(source, rank, target, request.options_for(*keys))

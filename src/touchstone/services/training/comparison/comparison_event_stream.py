@@ -1,4 +1,4 @@
-"""The event stream of a comparison, which sends the whole comparison as a server-sent event whenever it changes."""
+"""The event stream of a comparison, which sends the whole comparison whenever it changes."""
 
 import asyncio
 import contextlib

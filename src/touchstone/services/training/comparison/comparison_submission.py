@@ -1,4 +1,4 @@
-"""The submission of comparisons, which checks every training against its data before any of them is queued."""
+"""The submission of comparisons, which checks every training before any of them is queued."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -34,7 +34,7 @@ class _SharedInputs(NamedTuple):
 
 
 async def submit_comparison(ctx: JobRequestContext, request: TrainingComparisonRequest) -> UUID:
-    """Check the trainings of a comparison against their data, queue them, and return the id of the comparison.
+    """Check the trainings of a comparison, queue them, and return the id of the comparison.
 
     A client that repeats a request sends the same idempotency key again. It then receives the id of the comparison
     created by the first request, and nothing else happens.
@@ -94,7 +94,7 @@ async def _check_named_datasets(ctx: JobRequestContext, shared: _SharedInputs) -
 
 
 async def _check_ranked_tables(ctx: JobRequestContext, shared: _SharedInputs) -> list[NewComparedDataset]:
-    """Return the first datasets of the project's ranking, with a training or the reason for leaving them out.
+    """Return the first datasets of the ranking, each with a training or the reason for leaving it out.
 
     Raises:
         InvalidJobRequest: none of the first tables can be trained on. The error explains the problem with the first.
