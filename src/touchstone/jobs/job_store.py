@@ -89,8 +89,8 @@ async def load_state(connection: Reader, job_id: UUID) -> JobState | None:
 async def load_events_after(connection: Reader, job_id: UUID, event_number: int) -> list[JobEventRecord]:
     """Return the next events of a job after its first `event_number` events.
 
-    At most `MAX_EVENTS_PER_QUERY` events are returned. Clients identify an event by its position in the job, because the
-    id of its row would reveal the number of events of all users.
+    At most `MAX_EVENTS_PER_QUERY` events are returned. Clients identify an event by its position in the job, because
+    the id of its row would reveal the number of events of all users.
     """
     # The positions are stable: events of a job are only appended, because each writer has locked the row of the job.
     query = (

@@ -49,9 +49,8 @@ from touchstone.learning.task_interface import Json
 from touchstone.learning.time_budget import TimeBudget
 from touchstone.messages.decisions import QUALIFIED_METRIC_LABELS
 
-MAX_LISTED_VALUES: Final = (
-    200  # The values of a feature are listed completely or not at all, to let forms detect typos.
-)
+# The values of a feature are listed completely or not at all, so that forms can detect misspelled values.
+MAX_LISTED_VALUES: Final = 200
 
 
 def build_training_result(
