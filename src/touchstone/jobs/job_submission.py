@@ -37,7 +37,7 @@ async def submit_job(ctx: JobRequestContext, request: JobRequest) -> UUID:
         IdempotencyConflict: the idempotency key was used for a different request.
         TooManyJobs: too many jobs of the caller are already queued.
     """
-    new_job = replace(describe_job(ctx, request), idempotency_key=ctx.idempotency_key())
+    new_job = replace(new_job_from_request(ctx, request), idempotency_key=ctx.idempotency_key())
 
     # A repeated request is not checked again.
     existing_id = await queue_store.find_by_idempotency_key(ctx.database, new_job)
@@ -57,7 +57,7 @@ async def submit_job(ctx: JobRequestContext, request: JobRequest) -> UUID:
     return queued_job.id
 
 
-def describe_job(ctx: JobRequestContext, request: JobRequest) -> NewJob:
+def new_job_from_request(ctx: JobRequestContext, request: JobRequest) -> NewJob:
     """Create a job from a request, without its project and its data, which have to be checked first."""
     body: Json = msgspec.to_builtins(request)
     return NewJob(
@@ -165,7 +165,7 @@ async def preview_training(ctx: JobRequestContext, request: TrainingRequest) -> 
         InvalidJobRequest: the request contradicts the table, or there is nothing to learn from.
     """
     dataset = await _load_dataset(ctx, request, None)
-    new_job = describe_job(ctx, request)
+    new_job = new_job_from_request(ctx, request)
     return await _run_check(ctx, PREVIEW_TASK, new_job.request, _job_source(dataset, None))
 
 

@@ -72,7 +72,7 @@ class ColumnSchema:
     mixed: int = 0  # The number of cells that do not fit the type of the column.
     infinite: int = 0
     unit: str = ""  # The unit or currency written next to the numbers, such as %, $ or kg.
-    has_plus: bool = False  # Whether a value is a plus sign; a minus sign is then a value, too, not a missing mark.
+    has_plus: bool = False  # Whether a value is a plus sign. A minus sign then does not mean a missing value.
 
     @property
     def notation(self) -> NumberNotation:

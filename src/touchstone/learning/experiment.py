@@ -75,8 +75,8 @@ class Experiment:
         """The options of the request for the decisions of the model."""
         return DecisionOptions.of(self.request, self.data.metric)
 
-    def data_of_group_column(self) -> TrainingData | None:
-        """Return the data with only the group column of the split, or None if no model could learn from it."""
+    def group_column_data(self) -> TrainingData | None:
+        """Return the data with the group column of the split as the only feature, or None if it is unusable."""
         name = self.split.plan.group_column
         if name is None or name not in _learnable_features(self.request, self.table):
             return None

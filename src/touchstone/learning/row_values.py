@@ -53,7 +53,7 @@ def read_rows(
     return {column.name: _read_column(column, rows, location) for column in columns}
 
 
-def cells_of(frame: pd.DataFrame) -> Cells:
+def cells_from_frame(frame: pd.DataFrame) -> Cells:
     """Return the columns of a frame as arrays by name."""
     return {str(name): column.to_numpy() for name, column in frame.items()}
 

@@ -23,13 +23,13 @@ def text_encoder(target: Target) -> Pipeline:
     """
     rows = len(target.values)
     max_words = min(MAX_WORDS, MAX_CELLS // rows, rows // ROWS_PER_WORD)
-    score = f_classif if target.is_classification else f_regression
+    score_function = f_classif if target.is_classification else f_regression
 
     return Pipeline(
         [
             ("count", HashingVectorizer(n_features=HASHED_WORDS, ngram_range=(1, 2), alternate_sign=False, norm=None)),
             ("weigh", TfidfTransformer(sublinear_tf=True)),
-            ("select", SelectKBest(score, k=max(MIN_WORDS, max_words))),
+            ("select", SelectKBest(score_function, k=max(MIN_WORDS, max_words))),
             ("scale", MaxAbsScaler()),
         ]
     )

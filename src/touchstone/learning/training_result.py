@@ -133,8 +133,8 @@ def _measure_metrics(experiment: Experiment, search: SearchResult) -> Json:
     """Return the metrics of the chosen model and of the baseline on the same test rows.
 
     The model's metrics are under `folds` after a cross-validation, and under `holdout` after a single split.
-    `evaluated_classes` contains the number of classes among the weighted test rows of each fold, or is None for a
-    regression.
+    `evaluated_classes` contains the number of classes among the test rows of each fold with a positive weight, or is
+    None for a regression.
     """
     target = experiment.target
     metric = experiment.data.metric

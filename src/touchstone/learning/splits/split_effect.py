@@ -159,7 +159,7 @@ def _promised_score(experiment: Experiment, ensemble: Ensemble, plan: SplitPlan)
     scores = [_score_with_plan(experiment, experiment.data, model, plan) for model in (ensemble, flexible_model)]
 
     # The number of a patient, from which the chosen model does not learn, may tell more than all other columns.
-    group_data = experiment.data_of_group_column()
+    group_data = experiment.group_column_data()
     if group_data is not None:
         scores.append(_score_with_plan(experiment, group_data, flexible_model, plan))
 

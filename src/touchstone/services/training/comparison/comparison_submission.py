@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from touchstone.core.errors import DataFileUnreadable, FieldError, InvalidJobRequest
 from touchstone.jobs.comparisons.comparison_records import NewComparedDataset, NewComparison, Refusal
 from touchstone.jobs.job_records import NewJob
-from touchstone.jobs.job_submission import check_against_data, describe_job, load_project, request_digest
+from touchstone.jobs.job_submission import check_against_data, load_project, new_job_from_request, request_digest
 from touchstone.jobs.request_context import JobRequestContext
 from touchstone.jobs.selection_client import ProjectSource
 from touchstone.learning.comparison_request import TrainingComparisonRequest
@@ -173,7 +173,7 @@ async def _check_training(ctx: JobRequestContext, shared: _SharedInputs, candida
         options=candidate.options,
         excluded_columns=source.excluded_columns,
     )
-    return await check_against_data(ctx, describe_job(ctx, training_request), source, shared.project)
+    return await check_against_data(ctx, new_job_from_request(ctx, training_request), source, shared.project)
 
 
 def _to_refusal(error: FieldError) -> Refusal:
