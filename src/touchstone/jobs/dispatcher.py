@@ -68,7 +68,7 @@ class Dispatcher:
         self._kinds = tuple(kinds)
         self._settings = settings
 
-        # The unique name of this process as a worker. It differs even after a restart.
+        # The name of this process as a worker, which is unique even across restarts.
         self._worker = f"{os.uname().nodename}-{os.getpid()}-{uuid4().hex[:8]}"
 
         # The jobs that this process is executing. The tasks need a reference here, because asyncio only has weak ones.

@@ -37,8 +37,8 @@ class AssessedDataset(Struct, frozen=True, kw_only=True):
         score: the score, or None if the training has none (yet).
         place: 1 plus the number of better scores, or None if the scores cannot be compared.
         tied_with: the number of other datasets with exactly the same score.
-        overlaps_best: whether the confidence interval overlaps with the interval of a better, best score, so that their
-            order may be due to chance.
+        overlaps_best: whether the score is worse than the best score but their confidence intervals overlap, so that
+            the order may be due to chance.
     """
 
     dataset: ComparedDatasetRecord
@@ -54,7 +54,7 @@ class Assessment(Struct, frozen=True, kw_only=True):
     Attributes:
         metrics: the metrics of the trainings. With more than one metric, the scores cannot be compared.
         datasets: the datasets with their scores.
-        best: the datasets that share the best score, which are empty if the scores cannot be compared.
+        best: the datasets with the best score, or an empty list if the scores cannot be compared.
     """
 
     metrics: Sequence[str]
