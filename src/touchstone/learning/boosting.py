@@ -67,7 +67,7 @@ def fit_histogram_boosting_early(
 ) -> dict[str, int]:
     """Fit a scikit-learn model until the predictions for the validation rows stop improving.
 
-    The deadline is ignored, because scikit-learn has no callback that could end a fit.
+    The deadline is ignored, because it is not supported by scikit-learn.
     """
     model.set_params(early_stopping=True, max_iter=limit.rounds, n_iter_no_change=PATIENCE)
     model.fit(
