@@ -388,7 +388,7 @@ class IndexedPart:
         word_index, word_count = self._columns.searchable_words(), self._columns.word_count
         matches, _ = self._find_matches(query)
         for prefix in prefixes:
-            matches = matches & word_index.contain_in_name(prefix, word_count)
+            matches = matches & word_index.records_with_name_word(prefix, word_count)
 
         match_count = int(np.bitwise_count(matches).sum(dtype=np.int64))
         return self._pages.read(matches, match_count, PageRequest("popularity_score", True, skip=0, limit=limit))

@@ -43,7 +43,7 @@ class PublicRecords:
         """Return what the relevance of the records at some positions of an index depends on."""
         frequencies = np.zeros(len(query_words), np.int64)
         for number, query_word in enumerate(query_words):
-            public_matches = index.translator.scanner.records_with(query_word) & self.bitmap
+            public_matches = index.translator.scanner.records_with_word(query_word) & self.bitmap
             frequencies[number] = np.bitwise_count(public_matches).sum(dtype=np.int64)
 
         word_index = index.columns.searchable_words()

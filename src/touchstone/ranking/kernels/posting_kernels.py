@@ -62,21 +62,21 @@ class WordPostings(NamedTuple):
     weights: NDArray[np.uint8]
 
 
-def place_postings(
-    records: RecordPostings, next_places: NDArray[np.int64], postings: WordPostings, lengths: NDArray[np.uint16]
+def write_postings(
+    records: RecordPostings, write_positions: NDArray[np.int64], postings: WordPostings, lengths: NDArray[np.uint16]
 ) -> None:
     """List the records of each word by ascending position, with its weight, and fill in the length of each record.
 
-    `next_places` holds for each word where its next record goes. It is changed.
+    `write_positions` holds for each word where its next record goes. It is changed.
     """
     for position in range(len(records.order)):
         record = records.order[position]
         length = 0
         for place in range(records.starts[record], records.ends[record]):
             number = records.numbers[place]
-            postings.positions[next_places[number]] = position
-            postings.weights[next_places[number]] = records.weights[place]
-            next_places[number] += 1
+            postings.positions[write_positions[number]] = position
+            postings.weights[write_positions[number]] = records.weights[place]
+            write_positions[number] += 1
             length += records.weights[place] & WEIGHT_BITS
         lengths[position] = min(length, LARGEST_LENGTH)
 

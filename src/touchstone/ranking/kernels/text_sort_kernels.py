@@ -149,7 +149,7 @@ def merge_neighbours(texts: TextChunks, start: int, middle: int, end: int, scrat
         place += 1
 
 
-def measure_common_beginnings(
+def measure_common_prefixes(
     texts: ComparedTexts,
     indices: NDArray[np.uint32],
     depths: NDArray[np.int32],
