@@ -164,7 +164,7 @@ class UnindexedPart:
     def most_cited_names(self, prefixes: Sequence[str], query: Query, limit: int) -> Ints:
         """Return the first `limit` records that match and whose names have a word for each of some prefixes."""
         assert self._segment.words is not None
-        positions = reduce(np.intersect1d, map(self._segment.words.name_positions, prefixes))
+        positions = reduce(np.intersect1d, map(self._segment.words.find_name_prefix, prefixes))
         positions = positions[self._evaluate(query, positions)]
 
         keys = (-self.criterion("popularity_score", positions), self.ids(positions))

@@ -183,7 +183,7 @@ class IntegerColumn:
 
 @dataclass(frozen=True, slots=True)
 class CodedColumn:
-    """A column of texts, stored as codes for distinct texts; code 0 means "not known". Word lists are stored as JSON."""
+    """A column of texts or of word lists as JSON, stored as codes for distinct values; code 0 means "not known"."""
 
     pool: TextPool
     codes: NDArray[Any]

@@ -19,7 +19,7 @@ from touchstone.ranking.kernels.posting_kernels import WEIGHT_LIMIT, RecordPosti
 from touchstone.ranking.kernels.radix_sort import sort_by_key
 from touchstone.ranking.text.query_words import QueryWord, WordHits, collect_hits
 from touchstone.ranking.text.record_words import DecodedWords
-from touchstone.ranking.text.word_forms import Likeness, inflected_forms, is_one_error_apart, word_spellings
+from touchstone.ranking.text.word_forms import WordSimilarity, inflected_forms, is_one_error_apart, word_spellings
 from touchstone.ranking.text.words import IN_NAME
 
 _NUMBERS_PER_PIECE: Final = 1 << 22
@@ -131,10 +131,10 @@ class WordIndex:
         misspelled = chain.from_iterable(self._find_misspelled_words(spelling) for spelling in query_word.spellings)
         return collect_hits(
             {
-                Likeness.EQUAL: equal,
-                Likeness.RELATED: related,
-                Likeness.INFLECTED: inflected,
-                Likeness.MISSPELLED: misspelled,
+                WordSimilarity.EQUAL: equal,
+                WordSimilarity.RELATED: related,
+                WordSimilarity.INFLECTED: inflected,
+                WordSimilarity.MISSPELLED: misspelled,
             }
         )
 
@@ -182,9 +182,9 @@ class WordIndex:
         """
         hits = self.find_words(query_word)
         weight_sums = np.zeros(len(positions), np.int64)
-        for word, likeness in zip(hits.words.tolist(), hits.likeness.tolist(), strict=True):
+        for word, similarity in zip(hits.words.tolist(), hits.similarity.tolist(), strict=True):
             postings = self.postings[int(self.starts[word]) : int(self.starts[word + 1])]
-            posting_kernels.add_weights(postings, likeness, positions, weight_sums)
+            posting_kernels.add_weights(postings, similarity, positions, weight_sums)
         return weight_sums
 
     def records_with_word(self, query_word: QueryWord, word_count: int) -> Words:
@@ -195,7 +195,7 @@ class WordIndex:
         return bitmap
 
     def records_with_name_word(self, prefix: str, word_count: int) -> Words:
-        """Return a bitmap of `word_count` 64-bit words with the records that have a word with this prefix in the name."""
+        """Return a bitmap of the records with a word in their name that begins with `prefix`."""
         bitmap = np.zeros(word_count, np.uint64)
         words = WordRange(bisect_left(self.words, prefix), bisect_left(self.words, _upper_bound(prefix)))
         posting_kernels.mark_records(self.postings, self.starts, words, IN_NAME, bitmap)

@@ -236,9 +236,9 @@ def mark_records(
 
 
 def add_weights(
-    packed: NDArray[np.uint8], likeness: int, positions: NDArray[np.int64], weight_sums: NDArray[np.int64]
+    packed: NDArray[np.uint8], similarity: int, positions: NDArray[np.int64], weight_sums: NDArray[np.int64]
 ) -> None:
-    """Add the weight that a word has in some records, times its likeness to the word of a query, to the sum of each.
+    """Add the weight that a word has in some records, times its similarity to the word of a query, to the sum of each.
 
     `packed` holds the postings of this word alone. `positions` are those of the records, in ascending order, and
     `weight_sums` has one sum for each of them.
@@ -255,4 +255,4 @@ def add_weights(
         while record < len(positions) and positions[record] < position:
             record += 1
         if record < len(positions) and positions[record] == position:
-            weight_sums[record] += (weight & WEIGHT_BITS) * likeness
+            weight_sums[record] += (weight & WEIGHT_BITS) * similarity

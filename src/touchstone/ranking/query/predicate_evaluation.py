@@ -91,7 +91,7 @@ def _evaluate_one_of(segment: Segment, predicate: OneOf) -> Bools:
 def _evaluate_full_text(segment: Segment, predicate: FullText) -> Bools:
     """Return for each record whether it contains every word of a text."""
     assert segment.words is not None
-    contains_all = segment.words.contain_all(parse_query(predicate.text))
+    contains_all = segment.words.contains_all_words(parse_query(predicate.text))
     return contains_all if segment.word_positions is None else contains_all[segment.word_positions]
 
 

@@ -22,7 +22,7 @@ from touchstone.ranking.array_types import Floats, Ints
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.reasons.points import points_by_criterion
-from touchstone.ranking.weighted_mean import power_of_two_of, score_matrix
+from touchstone.ranking.weighted_mean import power_of_two_scale, score_matrix
 
 _SMALLEST_DIFFERENCE: Final = 1e-12
 """Values of a criterion that differ by less are equal but for rounding; those of different facts differ by more."""
@@ -172,7 +172,7 @@ def _find_reversing_weights(
     differences = dict(zip(CRITERION_NAMES, (above.criteria - below.criteria).tolist(), strict=True))
 
     # Huge weights would overflow when they are added, so all are divided by a power of two, which rounds no digit.
-    scale = power_of_two_of(weights)
+    scale = power_of_two_scale(weights)
     scaled_weights = {name: weight / scale for name, weight in weights.items()}
     weighted_lead = math.fsum(weight * differences[name] for name, weight in scaled_weights.items())
     weighted_lead = max(0.0, weighted_lead)  # rounding may put a lead of zero below it

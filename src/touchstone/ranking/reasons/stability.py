@@ -15,7 +15,7 @@ import numpy as np
 from touchstone.ranking.array_types import Ints
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.query.predicates import Query
-from touchstone.ranking.weighted_mean import WeightSets, active_weights, power_of_two_of
+from touchstone.ranking.weighted_mean import WeightSets, active_weights, power_of_two_scale
 
 ROBUST_SHARE: Final = 0.9
 """A record is robust if it is among the first k in at least this share of the samples."""
@@ -147,7 +147,7 @@ def sample_weights(weights: Mapping[str, float], options: StabilityOptions) -> W
     """
     terms, _ = active_weights(weights)
     names = tuple(name for name, _ in terms)
-    scale = power_of_two_of(weights)
+    scale = power_of_two_scale(weights)
     scaled_weights = [weight / scale for _, weight in terms]  # only proportions matter
 
     generator = np.random.default_rng(options.seed)
