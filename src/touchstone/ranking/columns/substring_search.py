@@ -11,7 +11,7 @@ from touchstone.ranking.columns.text_pool import TextPool
 from touchstone.ranking.kernels import text_kernels
 from touchstone.ranking.kernels.bits import BITS_PER_WORD, Words
 from touchstone.ranking.kernels.compilation import are_kernels_replaced
-from touchstone.ranking.kernels.text_kernels import MARKED_BYTES, EncodedTexts, Marks
+from touchstone.ranking.kernels.text_kernels import BYTES_PER_PASS, CandidateMarks, EncodedTexts
 from touchstone.ranking.kernels.two_threads import run_in_halves
 
 _is_warm: Final = Event()
@@ -40,8 +40,8 @@ def texts_containing(pool: TextPool, folded_substring: str) -> Bools:
 
     def search_range(start: int, end: int) -> None:
         texts = EncodedTexts(pool.data, pool.offsets[start : end + 1])
-        marks = np.zeros(MARKED_BYTES, np.bool_)
-        scratch = Marks(marks, marks.view(np.uint64))
+        marks = np.zeros(BYTES_PER_PASS, np.bool_)
+        scratch = CandidateMarks(marks, marks.view(np.uint64))
         text_kernels.select_texts(texts, substring, scratch, matches[start // BITS_PER_WORD :])
 
     # The halves do not share a word of the bitmap.

@@ -271,13 +271,13 @@ def _build_postings(
 
 def _pack_postings(postings: WordPostings, folder: Path | None) -> tuple[NDArray[np.uint8], NDArray[Any]]:
     """Pack the postings, and return them with the start of each word's postings and the end of the last ones."""
-    usual_weights = np.empty(len(postings.starts) - 1, np.uint8)
+    common_weights = np.empty(len(postings.starts) - 1, np.uint8)
     packed_starts = np.empty(len(postings.starts), np.int64)
     weight_counts = np.zeros(WEIGHT_LIMIT, np.int64)
-    posting_kernels.measure_postings(postings, weight_counts, usual_weights, packed_starts)
+    posting_kernels.measure_postings(postings, weight_counts, common_weights, packed_starts)
 
     packed = empty_array(int(packed_starts[-1]), np.uint8, folder)
-    posting_kernels.pack_postings(postings, usual_weights, packed_starts, packed)
+    posting_kernels.pack_postings(postings, common_weights, packed_starts, packed)
     start_type = np.uint32 if len(packed) < 2**32 else np.int64
     return packed, packed_starts.astype(start_type)
 

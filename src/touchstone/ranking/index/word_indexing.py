@@ -99,7 +99,7 @@ class _WordCollector:
             ends=np.empty(end - start, np.int64),
             numbers=np.empty(most_words + most_labels, np.uint32),
             weights=np.empty(most_words + most_labels, np.uint8),
-            first_place=self._word_count,
+            first_index=self._word_count,
             record_start=np.zeros(1, np.int64),
             word_count=np.zeros(1, np.int64),
         )

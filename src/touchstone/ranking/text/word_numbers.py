@@ -27,7 +27,7 @@ class WordNumbers:
             ends=np.empty(0, np.int64),
             hashes=np.empty(0, np.int64),
             slots=np.full(1, NO_WORD, np.int32),
-            last_places=np.empty(0, np.int64),
+            last_indices=np.empty(0, np.int64),
         )
 
     def __len__(self) -> int:
@@ -48,7 +48,7 @@ class WordNumbers:
             ends=_with_capacity(table.ends, word_capacity),
             hashes=_with_capacity(table.hashes, word_capacity),
             slots=slots,
-            last_places=_with_capacity(table.last_places, word_capacity),
+            last_indices=_with_capacity(table.last_indices, word_capacity),
         )
 
     def numbers_of(self, words: Sequence[str]) -> NDArray[np.uint32]:
