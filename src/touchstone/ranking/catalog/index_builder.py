@@ -157,7 +157,7 @@ def _to_batch(records: DecodedColumns, start: int, end: int) -> RecordBatch:
 
     positions = records.evidence.positions
     is_inside = (positions >= start) & (positions < end)
-    evidence = records.evidence.keep(is_inside, positions[is_inside] - start)
+    evidence = records.evidence.select(is_inside, positions[is_inside] - start)
     return RecordBatch(columns, texts, words, owners, evidence)
 
 

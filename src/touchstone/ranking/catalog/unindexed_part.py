@@ -145,8 +145,8 @@ class UnindexedPart:
         name_codes = self._segment.columns["dataset_name"][positions]
         names = self._segment.vocabularies["dataset_name"]
 
-        is_before = names.test_codes(name_codes, lambda name: name < name_and_id.folded_name)
-        has_same_name = names.test_codes(name_codes, lambda name: name == name_and_id.folded_name)
+        is_before = names.match_codes(name_codes, lambda name: name < name_and_id.folded_name)
+        has_same_name = names.match_codes(name_codes, lambda name: name == name_and_id.folded_name)
         has_lower_id = self._segment.columns["id"][positions] < name_and_id.id
         return int(np.count_nonzero(is_before | (has_same_name & has_lower_id)))
 
@@ -237,7 +237,7 @@ class UnindexedPart:
         is_kept = self._alive[evidence.positions]
         new_positions = np.cumsum(self._alive)[evidence.positions] - 1
 
-        return DecodedColumns(columns, values, evidence.keep(is_kept, new_positions[is_kept]))
+        return DecodedColumns(columns, values, evidence.select(is_kept, new_positions[is_kept]))
 
     def decode_words(self) -> DecodedWords | None:
         """Return the words of the live records, in the same order; None if they are not searchable."""

@@ -201,7 +201,7 @@ def _build_stricter(
         for assurance in evidence.distinct_assurances()
     }
 
-    if Assurance.DOCUMENTED in stricter_columns and evidence.is_same_at_all():
+    if Assurance.DOCUMENTED in stricter_columns and evidence.are_stricter_values_equal():
         stricter_columns[Assurance.REVIEWED] = stricter_columns[Assurance.DOCUMENTED]
     return stricter_columns
 

@@ -116,7 +116,7 @@ class RecordCollector:
         for name in POOLED_COLUMNS:
             self._repeated_texts[name].append(batch.texts[name])
         tags = batch.words[TAGS]
-        self._repeated_texts[TAGS].append_coded(tags.codes, _to_json_texts(tags.values[1:]))
+        self._repeated_texts[TAGS].append_codes(tags.codes, _to_json_texts(tags.values[1:]))
 
         self._evidence.extend(batch.evidence, first_position=self.size)
         self.size += batch.size

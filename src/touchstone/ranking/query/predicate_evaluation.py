@@ -79,7 +79,7 @@ def _evaluate_contains(segment: Segment, predicate: Contains) -> Bools:
     """Return for each record whether its text contains the substring."""
     folded_substring = fold(predicate.text)
     codes = segment.columns[predicate.column]
-    return segment.vocabularies[predicate.column].test_substring(codes, folded_substring)
+    return segment.vocabularies[predicate.column].match_substring(codes, folded_substring)
 
 
 def _evaluate_one_of(segment: Segment, predicate: OneOf) -> Bools:
@@ -112,7 +112,7 @@ def _test_column(segment: Segment, column: str, is_match: Callable[[Any], bool])
 
     The condition is called once for each distinct value, not once for each record.
     """
-    return segment.vocabularies[column].test_codes(segment.columns[column], is_match)
+    return segment.vocabularies[column].match_codes(segment.columns[column], is_match)
 
 
 _EVALUATORS: Final[Mapping[type[Any], Callable[[Segment, Any], Bools]]] = {
