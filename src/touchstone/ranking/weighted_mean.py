@@ -39,15 +39,15 @@ def active_weights(weights: Mapping[str, float]) -> ActiveWeights:
     """
     weighted_names = [name for name in CRITERION_NAMES if weights.get(name, 0.0) > 0.0]
     terms = tuple((name, float(weights[name])) for name in weighted_names)
-    total = _add_weights(terms)
+    total = _sum_weights(terms)
     if math.isfinite(total):
         return ActiveWeights(terms, total)
 
     scaled_terms = tuple((name, weight * _OVERFLOW_SCALE) for name, weight in terms)
-    return ActiveWeights(scaled_terms, _add_weights(scaled_terms))
+    return ActiveWeights(scaled_terms, _sum_weights(scaled_terms))
 
 
-def _add_weights(terms: tuple[tuple[str, float], ...]) -> float:
+def _sum_weights(terms: tuple[tuple[str, float], ...]) -> float:
     """Return the sum of the weights, added one by one in order because `sum` and `fsum` may round differently."""
     total = 0.0
     for _, weight in terms:
@@ -85,7 +85,10 @@ def score_segment(segment: Segment, positions: Any, weights: Mapping[str, float]
 
 
 def weighted_mean(values_by_criterion: Mapping[str, Floats], weights: Mapping[str, float], record_count: int) -> Floats:
-    """Return the weighted mean of the criteria for each record; only criteria with a weight are required."""
+    """Return the weighted mean of the criteria for each record.
+
+    Only criteria with a weight are required.
+    """
     terms, total_weight = active_weights(weights)
 
     weighted_sum = np.zeros(record_count)
@@ -112,10 +115,10 @@ class WeightSets:
     def from_matrix(cls, names: tuple[str, ...], weights: Floats) -> Self:
         """Create sets of weights from a matrix with one row for each named criterion and one column for each set."""
         with np.errstate(over="ignore"):
-            totals = _add_rows(weights)
+            totals = _sum_rows(weights)
         if not np.isfinite(totals).all():
             weights = weights * _OVERFLOW_SCALE
-            totals = _add_rows(weights)
+            totals = _sum_rows(weights)
         return cls(names, weights, totals)
 
     @property
@@ -141,8 +144,8 @@ class WeightSets:
         return np.asarray(weighted_sums / self.totals.reshape(-1, 1))
 
 
-def _add_rows(weights: Floats) -> Floats:
-    """Return the sum of each column of a matrix, added row by row as in `_add_weights`."""
+def _sum_rows(weights: Floats) -> Floats:
+    """Return the sum of each column of a matrix, added row by row as in `_sum_weights`."""
     totals = np.zeros(weights.shape[1])
     for row in weights:
         totals += row

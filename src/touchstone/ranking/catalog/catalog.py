@@ -1,4 +1,4 @@
-"""The catalog, which a single writer changes; each change creates a new view."""
+"""The catalog, in which each change by the single writer creates a new view."""
 
 from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
@@ -45,7 +45,7 @@ class Layout(NamedTuple):
 
 
 def _new_builder(layout: Layout, snapshot_path: Path | None) -> IndexBuilder:
-    """Create a builder for an index; the texts of a searchable catalog may be indexed later."""
+    """Create a builder for an index, which may defer the texts of a searchable catalog."""
     return IndexBuilder(
         layout.leaf_words, snapshot_path, compiled=layout.compiled, may_defer_texts=layout.is_searchable
     )
@@ -117,12 +117,15 @@ class TailCompaction:
         self._tail = tail
 
     def run(self) -> None:
-        """Copy the records; it may run in a thread while the catalog is changed."""
+        """Copy the records, possibly in a thread while the catalog is changed."""
         self.writer.extend_decoded(self._tail.decode())
 
 
 class Catalog:
-    """The mutable catalog, for use by a single writer; each change replaces `view` by a new one.
+    """The mutable catalog, for use by a single writer.
+
+    Each change replaces `view` by a new one.
+
 
     Most records of a large catalog are in an index, which never changes. New and changed records are appended to the
     tail, a segment without an index. Deleted records are marked as dead in the index or the tail.

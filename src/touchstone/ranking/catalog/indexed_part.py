@@ -74,7 +74,10 @@ class _Matches(NamedTuple):
 
 
 class IndexedPart:
-    """An index with a mask of its live records; deleted records remain in the index but never match."""
+    """An index with a mask of its live records.
+
+    Deleted records remain in the index but never match.
+    """
 
     def __init__(
         self,
@@ -319,7 +322,10 @@ class IndexedPart:
         return PartRanking(positions[best], scores[best], "best first", partial(self._count_ties, search, queue))
 
     def _count_ties(self, search: TopSearch, queue: LeafQueue, score: float) -> int:
-        """Return the number of matches of a search with the given score; `queue` is overwritten."""
+        """Return the number of matches of a search with the given score.
+
+        `queue` is overwritten.
+        """
         return int(tie_kernels.count_ties(search, queue, self._columns.criteria.lower, score))
 
     def _rank_fully(self, kernel_query: KernelQuery, weights: KernelWeights, end: int | None) -> PartRanking:
@@ -341,7 +347,10 @@ class IndexedPart:
         return PartRanking(page, page_scores, "full order", count_in_ranking(positions, score_keys.scores))
 
     def _compute_score_keys(self, matches: Words, weights: KernelWeights) -> ScoreKeys:
-        """Return the score and the sort key at each position of the index; they are valid only for `matches`."""
+        """Return the score and the sort key at each position of the index.
+
+        They are valid only at the positions of `matches`.
+        """
         position_count = BITS_PER_WORD * len(matches)
         score_keys = ScoreKeys(scores=np.empty(position_count), keys=np.empty(position_count, np.uint32))
 
@@ -355,7 +364,10 @@ class IndexedPart:
         return score_keys
 
     def sort(self, query: Query, request: PageRequest) -> SortedWindow:
-        """Return one page of the matches in the order of a column; records without a value last, ties by id."""
+        """Return one page of the matches in the order of a column.
+
+        Records without a value come last, and ties are sorted by id.
+        """
         matches, match_count = self._find_matches(query)
         return SortedWindow(self._pages.read(matches, match_count, request), match_count)
 

@@ -39,7 +39,10 @@ class PartSearch(NamedTuple):
 
 
 class CatalogPart(Protocol):
-    """Immutable records at the positions 0 to `span - 1`; deleted ones remain there but never match."""
+    """Immutable records at the positions 0 to `span - 1`.
+
+    Deleted records remain at their positions but never match.
+    """
 
     @property
     def span(self) -> int:
@@ -53,13 +56,19 @@ class CatalogPart(Protocol):
         """Return the number of live records that match."""
 
     def rank(self, query: Query, weights: Mapping[str, float], *, end: int | None, min_score: float) -> PartRanking:
-        """Return the best `end` matches, or all for None; matches with scores below `min_score` may be omitted."""
+        """Return the best `end` matches, or all for None.
+
+        Matches with scores below `min_score` may be omitted.
+        """
 
     def rank_by_sets(self, query: Query, sets: WeightSets, *, end: int) -> list[PartRanking]:
         """Return the best `end` matches for each set of weights."""
 
     def sort(self, query: Query, request: PageRequest) -> SortedWindow:
-        """Return one page of the matches in the order of a column; records without a value last, ties by id."""
+        """Return one page of the matches in the order of a column.
+
+        Records without a value come last, and ties are sorted by id.
+        """
 
     def sort_value(self, column: str, position: int) -> Any:
         """Return a sort value that is comparable across parts, such as a folded text, or None if there is none."""

@@ -24,7 +24,10 @@ def searched_words(query: Query) -> tuple[QueryWord, ...]:
 def sort_by_relevance(
     parts: Sequence[CatalogPart], query: Query, *, descending: bool, skip: int, limit: int | None
 ) -> SortedWindow:
-    """Return one page of the matches in the order of their relevance to the words of the query; ties by id.
+    """Return one page of the matches in the order of their relevance to the words of the query.
+
+    Ties are sorted by id.
+
 
     Without words, all records are equally relevant. In the result, the positions of the second part follow the
     positions of the first part.

@@ -101,7 +101,10 @@ class ListWindow(NamedTuple):
 
 
 class ListOrder:
-    """The order of a list by the values of a column; records without a value come last, and ties are sorted by id."""
+    """The order of a list by the values of a column.
+
+    Records without a value come last, and ties are sorted by id.
+    """
 
     def __init__(self, column: str, descending: bool) -> None:
         self._column = column

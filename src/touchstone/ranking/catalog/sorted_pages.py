@@ -24,7 +24,7 @@ from touchstone.ranking.kernels.bits import BITS_PER_WORD, Words
 from touchstone.ranking.query.sort_order import PageRequest, select_window, to_ascending
 
 MIN_BEGINNING: Final = 65_536
-"""The minimum number of records at the beginning of an order; for smaller catalogs, only whole orders are cached."""
+"""The minimum number of records at the beginning of an order, so that only large catalogs have beginnings."""
 _BEGINNING_SHARE: Final = 8  # the beginning of an order is one eighth of it
 _READING_COST: Final = 15  # cost of reading the sort key of a match, relative to reading one entry of an order
 _SORTING_COST: Final = 100  # cost of sorting a record up to the end of the page, relative to the same
@@ -123,7 +123,10 @@ class SortedPages:
             return permutation
 
     def _order_key(self, request: PageRequest) -> OrderKey:
-        """Return the cache key for the order of a list; most orders do not depend on the assurance."""
+        """Return the cache key for the order of a list.
+
+        Most orders do not depend on the assurance.
+        """
         assurance = self._columns.assurance if request.column in ASSURED_COLUMNS else Assurance.DECLARED
         return OrderKey(assurance, request.column, request.descending)
 

@@ -74,7 +74,10 @@ class UnindexedPart:
         return int(np.count_nonzero(self._evaluate(query)))
 
     def rank(self, query: Query, weights: Mapping[str, float], *, end: int | None, min_score: float) -> PartRanking:
-        """Return the best `end` matches, or all for None; matches with scores below `min_score` may be omitted.
+        """Return the best `end` matches, or all for None.
+
+        Matches with scores below `min_score` may be omitted.
+
 
         With a minimum score, a quick estimate rules out most records before the query is evaluated.
         """
@@ -122,7 +125,10 @@ class UnindexedPart:
         return np.flatnonzero(self._evaluate(query))
 
     def sort(self, query: Query, request: PageRequest) -> SortedWindow:
-        """Return one page of the matches in the order of a column; records without a value last, ties by id."""
+        """Return one page of the matches in the order of a column.
+
+        Records without a value come last, and ties are sorted by id.
+        """
         positions = self._find_matches(query)
         values_by_key = sort_values(self._segment, request.column)
         keys = [to_ascending(values[positions], request.descending) for values in values_by_key]

@@ -41,7 +41,10 @@ _MAX_CACHED_FACETS: Final = 16
 
 
 class View:
-    """An immutable state of the catalog; safe to use from several threads.
+    """An immutable state of the catalog.
+
+    It is safe to use from several threads.
+
 
     Positions are valid only within one view, where the positions of the tail follow the positions of the index. Weights
     must be finite, not negative, and not all zero.
@@ -159,7 +162,10 @@ class View:
         return merge_rankings(self._indexed, ranking, self._tail, tail_ranking)
 
     def sort(self, query: Query, key: str, *, descending: bool, skip: int, limit: int | None) -> SortedWindow:
-        """Return one page of the matches in the order of a sort key; records without a value last, ties by id.
+        """Return one page of the matches in the order of a sort key.
+
+        Records without a value come last, and ties are sorted by id.
+
 
         Args:
             query: the query.
@@ -288,7 +294,7 @@ class View:
         """Return the folded words of the records at the given positions, an empty tuple where not known."""
 
         def read_words(part: CatalogPart, part_positions: NDArray[Any]) -> NDArray[Any]:
-            """Return the word lists as an array of objects; `np.array` would turn equally long lists into a matrix."""
+            """Return the word lists as an array of objects even if all of them have the same length."""
             return np.fromiter(part.words(column, part_positions), object, len(part_positions))
 
         return list(self._gather(positions, read_words, object))

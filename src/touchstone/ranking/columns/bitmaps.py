@@ -1,4 +1,7 @@
-"""Bitmaps over the records of a catalog; the lowest bit of the first word belongs to record 0."""
+"""Bitmaps over the records of a catalog.
+
+The lowest bit of the first word belongs to record 0.
+"""
 
 from typing import Any
 
@@ -52,7 +55,10 @@ def list_bits(words: Words) -> Ints:
 
 
 def complement(words: Words, record_count: int) -> Words:
-    """Invert the bits of a bitmap of `record_count` records; the bits after the last record remain 0."""
+    """Invert the bits of a bitmap of `record_count` records.
+
+    The bits after the last record remain 0.
+    """
     others = ~words
     full_words, remaining_bits = divmod(record_count, BITS_PER_WORD)
     others[full_words:] = 0

@@ -153,7 +153,10 @@ def _is_known(values: NDArray[Any], attribute: str) -> Bools:
 
 
 def encode_evidence(evidence_by_row: Sequence[EvidenceByAttribute | None]) -> EvidenceColumns:
-    """Encode the evidence about rows as columns; a row without evidence has None or an empty mapping."""
+    """Encode the evidence about rows as columns.
+
+    A row without evidence has None or an empty mapping.
+    """
     if not any(evidence_by_row):
         return NO_EVIDENCE
 
@@ -215,7 +218,10 @@ def _encode_levels(
 
 
 class EvidenceWriter:
-    """Collects the evidence about a growing number of records; `snapshot` may be called at any time."""
+    """Collects the evidence about a growing number of records.
+
+    `snapshot` may be called at any time.
+    """
 
     def __init__(self) -> None:
         self._positions = GrowingArray(np.int64)
@@ -240,7 +246,7 @@ class EvidenceWriter:
                 growing_column.extend(evidence.values[assurance][name])
 
     def snapshot(self) -> EvidenceColumns:
-        """Return the evidence so far; later appends do not change the result."""
+        """Return an immutable snapshot of the evidence so far."""
         if not self._values:
             return NO_EVIDENCE
 

@@ -27,7 +27,7 @@ class GrowingTextPool:
         self._offsets.extend(last_offset + new_pool.offsets[1:].astype(np.int64))
 
     def first(self, count: int) -> TextPool:
-        """Return the first `count` texts as a pool; later additions do not change it."""
+        """Return the first `count` texts as an immutable pool."""
         offsets = self._offsets.view()[: count + 1]
         byte_count = int(offsets[-1])
         return TextPool(self._data.view()[:byte_count], offsets.astype(smallest_offset_type(byte_count)))

@@ -80,14 +80,20 @@ def split_uuids(uuids: Sequence[UUID]) -> tuple[NDArray[np.uint64], NDArray[np.u
 
 
 def encode_values(values: Collection[Hashable | None]) -> CodedColumn:
-    """Encode values as a column of codes; None, which means "not known", has code 0."""
+    """Encode values as a column of codes.
+
+    None, which means "not known", has code 0.
+    """
     codes_by_value: dict[Hashable | None, int] = {None: 0}
     codes = [codes_by_value.setdefault(value, len(codes_by_value)) for value in values]
     return CodedColumn(np.array(codes, np.int32), list(codes_by_value))
 
 
 def encode_arrow_values(values: pa.Array) -> CodedColumn:
-    """Encode an Arrow array, for example of texts, as a column of codes; null has code 0."""
+    """Encode an Arrow array, for example of texts, as a column of codes.
+
+    Null has code 0.
+    """
     encoded_values = values.dictionary_encode()
     distinct_values = encoded_values.dictionary.to_pylist()
 

@@ -50,7 +50,10 @@ KNOWN_ETHICAL: Final = "known_ethical"
 
 
 class CatalogRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A record of the catalog; None means "not known", and times are in microseconds since 1970.
+    """A record of the catalog.
+
+    None means "not known", and times are in microseconds since 1970.
+
 
     The fields contain the values shown at the assurance `declared`. `evidence` contains, by attribute, the values known
     at higher assurances; attributes without an entry are merely declared.
@@ -145,7 +148,10 @@ class Segment:
     assurance: Assurance = Assurance.DECLARED
 
     def at(self, assurance: Assurance) -> "Segment":
-        """Return the records at an assurance above `declared`; columns that do not depend on it are shared."""
+        """Return the records at an assurance above `declared`.
+
+        Columns that do not depend on it are shared.
+        """
         positions, values = self.evidence.positions, self.evidence.values[assurance]
         columns = {**values, KNOWN_ETHICAL: count_known_ethical(values)}
         criteria = {criterion.name: criterion.compute(values) for criterion in CRITERIA}
@@ -162,7 +168,10 @@ class Segment:
         )
 
     def name_ranks(self, positions: Any = slice(None)) -> Ints:
-        """Return ranks that sort the records at the given positions by folded name; equal names share a rank."""
+        """Return ranks that sort the records at the given positions by folded name.
+
+        Equal names share a rank.
+        """
         name_codes = self.columns["dataset_name"][positions]
         return self.vocabularies["dataset_name"].ranks_of_codes(name_codes)
 
@@ -198,10 +207,13 @@ class DecodedColumns(NamedTuple):
 
 
 class SegmentWriter:
-    """Builds a segment by appending records; `segment` may be called at any time."""
+    """Builds a segment by appending records.
+
+    `segment` may be called at any time.
+    """
 
     def __init__(self, *, is_searchable: bool = True) -> None:
-        """Begin an empty segment; with `is_searchable`, it can be searched for words."""
+        """Begin an empty segment, which can be searched for words with `is_searchable`."""
         self._words = RecordWordsWriter(self._weigh_words) if is_searchable else None
         self._columns = {name: GrowingArray(dtype) for name, dtype in _column_types().items()}
         self._criteria = {criterion.name: GrowingArray(np.float64) for criterion in CRITERIA}
@@ -290,7 +302,7 @@ class SegmentWriter:
         return [self._vocabularies[column].value(code) for code in codes]
 
     def segment(self) -> Segment:
-        """Return the records so far as a segment; later appends do not change it."""
+        """Return the records so far as an immutable segment."""
         columns = {name: growing_column.view() for name, growing_column in self._columns.items()}
         return Segment(
             size=self._size,

@@ -37,7 +37,7 @@ class SpooledColumn:
             self._file.write(np.ascontiguousarray(values, self._dtype).data)
 
     def read(self) -> NDArray[Any]:
-        """Return the whole column; no more values can be appended."""
+        """Finish the column and return its values."""
         if self._file is None:
             pieces, self._pieces = self._pieces, []
             return np.concatenate(pieces) if pieces else np.empty(0, self._dtype)
@@ -111,12 +111,15 @@ class TextSpool:
         self._is_known = SpooledColumn(np.bool_, folder)
 
     def append(self, texts: pa.Array) -> None:
-        """Append the texts of an Arrow array of the type `large_string`; null means "not known"."""
+        """Append the texts of an Arrow array of the type `large_string`.
+
+        Null means "not known".
+        """
         self._is_known.append(texts.is_valid().to_numpy(zero_copy_only=False))
         self._texts.append(texts.fill_null(""))
 
     def read(self) -> SpooledTexts:
-        """Return the texts of all records; no more texts can be appended."""
+        """Finish the collection and return the texts of all records."""
         return SpooledTexts(self._texts.data.read(), self._texts.offsets.read(), self._is_known.read())
 
 
@@ -142,19 +145,25 @@ class RepeatedTextSpool:
         self._text_count = 0
 
     def append(self, texts: pa.Array) -> None:
-        """Append the texts of an Arrow array of the type `large_string`; null means "not known"."""
+        """Append the texts of an Arrow array of the type `large_string`.
+
+        Null means "not known".
+        """
         encoded_texts = texts.dictionary_encode()
         indices = encoded_texts.indices.fill_null(-1).to_numpy(zero_copy_only=False)
         self.append_codes(indices + 1, encoded_texts.dictionary)
 
     def append_codes(self, codes: NDArray[np.int32], distinct_texts: pa.Array) -> None:
-        """Append texts, given as one-based indices of distinct texts; 0 means "not known"."""
+        """Append texts, given as one-based indices of distinct texts.
+
+        0 means "not known".
+        """
         self._codes.append(np.where(codes == 0, 0, codes + self._text_count))
         self._texts.append(distinct_texts)
         self._text_count += len(distinct_texts)
 
     def read(self) -> RepeatedTexts:
-        """Return the texts of all records; no more texts can be appended."""
+        """Finish the collection and return the texts of all records."""
         return RepeatedTexts(self._texts.read(), self._codes.read())
 
 
@@ -171,7 +180,10 @@ class AccentSpool:
         self._size = 0
 
     def append(self, texts: pa.Array) -> None:
-        """Append the folded forms of the next texts, given as an Arrow array; null counts as an empty text."""
+        """Append the folded forms of the next texts, given as an Arrow array.
+
+        Null counts as an empty text.
+        """
         is_accented = pc.invert(pc.string_is_ascii(texts).fill_null(True))
         accented_indices = np.flatnonzero(is_accented.to_numpy(zero_copy_only=False))
         if len(accented_indices):
@@ -181,7 +193,7 @@ class AccentSpool:
         self._size += len(texts)
 
     def read(self) -> AccentedTexts:
-        """Return the folded forms of all texts; no more texts can be appended."""
+        """Finish the collection and return the folded forms of all texts."""
         return AccentedTexts(self._indices.read(), self._folded_texts.data.read(), self._folded_texts.offsets.read())
 
 

@@ -44,7 +44,10 @@ def fold_words(column: str, words: tuple[str, ...]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class CodeVocabulary:
-    """A snapshot of the distinct values of a column; codes start at 1, and code 0 means "not known".
+    """A snapshot of the distinct values of a column.
+
+    Codes start at 1, and code 0 means "not known".
+
 
     The sequences are indexed by code. They are shared with the writer, which may append more values, so they can be
     longer than `size`.
@@ -72,7 +75,10 @@ class CodeVocabulary:
 
     @property
     def ranks(self) -> NDArray[np.int64]:
-        """The rank of each value in the order of the folded values; equal values share a rank, and code 0 has -1."""
+        """The rank of each value in the order of the folded values.
+
+        Equal values share a rank, and code 0 has -1.
+        """
         return self.ranking.ranks(self.size)
 
     def ranks_of_codes(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -90,7 +96,10 @@ class CodeVocabulary:
         return np.array([rank_by_value.get(value, -1) for value in values], np.int64)
 
     def match_substring(self, codes: NDArray[np.int32], folded_substring: str) -> Bools:
-        """Return whether the folded text of each code contains a substring; the result for "not known" is False.
+        """Return whether the folded text of each code contains a substring.
+
+        The result for "not known" is False.
+
 
         Many texts are searched with compiled kernels, which are faster than Python and release the GIL.
         """
@@ -100,7 +109,10 @@ class CodeVocabulary:
         return self.match_codes(codes, lambda text: folded_substring in text)
 
     def match_codes(self, codes: NDArray[np.int32], is_match: Callable[[Any], bool]) -> Bools:
-        """Return whether the folded value of each code satisfies a condition; the result for "not known" is False."""
+        """Return whether the folded value of each code satisfies a condition.
+
+        The result for "not known" is False.
+        """
         # If there are fewer codes than values, test the value of each code.
         if len(codes) < self.size:
             folded = self.folded
@@ -120,7 +132,7 @@ class FoldedValues:
     """
 
     def __init__(self, values: Sequence[Any], fold_value: Callable[[Any], Any]) -> None:
-        """Prepare to fold values, which are indexed by code; the value of code 0 is None."""
+        """Prepare to fold values, which are indexed by code and begin with None for code 0."""
         self._values = values
         self._fold_value = fold_value
         self._folded: list[Any] = [None]
@@ -136,13 +148,16 @@ class FoldedValues:
 
 
 class SearchableTexts:
-    """A pool of the folded texts of a growing vocabulary; each search adds the missing texts first.
+    """A pool of the folded texts of a growing vocabulary.
+
+    Each search adds the missing texts first.
+
 
     Any thread may search it while one writer appends values.
     """
 
     def __init__(self, folded_values: FoldedValues) -> None:
-        """Prepare to search folded texts, which are indexed by code; code 0 means "not known"."""
+        """Prepare to search folded texts, which are indexed by code and begin with None for code 0."""
         self._folded_values = folded_values
         self._pool = GrowingTextPool()
         self._lock = Lock()
@@ -166,7 +181,7 @@ class ValueRanking:
     """
 
     def __init__(self, folded_values: FoldedValues) -> None:
-        """Prepare to rank values, which are indexed by code; code 0 means "not known"."""
+        """Prepare to rank folded values, which are indexed by code and begin with None for code 0."""
         self._folded_values = folded_values
         self._sorted: list[Any] = []  # the distinct values that have been ranked
         self._ranks: NDArray[np.int64] = np.full(1, -1, np.int64)
@@ -237,7 +252,10 @@ class VocabularyWriter(Generic[T]):
         self._searchable_texts = SearchableTexts(self._folded_values)
 
     def encode(self, value: T | None) -> int:
-        """Return the code of a value, assigning one if the value is new; the code of None is 0."""
+        """Return the code of a value, assigning one if the value is new.
+
+        The code of None is 0.
+        """
         if value is None:
             return 0
 
@@ -275,7 +293,7 @@ class VocabularyWriter(Generic[T]):
         return self._values[code]
 
     def snapshot(self) -> CodeVocabulary:
-        """Return the vocabulary of all values so far; it remains valid while the writer adds more values."""
+        """Return an immutable snapshot of the vocabulary."""
         return CodeVocabulary(
             size=len(self._values),
             values=self._values,

@@ -11,7 +11,10 @@ Component = TypeVar("Component")
 
 
 class ArrayStore(Protocol):
-    """Stores arrays and returns them in the form that the index uses; safe to use from several threads."""
+    """Stores arrays and returns them in the form that the index uses.
+
+    It is safe to use from several threads.
+    """
 
     def add_pieces(self, pieces: Iterable[NDArray[Any]], size: int, dtype: Any) -> NDArray[Any]:
         """Concatenate one-dimensional pieces with `size` elements in total, and return the stored array."""

@@ -96,16 +96,16 @@ def build_columns(
 
         names = pool.submit(build_names, records, name_order, alphabetical_ranks[order], store)
         criteria = submit(_build_criteria, records)
-        integers = {name: submit(_build_integers, records, name) for name in INTEGER_COLUMNS}
+        integers = {name: submit(_build_integer_column, records, name) for name in INTEGER_COLUMNS}
         dataset_ids = submit(_build_dataset_ids, records)
         positions_by_id = submit(_sort_ids, records)
-        owner = submit(_build_owner, records)
-        words_by_column = {name: submit(_build_words, records, name) for name in CODED_WORDS}
+        owner = submit(_build_owner_column, records)
+        words_by_column = {name: submit(_build_word_column, records, name) for name in CODED_WORDS}
 
         numbers = store_arrays(store, _build_numbers(records))
         planes = PlaneWriter(records)
-        plane_rows = planes.add_declared(numbers)
-        stricter_columns = _build_stricter(records, numbers, planes, store)
+        plane_rows = planes.add_declared_planes(numbers)
+        stricter_columns = _build_stricter_by_assurance(records, numbers, planes, store)
 
         return IndexColumns(
             size=collected.size,
@@ -191,7 +191,7 @@ def _build_criteria(records: OrderedRecords) -> CriterionColumns:
     )
 
 
-def _build_stricter(
+def _build_stricter_by_assurance(
     records: OrderedRecords, numbers: Mapping[str, NumberColumn], planes: PlaneWriter, store: ArrayStore
 ) -> dict[Assurance, StricterColumns]:
     """Build the columns that differ at each assurance above `declared` with known values, and add their planes."""
@@ -223,7 +223,7 @@ def _build_stricter_columns(
         stricter_numbers[name] = NumberColumn(number.values, codes[name], STRICTER_EDGES)
 
     return StricterColumns(
-        plane_rows=planes.add_assured(records, stricter_numbers),
+        plane_rows=planes.add_assurance_planes(records, stricter_numbers),
         criteria=_build_criteria(records).without_trailing_zeros(),
         codes={name: without_trailing_zeros(number_codes) for name, number_codes in codes.items()},
     )
@@ -242,7 +242,7 @@ def _build_levels(records: OrderedRecords) -> StoredLevels:
 
 
 def _ethical_score_by_grade() -> Floats:
-    """Return a table of 256 ethical scores by grade; only the grades of 0 to 10 met criteria are used."""
+    """Return the ethical score of each grade as a table of 256 elements."""
     score_by_grade = np.zeros(256)
     for count in range(len(ETHICAL) + 1):
         score = count / len(ETHICAL)
@@ -297,7 +297,10 @@ def _distinct_known_numbers(columns: list[Floats]) -> Floats:
 
 
 def _encode_known(numbers: Floats, values: Floats, code_type: Any) -> NDArray[Any]:
-    """Return the index in `values` of each number; NaN, which means "not known", has code 0."""
+    """Return the index in `values` of each number.
+
+    NaN, which means "not known", has code 0.
+    """
     known_values = pa.array(values[1:] + 0.0)
     codes = np.empty(len(numbers), code_type)
     for start in range(0, len(numbers), _NUMBERS_PER_CHUNK):
@@ -358,7 +361,7 @@ def _sort_ids(records: OrderedRecords) -> NDArray[np.uint32]:
     return records.positions[by_id]
 
 
-def _build_integers(records: OrderedRecords, column: str) -> IntegerColumn:
+def _build_integer_column(records: OrderedRecords, column: str) -> IntegerColumn:
     """Build a column of ids or times."""
     encoded = _encode_integers(records.collected.columns[column])
     return replace(encoded, stored=encoded.stored[records.order])
@@ -384,7 +387,7 @@ def _encode_integers(integers: Ints) -> IntegerColumn:
     return IntegerColumn(np.array([smallest]), to_smallest_unsigned(integers - smallest))
 
 
-def _build_words(records: OrderedRecords, column: str) -> CodedColumn:
+def _build_word_column(records: OrderedRecords, column: str) -> CodedColumn:
     """Build a column of word lists, such as the domains, with a code for each record and the lists as JSON."""
     word_lists = records.collected.values[column]
     used_codes, codes = _renumber(records.column(column))
@@ -405,7 +408,7 @@ def _renumber(codes: NDArray[Any]) -> tuple[Ints, NDArray[Any]]:
     return np.flatnonzero(is_used), indices_by_code[codes]
 
 
-def _build_owner(records: OrderedRecords) -> OwnerColumn:
+def _build_owner_column(records: OrderedRecords) -> OwnerColumn:
     """Build the column of owners, with the private records sorted by owner.
 
     Private records are visible only to their owner, and the sorted order allows finding them by binary search.

@@ -36,7 +36,7 @@ POOLED_COLUMNS: Final = ("objective", "file_path", "file_type")
 LONG_TEXTS: Final = ("description",)
 """The columns of texts that make up most of the size of a catalog, and are stored compressed."""
 TAGS: Final = "tags"
-"""The column of word lists that may differ for almost every record; it is collected as JSON."""
+"""The column of word lists that may differ for almost every record, and is therefore collected as JSON."""
 CODED_WORDS: Final = tuple(name for name in WORD_COLUMNS if name != TAGS)
 IS_VISIBLE: Final = "is_visible"
 """The column of records that everybody may see, not to be confused with the dataset attribute `is_public`."""
@@ -81,7 +81,7 @@ class CollectedRecords:
 
 
 class RecordCollector:
-    """Collects the records of a catalog batch by batch; not safe to use from several threads."""
+    """Collects the records of a catalog batch by batch in a single thread."""
 
     def __init__(self, folder: Path | None) -> None:
         """Prepare to collect records in temporary files in `folder`, or in memory if it is None."""
@@ -128,7 +128,7 @@ class RecordCollector:
         return np.asarray(np.array(new_codes, np.int32)[column.codes])
 
     def read(self) -> CollectedRecords:
-        """Return all records; no more records can be added."""
+        """Finish the collection and return all records."""
         return CollectedRecords(
             size=self.size,
             columns={name: column.read() for name, column in self._columns.items()},

@@ -35,7 +35,7 @@ class Spellings:
     indices: Ints
 
     @classmethod
-    def of_pool(cls, column: str, pool: TextPool) -> "Spellings":
+    def from_pool(cls, column: str, pool: TextPool) -> "Spellings":
         """Collect the spellings in a pool of word lists.
 
         If a list contains a word in several spellings, the first one counts.
@@ -98,5 +98,5 @@ class ColumnStatistics:
         """Return the spellings in a column of word lists."""
         spellings = self._spellings.get(column)
         if spellings is None:
-            spellings = self._spellings[column] = Spellings.of_pool(column, self._columns.words[column].pool)
+            spellings = self._spellings[column] = Spellings.from_pool(column, self._columns.words[column].pool)
         return spellings

@@ -183,7 +183,10 @@ class IntegerColumn:
 
 @dataclass(frozen=True, slots=True)
 class CodedColumn:
-    """A column of texts or of word lists as JSON, stored as codes for distinct values; code 0 means "not known"."""
+    """A column of texts or of word lists as JSON, stored as codes for distinct values.
+
+    Code 0 means "not known".
+    """
 
     pool: TextPool
     codes: NDArray[Any]
@@ -284,7 +287,7 @@ class IndexColumns:
 
     def at(self, assurance: Assurance) -> "IndexColumns":
         """Return the columns of the same records at an assurance above `declared`."""
-        stricter = self.stricter.get(assurance) or self._nothing_known()
+        stricter = self.stricter.get(assurance) or self._without_known_values()
         codes = {name: with_trailing_zeros(stricter.codes[name], self.size) for name in NUMBERS}
         numbers = {name: NumberColumn(self.numbers[name].values, codes[name], STRICTER_EDGES) for name in NUMBERS}
         return replace(
@@ -295,12 +298,12 @@ class IndexColumns:
             assurance=assurance,
         )
 
-    def _nothing_known(self) -> StricterColumns:
+    def _without_known_values(self) -> StricterColumns:
         """Return the columns for an assurance without any known values."""
         declared = self.criteria
         no_criteria = {field.name: getattr(declared, field.name)[..., :0] for field in fields(declared)}
         return StricterColumns(
-            plane_rows=dict.fromkeys(_assured_planes(), EMPTY_PLANE_ROW),
+            plane_rows=dict.fromkeys(_assurance_plane_keys(), EMPTY_PLANE_ROW),
             criteria=CriterionColumns(**no_criteria),
             codes={name: number.codes[:0] for name, number in self.numbers.items()},
         )
@@ -315,7 +318,7 @@ class IndexColumns:
             return self.planes.rows
 
         stricter = self.stricter.get(assurance)
-        return stricter.plane_rows if stricter else dict.fromkeys(_assured_planes(), EMPTY_PLANE_ROW)
+        return stricter.plane_rows if stricter else dict.fromkeys(_assurance_plane_keys(), EMPTY_PLANE_ROW)
 
     def packed_levels(self) -> PackedLevels:
         """Return the evidence levels that support the values at this assurance."""
@@ -388,7 +391,7 @@ class IndexColumns:
         )
 
 
-def _assured_planes() -> list[str]:
+def _assurance_plane_keys() -> list[str]:
     """Return the keys of the planes that exist at every assurance."""
     keys = [flag_plane(flag, value) for flag in FLAGS for value in (True, False)]
     keys += [ethical_plane(count) for count in range(1, len(ETHICAL) + 1)]

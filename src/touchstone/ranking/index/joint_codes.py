@@ -48,7 +48,10 @@ class JointColumn:
 
     @classmethod
     def from_columns(cls, columns: Sequence[CodedValues]) -> "JointColumn":
-        """Join columns, which must have at most MAX_JOINT_CODES combinations; a single column is used as it is."""
+        """Join columns, which must have at most MAX_JOINT_CODES combinations.
+
+        A single column is used as it is.
+        """
         names = tuple(column.name for column in columns)
         code_counts = tuple(column.code_count for column in columns)
         if len(columns) == 1:

@@ -10,7 +10,10 @@ V = TypeVar("V")
 
 
 class LruCache(Generic[K, V]):
-    """The `capacity` most recently used values by key; safe to use from several threads."""
+    """The `capacity` most recently used values by key.
+
+    It is safe to use from several threads.
+    """
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity

@@ -35,7 +35,10 @@ class _NamedMask(NamedTuple):
 
 
 class PlaneWriter:
-    """Collects the planes of an index at all assurances; properties that no record has share one empty plane."""
+    """Collects the planes of an index at all assurances.
+
+    Properties that no record has share one empty plane.
+    """
 
     def __init__(self, records: OrderedRecords) -> None:
         self._records = records
@@ -43,15 +46,15 @@ class PlaneWriter:
         self._counts: list[NDArray[np.uint16]] = []
         self._add(np.zeros(records.size, np.bool_))  # becomes EMPTY_PLANE_ROW
 
-    def add_declared(self, numbers: Mapping[str, NumberColumn]) -> dict[str, int]:
+    def add_declared_planes(self, numbers: Mapping[str, NumberColumn]) -> dict[str, int]:
         """Add all planes at the assurance `declared`, and return their row numbers by key."""
-        rows = self.add_assured(self._records, numbers)
+        rows = self.add_assurance_planes(self._records, numbers)
         for column in _WORD_PLANE_COUNTS:
             rows |= {key: self._add(mask) for key, mask in _frequent_word_masks(self._records, column)}
         rows[PUBLIC_PLANE] = self._add(self._records.is_public())
         return rows
 
-    def add_assured(self, records: OrderedRecords, numbers: Mapping[str, NumberColumn]) -> dict[str, int]:
+    def add_assurance_planes(self, records: OrderedRecords, numbers: Mapping[str, NumberColumn]) -> dict[str, int]:
         """Add the planes that depend on the assurance, and return their row numbers by key.
 
         Args:
@@ -76,7 +79,10 @@ class PlaneWriter:
         return len(self._counts) - 1
 
     def planes(self, rows: Mapping[str, int]) -> Planes:
-        """Return all planes, with the row numbers at the assurance `declared`; no more planes can be added."""
+        """Return all planes, with the row numbers at the assurance `declared`.
+
+        No more planes can be added.
+        """
         bitmaps = self._bitmaps.read().reshape(len(self._counts), -1)
         return Planes(rows, bitmaps, np.stack(self._counts))
 

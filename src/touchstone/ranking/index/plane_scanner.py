@@ -62,7 +62,10 @@ class ScanCache:
 
 
 class PlaneScanner:
-    """Scans an index for the records that satisfy a predicate; safe to use from several threads."""
+    """Scans an index for the records that satisfy a predicate.
+
+    It is safe to use from several threads.
+    """
 
     def __init__(self, columns: IndexColumns, kernel_columns: KernelColumns, cache: ScanCache) -> None:
         self._columns = columns
@@ -84,12 +87,15 @@ class PlaneScanner:
         return self._cache.planes.get(self._cache_key(predicate)) is not None
 
     def _cache_key(self, predicate: Predicate) -> tuple[Assurance, Predicate]:
-        """Return the cache key of a predicate; only ranges of some columns depend on the assurance."""
+        """Return the cache key of a predicate.
+
+        Only ranges of some columns depend on the assurance.
+        """
         is_assured = isinstance(predicate, Range) and predicate.column in ASSURED_COLUMNS
         return (self._columns.assurance if is_assured else Assurance.DECLARED, predicate)
 
     def private_positions(self, viewer: UUID | None) -> NDArray[np.uint32]:
-        """Return the positions of a viewer's private records; there are none for None, an anonymous viewer."""
+        """Return the positions of a viewer's private records, or an empty array for anonymous viewers (None)."""
         no_positions = np.empty(0, np.uint32)
         if viewer is None:
             return no_positions
@@ -155,7 +161,10 @@ class PlaneScanner:
         return np.asarray((integers >= lowest) & (integers <= highest))
 
     def _search_texts(self, predicate: Contains) -> Bools:
-        """Return a mask of the records with a text that contains a substring; each distinct text is searched once."""
+        """Return a mask of the records with a text that contains a substring.
+
+        Each distinct text is searched once.
+        """
         column = predicate.column
         search = self._cache.searches.get(column)
         if search is None:

@@ -47,7 +47,7 @@ class Clause(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PredicatePlan:
-    """The conditions that evaluate one predicate; all of them must hold.
+    """The conjunction of conditions that evaluates one predicate.
 
     Attributes:
         clauses: Conditions on planes.
@@ -81,7 +81,10 @@ class TranslatedQuery(NamedTuple):
 
 
 class QueryTranslator:
-    """Translates queries for one index; safe to use from several threads."""
+    """Translates queries for one index.
+
+    It is safe to use from several threads.
+    """
 
     def __init__(
         self,
@@ -205,7 +208,10 @@ class QueryTranslator:
         return Clause((self._plane_rows[key],), is_negated)
 
     def plan_range(self, predicate: Range) -> PredicatePlan:
-        """Plan a range of a number or a score; other columns need a scan.
+        """Plan a range of a number or a score.
+
+        Other columns need a scan.
+
 
         Numbers are stored as codes, which are indices into their sorted distinct values. A range of numbers therefore
         becomes a range of codes.
@@ -291,7 +297,10 @@ class QueryTranslator:
         return PredicatePlan(clauses=(clause,))
 
     def plan_any_word(self, predicate: AnyWord) -> PredicatePlan:
-        """Plan a choice of words as the union of their planes; a scan is needed if a word has no plane."""
+        """Plan a choice of words as the union of their planes.
+
+        A scan is needed if a word has no plane.
+        """
         if not predicate.words:
             return _NOTHING
 
@@ -303,13 +312,19 @@ class QueryTranslator:
         return PredicatePlan(clauses=(Clause(planes),))
 
     def plan_contains(self, predicate: Contains) -> PredicatePlan:
-        """Plan a substring of the name, which the kernels search for; substrings of other texts need a scan."""
+        """Plan a substring of the name, which the kernels search for.
+
+        Substrings of other texts need a scan.
+        """
         if predicate.column != "dataset_name":
             return _SCAN
         return PredicatePlan(name_substring=fold(predicate.text).encode())
 
     def plan_one_of(self, predicate: OneOf) -> PredicatePlan:
-        """Plan a choice of visibilities; choices of other texts need a scan."""
+        """Plan a choice of visibilities.
+
+        Choices of other texts need a scan.
+        """
         if predicate.column != "visibility":
             return _SCAN
 
@@ -324,11 +339,17 @@ class QueryTranslator:
         return PredicatePlan(clauses=(clause,))
 
     def plan_full_text(self, predicate: FullText) -> PredicatePlan:
-        """Plan a search for words with the word index; a query without words matches every record."""
+        """Plan a search for words with the word index.
+
+        A query without words matches every record.
+        """
         return _SCAN if parse_query(predicate.text) else PredicatePlan()
 
     def plan_visible(self, predicate: Visible) -> PredicatePlan:
-        """Plan the records that a viewer may see; a scan is needed if the viewer has private records."""
+        """Plan the records that a viewer may see.
+
+        A scan is needed if the viewer has private records.
+        """
         if len(self.scanner.private_positions(predicate.viewer)):
             return _SCAN
         return PredicatePlan(clauses=(self._clause(PUBLIC_PLANE),))

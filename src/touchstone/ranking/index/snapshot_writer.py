@@ -23,7 +23,10 @@ _CHUNK_BYTES: Final = 1 << 24
 
 
 class SnapshotWriter(ArrayStore):
-    """A snapshot file that is being written; the stored arrays are mapped from the file.
+    """A snapshot file that is being written.
+
+    The stored arrays are mapped from the file.
+
 
     The file has a temporary name until `finish` renames it. Without `finish`, leaving the `with` block deletes it.
     """

@@ -105,7 +105,10 @@ def _number_without_packing(texts: SpooledTexts) -> NumberedTexts[PackedTexts]:
 
 
 def pack_column(column: TextColumn[PackedTexts], folder: Path | None) -> TextColumn[PackedTexts]:
-    """Compress a column of long texts and remove duplicates; a compressed column is returned unchanged.
+    """Compress a column of long texts and remove duplicates.
+
+    A compressed column is returned unchanged.
+
 
     Args:
         column: the column.
@@ -185,12 +188,12 @@ def _find_first_equal(texts: SpooledTexts, known_records: NDArray[np.uint32]) ->
 
 
 def _lengths_by_code(texts: SpooledTexts, distinct_texts: _DistinctTexts) -> Ints:
-    """Return the length in bytes of each distinct text by code; the text of code 0 is empty."""
+    """Return the length in bytes of each distinct text by code, with 0 for code 0."""
     lengths = texts.lengths()[distinct_texts.first_records]
     return np.concatenate([[0], lengths])
 
 
-def _pool_names(texts: SpooledTexts, records: OrderedRecords, store: ArrayStore) -> TextPool:
+def _store_names(texts: SpooledTexts, records: OrderedRecords, store: ArrayStore) -> TextPool:
     """Store the names in the order of the index."""
     return _store_pool(_copy_texts(texts, records.order), texts.lengths()[records.order], store)
 
@@ -252,7 +255,7 @@ def build_names(
         store: where the arrays are stored.
     """
     texts = records.collected.texts["dataset_name"]
-    pool = _pool_names(texts, records, store)
+    pool = _store_names(texts, records, store)
     accented_positions, accented_pool = _order_accented(records, records.collected.accented_names)
 
     permutation = np.empty(records.size, np.uint32)

@@ -17,7 +17,10 @@ Pool = TypeVar("Pool", TextPool, PackedTexts)
 
 @dataclass(frozen=True, slots=True)
 class TextColumn(Generic[Pool]):
-    """A column of texts, stored as codes for distinct texts; code 0 means "not known".
+    """A column of texts, stored as codes for distinct texts.
+
+    Code 0 means "not known".
+
 
     Attributes:
         pool: The distinct texts by code; long texts are compressed.
@@ -30,7 +33,10 @@ class TextColumn(Generic[Pool]):
     ranks: NDArray[np.uint32]
 
     def ranks_at(self, positions: NDArray[Any]) -> NDArray[np.uint32]:
-        """Return the rank of the text at each of the given positions; rank 0 means "not known".
+        """Return the rank of the text at each of the given positions.
+
+        Rank 0 means "not known".
+
 
         Raises:
             TextsNotIndexed: the ranks have not been computed yet.

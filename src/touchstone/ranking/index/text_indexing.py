@@ -33,7 +33,7 @@ class TextIndexing:
         self._folder = folder
 
     def run(self) -> None:
-        """Index the texts, which takes long for a large catalog; it may run in any thread.
+        """Index the texts, possibly in another thread because this takes long for a large catalog.
 
         Raises:
             OSError: the folder cannot be written to.

@@ -48,7 +48,7 @@ class TextOrder:
 
 
 def sort_folded(data: Bytes, offsets: Ints, accented: AccentedTexts, *, thread_count: int = 1) -> TextOrder:
-    """Sort strings ignoring case and accents; the sort is stable.
+    """Sort strings stably, ignoring case and accents.
 
     Args:
         data: the UTF-8 bytes of all strings.

@@ -67,7 +67,10 @@ class WordForms:
 
 @dataclass(frozen=True, slots=True)
 class WordIndex:
-    """The words of a catalog and the records that contain them; the field names are part of the snapshot format.
+    """The words of a catalog and the records that contain them.
+
+    The field names are part of the snapshot format.
+
 
     Attributes:
         words: The distinct words, sorted.

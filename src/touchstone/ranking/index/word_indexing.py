@@ -28,7 +28,10 @@ _NOT_SPLIT: Final = -1
 
 
 class WordIndexing:
-    """A task that builds the word index of an index; `word_index` is None until `run` has finished."""
+    """A task that builds the word index of an index.
+
+    `word_index` is None until `run` has finished.
+    """
 
     def __init__(self, index: CatalogIndex, folder: Path | None = None) -> None:
         """Prepare the indexing.
@@ -42,7 +45,7 @@ class WordIndexing:
         self._folder = folder
 
     def run(self) -> None:
-        """Index the words, which takes long for a large catalog; it may run in any thread.
+        """Index the words, possibly in another thread because this takes long for a large catalog.
 
         Raises:
             OSError: the folder cannot be written to.
@@ -112,7 +115,7 @@ class _WordCollector:
         self._word_count += word_count
 
     def read(self) -> DecodedWords:
-        """Return the words of all records added; no more records can be added."""
+        """Finish the collection and return the words of all records."""
         return DecodedWords(self._words.words(), self._counts.read(), self._numbers.read(), self._weights.read())
 
     def _record_names(self, start: int, end: int) -> RecordTexts:
@@ -123,7 +126,10 @@ class _WordCollector:
 
 
 class _LabelWords:
-    """The words in a column of label lists; each distinct list is split on its first occurrence."""
+    """The words in a column of label lists.
+
+    Each distinct list is split on its first occurrence.
+    """
 
     def __init__(self, name: str, column: CodedColumn, words: WordNumbers) -> None:
         self._name = name

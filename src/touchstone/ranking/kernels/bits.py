@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Words: TypeAlias = NDArray[np.uint64]
-"""A bitmap; the lowest bit of the first word belongs to record 0."""
+"""A bitmap, in which the lowest bit of the first word belongs to record 0."""
 
 BITS_PER_WORD: Final = 64
 ZERO: Final = np.uint64(0)
@@ -47,7 +47,7 @@ def lowest_bit(word: np.uint64) -> int:
 
 
 def without_lowest_bit(word: np.uint64) -> np.uint64:
-    """Return a word with its lowest set bit cleared; the word must not be zero."""
+    """Return a word, which must not be zero, with its lowest set bit cleared."""
     return word & (word - ONE)
 
 

@@ -43,7 +43,7 @@ KERNEL_MODULES: Final = (
     layout_kernels,
     word_kernels,
 )
-"""The modules with functions to compile; each module follows the modules that it imports."""
+"""The modules with functions to compile, each after the modules that it imports."""
 _lock: Final = Lock()
 _compiled_kernels: Final[dict[FunctionType, Any]] = {}
 _all_are_replaced: Final = Event()
@@ -87,7 +87,10 @@ def _replace_kernels(module: ModuleType) -> None:
 
 
 def _compile(kernel: FunctionType) -> Callable[..., Any]:
-    """Return the compiled form of a kernel; Numba generates the machine code on its first call.
+    """Return the compiled form of a kernel.
+
+    Numba generates the machine code on its first call.
+
 
     Numba's reference counting is disabled (`_nrt=False`), because kernels only fill existing arrays and never allocate
     memory. Counting the references to all columns in every call between kernels would take several times as long as

@@ -12,7 +12,7 @@ _MULTIPLIER: Final = 0x9E3779B97F4A7C15  # Fibonacci hashing: 2**64 divided by t
 def hash_texts(
     data: NDArray[np.uint8], offsets: NDArray[np.int64], seed: np.uint64, hashes: NDArray[np.uint64]
 ) -> None:
-    """Write the hash of each text into `hashes`; the arithmetic overflows on purpose.
+    """Write the hash of each text into `hashes`, with arithmetic that overflows on purpose.
 
     Args:
         data: the bytes of all texts.

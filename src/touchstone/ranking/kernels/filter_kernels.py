@@ -38,7 +38,10 @@ _LOWER_CASE_BIT: Final = np.uint8(32)
 
 
 def leaf_size(columns: KernelColumns, leaf: int) -> int:
-    """Return the number of records in a leaf; only the last leaf may be shorter than the others."""
+    """Return the number of records in a leaf.
+
+    Only the last leaf may be shorter than the others.
+    """
     capacity = columns.words_per_leaf * BITS_PER_WORD
     return min(capacity, columns.record_count - leaf * capacity)
 

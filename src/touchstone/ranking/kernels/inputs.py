@@ -77,7 +77,10 @@ class LeafRange(NamedTuple):
 
 
 class KernelQuery(NamedTuple):
-    """A query translated for an index; a record matches if it is alive and meets all conditions.
+    """A query translated for an index.
+
+    A record matches if it is alive and meets all conditions.
+
 
     Attributes:
         alive: A bitmap of the records that are not deleted.

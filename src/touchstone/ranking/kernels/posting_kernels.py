@@ -117,7 +117,10 @@ def measure_postings(
 
 
 def most_frequent_weight(weights: NDArray[np.uint8], weight_counts: NDArray[np.int64]) -> int:
-    """Return the most frequent weight; `weight_counts` is scratch space that contains zeros before and after."""
+    """Return the most frequent weight.
+
+    `weight_counts` is scratch space that contains zeros before and after.
+    """
     most_frequent = 0
     for i in range(len(weights)):
         weight = int(weights[i])

@@ -18,7 +18,10 @@ _LOWER_CASE_BIT: Final = np.uint8(32)
 
 
 class EncodedTexts(NamedTuple):
-    """Texts as one array of UTF-8 bytes; text `i` is `data[offsets[i]:offsets[i + 1]]`."""
+    """Texts as one array of UTF-8 bytes.
+
+    Text `i` is `data[offsets[i]:offsets[i + 1]]`.
+    """
 
     data: NDArray[np.uint8]
     offsets: NDArray[Any]

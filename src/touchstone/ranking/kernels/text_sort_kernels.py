@@ -14,7 +14,7 @@ CHUNK_BYTES: Final = 7
 SAME_TEXT: Final = 2**31 - 1
 """The result for the common prefix length of two equal texts."""
 PAST_END: Final = -1
-"""The result for a byte past the end of a text; it is lower than every byte."""
+"""The result for a byte past the end of a text, which is lower than every byte."""
 TRIGRAM_BYTES: Final = 3
 TRIGRAM_BUCKETS: Final = 1 << 14
 _SHORT_RUN: Final = 16  # length of the runs that are sorted by insertion before they are merged
@@ -119,16 +119,16 @@ def sort_groups(texts: TextChunks, is_first: NDArray[np.bool_], scratch: TextChu
 def sort_group(texts: TextChunks, start: int, end: int, scratch: TextChunks) -> None:
     """Sort the texts from `start` to before `end` with a merge sort that begins with short sorted runs."""
     for run_start in range(start, end, _SHORT_RUN):
-        insert_in_order(texts, run_start, min(run_start + _SHORT_RUN, end))
+        insertion_sort(texts, run_start, min(run_start + _SHORT_RUN, end))
 
     run_length = _SHORT_RUN
     while run_length < end - start:
         for run_start in range(start, end - run_length, 2 * run_length):
-            merge_neighbours(texts, run_start, run_start + run_length, min(run_start + 2 * run_length, end), scratch)
+            merge_runs(texts, run_start, run_start + run_length, min(run_start + 2 * run_length, end), scratch)
         run_length *= 2
 
 
-def insert_in_order(texts: TextChunks, start: int, end: int) -> None:
+def insertion_sort(texts: TextChunks, start: int, end: int) -> None:
     """Sort the texts from `start` to before `end` by insertion."""
     indices, chunks = texts.indices, texts.chunks
     for i in range(start + 1, end):
@@ -140,8 +140,8 @@ def insert_in_order(texts: TextChunks, start: int, end: int) -> None:
         indices[target], chunks[target] = index, chunk
 
 
-def merge_neighbours(texts: TextChunks, start: int, middle: int, end: int, scratch: TextChunks) -> None:
-    """Merge two adjacent sorted runs, which begin at `start` and at `middle`; the second one ends before `end`."""
+def merge_runs(texts: TextChunks, start: int, middle: int, end: int, scratch: TextChunks) -> None:
+    """Merge two adjacent sorted runs, from `start` to before `middle` and from `middle` to before `end`."""
     indices, chunks = texts.indices, texts.chunks
     if chunks[middle - 1] <= chunks[middle]:
         return

@@ -102,7 +102,7 @@ def fill_leaf_bounds(columns: KernelColumns, weights: KernelWeights, leaf_bounds
 
 
 def bucket_of(score: float) -> int:
-    """Return the bucket (0 to BUCKETS - 1) of a score or bound in 0-1; bucket 0 is for the highest scores."""
+    """Return the bucket of a score or bound in 0-1, from 0 for the highest scores to BUCKETS - 1."""
     return BUCKETS - 1 - int(score * (BUCKETS - 1))
 
 

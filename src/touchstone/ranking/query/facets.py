@@ -123,7 +123,10 @@ class FacetCounter:
         )
 
     def add_range(self, column: str, low: float, high: float) -> None:
-        """Extend the range of a column to include `low` and `high`; an empty range, with `low > high`, is ignored."""
+        """Extend the range of a column to include `low` and `high`.
+
+        An empty range, with `low > high`, is ignored.
+        """
         if low <= high:
             previous = self._ranges.get(column, ValueRange(low, high))
             self._ranges[column] = ValueRange(min(previous.low, low), max(previous.high, high))
@@ -154,10 +157,10 @@ def _count_values(counts_by_key: Mapping[str, SpellingCounts]) -> ValueCounts:
     """
     totals = {key: sum(spelling_counts.values()) for key, spelling_counts in counts_by_key.items()}
     keys_by_frequency = sorted(totals, key=lambda key: (-totals[key], key))
-    return tuple((_most_frequent(key, counts_by_key[key]), totals[key]) for key in keys_by_frequency)
+    return tuple((_most_frequent_spelling(key, counts_by_key[key]), totals[key]) for key in keys_by_frequency)
 
 
-def _most_frequent(key: str, spellings: SpellingCounts) -> str:
+def _most_frequent_spelling(key: str, spellings: SpellingCounts) -> str:
     """Return the most frequent spelling of a value.
 
     Among equally frequent spellings, prefer `key`, which is the folded value, and then the first in sorted order.

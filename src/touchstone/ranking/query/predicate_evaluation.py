@@ -71,7 +71,7 @@ def _evaluate_flag(segment: Segment, predicate: FlagEquals) -> Bools:
 def _evaluate_any_word(segment: Segment, predicate: AnyWord) -> Bools:
     """Return whether the word list of each record contains at least one of the words."""
     folded_words = {comparison_key(predicate.column, word) for word in predicate.words}
-    return _test_column(segment, predicate.column, lambda record_words: not folded_words.isdisjoint(record_words))
+    return _match_column(segment, predicate.column, lambda record_words: not folded_words.isdisjoint(record_words))
 
 
 def _evaluate_contains(segment: Segment, predicate: Contains) -> Bools:
@@ -84,7 +84,7 @@ def _evaluate_contains(segment: Segment, predicate: Contains) -> Bools:
 def _evaluate_one_of(segment: Segment, predicate: OneOf) -> Bools:
     """Return whether the text of each record equals one of the values."""
     folded_values = {fold(value) for value in predicate.values}
-    return _test_column(segment, predicate.column, lambda text: text in folded_values)
+    return _match_column(segment, predicate.column, lambda text: text in folded_values)
 
 
 def _evaluate_full_text(segment: Segment, predicate: FullText) -> Bools:
@@ -96,7 +96,7 @@ def _evaluate_full_text(segment: Segment, predicate: FullText) -> Bools:
 
 def _evaluate_visible(segment: Segment, predicate: Visible) -> Bools:
     """Return whether each record is public or belongs to the viewer."""
-    is_public = _test_column(segment, "visibility", lambda text: text == "public")
+    is_public = _match_column(segment, "visibility", lambda text: text == "public")
     if predicate.viewer is None:
         return is_public
 
@@ -106,7 +106,7 @@ def _evaluate_visible(segment: Segment, predicate: Visible) -> Bools:
     return np.asarray(is_public | is_own)
 
 
-def _test_column(segment: Segment, column: str, is_match: Callable[[Any], bool]) -> Bools:
+def _match_column(segment: Segment, column: str, is_match: Callable[[Any], bool]) -> Bools:
     """Return whether the folded value of each record in a column satisfies a condition."""
     return segment.vocabularies[column].match_codes(segment.columns[column], is_match)
 

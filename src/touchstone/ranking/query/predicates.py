@@ -54,7 +54,10 @@ class AnyWord:
 
 @dataclass(frozen=True, slots=True)
 class Contains:
-    """The text contains a substring; no character has a special meaning.
+    """The text contains a substring.
+
+    No character has a special meaning.
+
 
     Attributes:
         column: A text column other than the description, which an index stores compressed.

@@ -17,7 +17,7 @@ _FAVOURABLE_NUMBERS: Final = {
 }
 """A value of each number attribute that maximizes every criterion computed from it."""
 _FAVOURABLE_IF_FALSE: Final = frozenset({"has_missing_values"})
-"""The flags that maximize criteria if they are false; all other flags do if they are true."""
+"""The flags that are favourable if they are false, unlike all other flags."""
 
 
 def best_case_criterion_scores(facts: Facts) -> Floats:

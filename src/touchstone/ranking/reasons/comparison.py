@@ -25,7 +25,7 @@ from touchstone.ranking.reasons.points import points_by_criterion
 from touchstone.ranking.weighted_mean import power_of_two_scale, score_matrix
 
 _SMALLEST_DIFFERENCE: Final = 1e-12
-"""Criterion values that differ by less are equal except for rounding; real differences are always larger."""
+"""The threshold below which a difference of criterion values is only a rounding error."""
 
 
 class CriterionDifference(NamedTuple):
@@ -117,7 +117,7 @@ def order_records(view: View, positions: Ints, weights: Mapping[str, float]) -> 
 
 
 def compare_records(view: View, positions: Ints, weights: Mapping[str, float]) -> list[PairComparison]:
-    """Compare each pair of records; `positions` must be in the order of the ranking."""
+    """Compare each pair of records, given in the order of the ranking."""
     alphabetical_ranks = view.alphabetical_ranks(positions).tolist()
     criterion_scores = view.criterion_scores(positions)
     scores = score_matrix(criterion_scores.T, weights).tolist()

@@ -20,8 +20,8 @@ from touchstone.ranking.query.predicates import Query
 from touchstone.ranking.reasons.rank_lookup import RankLookup, RankRange, find_unknown_ranks
 from touchstone.ranking.weighted_mean import active_weights, score_matrix
 
-_BEST_IF_FALSE: Final = frozenset({"has_missing_values"})
-"""The flags with the best value False; the best value of all other flags is True."""
+_FLAGS_BEST_IF_FALSE: Final = frozenset({"has_missing_values"})
+"""The flags with the best value False, unlike all other flags."""
 
 
 class Lift(NamedTuple):
@@ -173,7 +173,7 @@ class _RecordVariants:
 
 def _best_value(flag: str) -> int:
     """Return the best value of a flag as 1 or 0."""
-    return int(flag not in _BEST_IF_FALSE)
+    return int(flag not in _FLAGS_BEST_IF_FALSE)
 
 
 def _describe_lift(variants: _RecordVariants, flag: str, current_score: float) -> Lift:

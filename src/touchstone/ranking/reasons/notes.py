@@ -80,7 +80,7 @@ class NoteCollector:
         return any(bool(np.any(self._view.attribute(fact, positions) >= 0)) for fact in facts)
 
     def notes(self) -> list[RankingNote]:
-        """Return the notes in the order of the criteria; there are none for fewer than two records."""
+        """Return the notes in the order of the criteria, or an empty list for fewer than two records."""
         if self._record_count < 2:
             return []
 

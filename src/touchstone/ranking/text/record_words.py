@@ -55,7 +55,10 @@ class DecodedWords(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WordLists:
-    """The words of the first records of a segment; the arrays can be views of arrays that a writer extends.
+    """The words of the first records of a segment.
+
+    The arrays can be views of arrays that a writer extends.
+
 
     Attributes:
         table: The words.
@@ -144,7 +147,10 @@ class RecordWords:
 
 
 class RecordWordsWriter:
-    """Collects the words of a growing number of records; existing `RecordWords` remain valid meanwhile.
+    """Collects the words of a growing number of records.
+
+    Existing `RecordWords` remain valid meanwhile.
+
 
     Listing words would dominate the time for appending a record. Words are therefore listed when they are first
     searched, in any thread.

@@ -21,7 +21,7 @@ _thread: Final = local()
 
 
 class WordSimilarity(IntEnum):
-    """The similarity of a word of a record to a word of a query; the numbers are weights in the relevance."""
+    """The similarity of a word of a record to a word of a query, as a weight in the relevance."""
 
     NONE = 0
     MISSPELLED = 5
@@ -47,7 +47,10 @@ def word_stems(word: str) -> frozenset[str]:
 
 
 def inflected_forms(word: str) -> Iterable[str]:
-    """Return the forms that match a word of a record with its inflections; words with digits have none."""
+    """Return the forms that match a word of a record with its inflections.
+
+    Words with digits have none.
+    """
     return word_stems(word) if word.isalpha() else ()
 
 
@@ -64,7 +67,10 @@ def word_spellings(word: str) -> tuple[str, ...]:
 
 
 def tolerated_spellings(word: str) -> tuple[str, ...]:
-    """Return the spellings of a query word that may contain a typing error; short words have none."""
+    """Return the spellings of a query word that may contain a typing error.
+
+    Short words have none.
+    """
     return word_spellings(word) if len(word) >= MIN_TOLERANT_LENGTH else ()
 
 

@@ -11,7 +11,10 @@ from touchstone.ranking.text.word_forms import WordSimilarity, inflected_forms, 
 
 
 class WordTable:
-    """The words of a growing segment; data is only appended, so other threads can read it without a lock."""
+    """The words of a growing segment.
+
+    Data is only appended, so other threads can read it without a lock.
+    """
 
     def __init__(self) -> None:
         self.words: list[str] = []
@@ -47,7 +50,7 @@ class WordTable:
         equal = self._find_exact((query_word.text,))
         related = self._find_exact(query_word.terms)
         inflected = [number for stem in query_word.stems for number in self._numbers_by_stem.get(stem, ())]
-        misspelled = [number for spelling in query_word.spellings for number in self._find_misspelled(spelling)]
+        misspelled = [number for spelling in query_word.spellings for number in self._find_misspelled_words(spelling)]
 
         hits = collect_hits(
             {
@@ -64,7 +67,7 @@ class WordTable:
         """Return the numbers of the given words, omitting words that are not in the table."""
         return [self._numbers[word] for word in words if word in self._numbers]
 
-    def _find_misspelled(self, spelling: str) -> Sequence[int]:
+    def _find_misspelled_words(self, spelling: str) -> Sequence[int]:
         """Return the numbers of the words with a spelling that is at most one typing error away."""
         spellings = self._spellings[:]
         distances = cdist([spelling], spellings, scorer=OSA.distance, score_cutoff=1, dtype=np.uint8)[0]
