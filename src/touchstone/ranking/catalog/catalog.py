@@ -126,7 +126,6 @@ class Catalog:
 
     Each change replaces `view` by a new one.
 
-
     Most records of a large catalog are in an index, which never changes. New and changed records are appended to the
     tail, a segment without an index. Deleted records are marked as dead in the index or the tail.
     """

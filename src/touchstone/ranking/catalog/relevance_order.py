@@ -28,7 +28,6 @@ def sort_by_relevance(
 
     Ties are sorted by id.
 
-
     Without words, all records are equally relevant. In the result, the positions of the second part follow the
     positions of the first part.
 

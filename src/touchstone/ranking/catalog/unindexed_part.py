@@ -78,7 +78,6 @@ class UnindexedPart:
 
         Matches with scores below `min_score` may be omitted.
 
-
         With a minimum score, a quick estimate rules out most records before the query is evaluated.
         """
         if min_score > 0.0:

@@ -45,7 +45,6 @@ class View:
 
     It is safe to use from several threads.
 
-
     Positions are valid only within one view, where the positions of the tail follow the positions of the index. Weights
     must be finite, not negative, and not all zero.
 
@@ -165,7 +164,6 @@ class View:
         """Return one page of the matches in the order of a sort key.
 
         Records without a value come last, and ties are sorted by id.
-
 
         Args:
             query: the query.

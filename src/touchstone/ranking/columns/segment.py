@@ -54,7 +54,6 @@ class CatalogRow(msgspec.Struct, frozen=True, kw_only=True):
 
     None means "not known", and times are in microseconds since 1970.
 
-
     The fields contain the values shown at the assurance `declared`. `evidence` contains, by attribute, the values known
     at higher assurances; attributes without an entry are merely declared.
     """

@@ -48,7 +48,6 @@ class CodeVocabulary:
 
     Codes start at 1, and code 0 means "not known".
 
-
     The sequences are indexed by code. They are shared with the writer, which may append more values, so they can be
     longer than `size`.
 
@@ -100,7 +99,6 @@ class CodeVocabulary:
 
         The result for "not known" is False.
 
-
         Many texts are searched with compiled kernels, which are faster than Python and release the GIL.
         """
         are_many = len(codes) > self.size // _FEW_CODES_DIVISOR and min(len(codes), self.size) >= _MIN_TEXTS_FOR_KERNELS
@@ -151,7 +149,6 @@ class SearchableTexts:
     """A pool of the folded texts of a growing vocabulary.
 
     Each search adds the missing texts first.
-
 
     Any thread may search it while one writer appends values.
     """

@@ -212,7 +212,6 @@ class QueryTranslator:
 
         Other columns need a scan.
 
-
         Numbers are stored as codes, which are indices into their sorted distinct values. A range of numbers therefore
         becomes a range of codes.
         """

@@ -27,7 +27,6 @@ class SnapshotWriter(ArrayStore):
 
     The stored arrays are mapped from the file.
 
-
     The file has a temporary name until `finish` renames it. Without `finish`, leaving the `with` block deletes it.
     """
 

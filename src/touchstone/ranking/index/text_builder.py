@@ -109,7 +109,6 @@ def pack_column(column: TextColumn[PackedTexts], folder: Path | None) -> TextCol
 
     A compressed column is returned unchanged.
 
-
     Args:
         column: the column.
         folder: where a temporary file holds the texts, or None to use memory.

@@ -21,7 +21,6 @@ class TextColumn(Generic[Pool]):
 
     Code 0 means "not known".
 
-
     Attributes:
         pool: The distinct texts by code; long texts are compressed.
         codes: The code of each record.
@@ -36,7 +35,6 @@ class TextColumn(Generic[Pool]):
         """Return the rank of the text at each of the given positions.
 
         Rank 0 means "not known".
-
 
         Raises:
             TextsNotIndexed: the ranks have not been computed yet.

@@ -15,7 +15,7 @@ from touchstone.ranking.columns.spool import empty_array
 from touchstone.ranking.columns.text_pool import TextPool
 from touchstone.ranking.kernels import posting_kernels
 from touchstone.ranking.kernels.bits import Words
-from touchstone.ranking.kernels.posting_kernels import WEIGHT_LIMIT, RecordPostings, WordPostings, WordRange
+from touchstone.ranking.kernels.posting_kernels import WEIGHT_VALUES, RecordPostings, WordPostings, WordRange
 from touchstone.ranking.kernels.radix_sort import sort_by_key
 from touchstone.ranking.text.query_words import QueryWord, WordHits, collect_hits
 from touchstone.ranking.text.record_words import DecodedWords
@@ -70,7 +70,6 @@ class WordIndex:
     """The words of a catalog and the records that contain them.
 
     The field names are part of the snapshot format.
-
 
     Attributes:
         words: The distinct words, sorted.
@@ -276,7 +275,7 @@ def _pack_postings(postings: WordPostings, folder: Path | None) -> tuple[NDArray
     """Pack the postings, and return them with the start of each word's postings and the end of the last ones."""
     common_weights = np.empty(len(postings.starts) - 1, np.uint8)
     packed_starts = np.empty(len(postings.starts), np.int64)
-    weight_counts = np.zeros(WEIGHT_LIMIT, np.int64)
+    weight_counts = np.zeros(WEIGHT_VALUES, np.int64)
     posting_kernels.measure_postings(postings, weight_counts, common_weights, packed_starts)
 
     packed = empty_array(int(packed_starts[-1]), np.uint8, folder)

@@ -91,7 +91,6 @@ def _compile(kernel: FunctionType) -> Callable[..., Any]:
 
     Numba generates the machine code on its first call.
 
-
     Numba's reference counting is disabled (`_nrt=False`), because kernels only fill existing arrays and never allocate
     memory. Counting the references to all columns in every call between kernels would take several times as long as
     the actual work.

@@ -81,7 +81,6 @@ class KernelQuery(NamedTuple):
 
     A record matches if it is alive and meets all conditions.
 
-
     Attributes:
         alive: A bitmap of the records that are not deleted.
         alive_counts: The number of these records in each leaf.

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.ranking.kernels.bits import Words, set_bit
+from touchstone.ranking.text.words import MAX_LENGTH, MAX_WEIGHT
 
-WEIGHT_BITS: Final = 0x7F
-LARGEST_LENGTH: Final = 65535
-WEIGHT_LIMIT: Final = 256
+WEIGHT_VALUES: Final = 256
+"""The number of different weights, including the bit for words of the name."""
 _NUMBER_BITS: Final = 7
 _LOWEST_BITS: Final = 0x7F
 _CONTINUATION_BIT: Final = 0x80
@@ -83,8 +83,8 @@ def write_postings(
             postings.positions[write_positions[number]] = position
             postings.weights[write_positions[number]] = records.weights[i]
             write_positions[number] += 1
-            length += records.weights[i] & WEIGHT_BITS
-        lengths[position] = min(length, LARGEST_LENGTH)
+            length += records.weights[i] & MAX_WEIGHT
+        lengths[position] = min(length, MAX_LENGTH)
 
 
 def measure_postings(
@@ -97,7 +97,7 @@ def measure_postings(
 
     Args:
         postings: the postings of all words.
-        weight_counts: scratch space with WEIGHT_LIMIT elements, which must be zero.
+        weight_counts: scratch space with WEIGHT_VALUES elements, which must be zero.
         common_weights: the most frequent weight of each word, written by this function.
         packed_starts: the start of each word's packed postings, followed by the end of the last ones; written by this
             function.
@@ -282,4 +282,4 @@ def add_weights(
         while record < len(positions) and positions[record] < position:
             record += 1
         if record < len(positions) and positions[record] == position:
-            weight_sums[record] += (weight & WEIGHT_BITS) * similarity
+            weight_sums[record] += (weight & MAX_WEIGHT) * similarity

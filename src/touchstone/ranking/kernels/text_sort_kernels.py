@@ -17,8 +17,9 @@ PAST_END: Final = -1
 """The result for a byte past the end of a text, which is lower than every byte."""
 TRIGRAM_BYTES: Final = 3
 TRIGRAM_BUCKETS: Final = 1 << 14
+TRIGRAM_MULTIPLIER: Final = 2654435761  # Knuth's multiplicative hash: 2**32 divided by the golden ratio
+TRIGRAM_SHIFT: Final = 12  # skips the low bits of a product, which depend only on the low bits of the trigram
 _SHORT_RUN: Final = 16  # length of the runs that are sorted by insertion before they are merged
-_TRIGRAM_MULTIPLIER: Final = 2654435761  # Knuth's multiplicative hash: 2**32 divided by the golden ratio
 _WORD_MASK: Final = 2**32 - 1
 
 
@@ -254,5 +255,5 @@ def mark_trigrams(
 
 def trigram_bucket(trigram: int) -> int:
     """Return the bucket of a trigram, given as a 24-bit number, which is its row in the signatures."""
-    product = (trigram * _TRIGRAM_MULTIPLIER) & _WORD_MASK
-    return (product >> 12) & (TRIGRAM_BUCKETS - 1)
+    product = (trigram * TRIGRAM_MULTIPLIER) & _WORD_MASK
+    return (product >> TRIGRAM_SHIFT) & (TRIGRAM_BUCKETS - 1)

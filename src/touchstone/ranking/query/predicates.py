@@ -58,7 +58,6 @@ class Contains:
 
     No character has a special meaning.
 
-
     Attributes:
         column: A text column other than the description, which an index stores compressed.
         text: The substring.

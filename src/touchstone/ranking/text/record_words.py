@@ -59,7 +59,6 @@ class WordLists:
 
     The arrays can be views of arrays that a writer extends.
 
-
     Attributes:
         table: The words.
         table_size: The number of words in the table that belong to these records.
@@ -150,7 +149,6 @@ class RecordWordsWriter:
     """Collects the words of a growing number of records.
 
     Existing `RecordWords` remain valid meanwhile.
-
 
     Listing words would dominate the time for appending a record. Words are therefore listed when they are first
     searched, in any thread.
