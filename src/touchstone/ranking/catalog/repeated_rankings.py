@@ -1,4 +1,4 @@
-"""Ranking of the same records with many sets of weights, which is needed to measure the stability of a ranking.
+"""Ranking of the same records with many sets of weights, for measuring the stability of a ranking.
 
 A few records are scored with every set, except records that cannot be among the best with any of them. In an index, a
 single search finds the best records for all sets (`kernels.weighting_kernels`). Both methods begin with a *pool* of the
@@ -61,7 +61,7 @@ class PooledMatches(NamedTuple):
 
 
 def rank_gathered_by_sets(records: MatchingRecords, sets: WeightSets, end: int) -> list[PartRanking]:
-    """Return the best `end` of a few records for each set of weights, by scoring all records that may be among them."""
+    """Return the best `end` of a few records for each set of weights, by scoring all contenders."""
     contenders = records.take(_find_contenders(records, sets, end))
 
     rankings = []

@@ -203,7 +203,9 @@ def _read_page(matches: Words, order: Positions, request: PageRequest, length: i
 
 
 def _first_in_order(keys: Sequence[NDArray[Any]], count: int) -> Ints:
-    """Return the indices of the first `count` records in a stable ascending sort, without sorting the other records.
+    """Return the indices of the first `count` records in a stable ascending sort.
+
+    Only records that can be among them are sorted.
 
     Args:
         keys: the sort keys, the most significant first.

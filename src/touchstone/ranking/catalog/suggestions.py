@@ -73,7 +73,7 @@ def _suggest_terms(facets: Facets, column: str, prefixes: Sequence[str]) -> Iter
 def _suggest_names(
     parts: Sequence[CatalogPart], prefixes: Sequence[str], visible: Query, *, start: str
 ) -> Iterator[Suggestion]:
-    """Yield the matching names: first the names that begin with `start`, then the others, the most cited first."""
+    """Yield the matching names, with names that begin with `start` first, then the most cited ones."""
     records_by_name: dict[str, list[_NamedRecord]] = {}
     for part in parts:
         for record in _named_records(part, prefixes, visible):

@@ -21,10 +21,7 @@ class TiedGroup(NamedTuple):
 
 
 def find_tied_group(scores: Floats, score: float) -> TiedGroup:
-    """Return the range of a ranking with a given score.
-
-    `scores` are the scores of the ranking in descending order.
-    """
+    """Return the range of a ranking with a given score, searching its descending `scores`."""
     ascending_scores = scores[::-1]  # `searchsorted` requires ascending values
     lower_count = int(np.searchsorted(ascending_scores, score, side="left"))
     not_higher_count = int(np.searchsorted(ascending_scores, score, side="right"))

@@ -116,7 +116,7 @@ def _add_texts(counter: FacetCounter, matches: Matches, value_counts: Mapping[st
 
 
 def _add_years(counter: FacetCounter, index: CatalogIndex, counts: Ints) -> None:
-    """Add the number of matches in each year and the range of the years, given the number of matches with each code."""
+    """Add the number of matches in each year and the range of the years, given the counts by code."""
     years = index.columns.numbers["year"]
     known_codes = _known_codes(counts)
     for code in known_codes:

@@ -1,4 +1,4 @@
-"""The order of records in an index: first the records with evidence, and similar records next to each other."""
+"""The order of records in an index, which places similar records next to each other."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -90,7 +90,7 @@ def _dimension_weights(stricter_count: int) -> tuple[Floats, Floats]:
 
 
 def _group_by_evidence(evidence: EvidenceColumns, record_count: int, leaf_size: int) -> list[Ints]:
-    """Divide all records into groups by their evidence, from the best supported records to records without evidence.
+    """Divide all records into groups by their evidence, with the best supported records first.
 
     There is one group for each distinct assurance above `declared`, and one for the rest. Every group except the last
     is filled up to whole leaves with records from the next group.

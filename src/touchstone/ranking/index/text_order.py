@@ -160,7 +160,7 @@ def _common_prefix_lengths(
 def _sort_by_next_bytes(
     texts: ComparedTexts, groups: TextOrder, positions: NDArray[np.uint32], known_prefix_lengths: NDArray[np.int32]
 ) -> None:
-    """Sort the groups at the given positions by the seven bytes after their shared prefix and split them, in place."""
+    """Sort the groups at the given positions by the seven bytes after their prefix, and split them."""
     indices = groups.order[positions]
     chunks = np.empty(len(indices), np.uint64)
     text_sort_kernels.read_chunks(texts, indices, known_prefix_lengths, chunks)

@@ -285,5 +285,5 @@ def _pack_postings(postings: WordPostings, folder: Path | None) -> tuple[NDArray
 
 
 def _upper_bound(prefix: str) -> str:
-    """Return a string that sorts after all strings with this prefix, and before all other strings that follow them."""
+    """Return an upper bound for all strings with the given prefix, below all later strings."""
     return prefix + "\U0010ffff"

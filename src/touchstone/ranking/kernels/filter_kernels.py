@@ -148,7 +148,7 @@ def select_by_planes(columns: KernelColumns, query: KernelQuery, leaf: int, leaf
 
 
 def contains_substring(text: NDArray[np.uint8], start: int, end: int, substring: NDArray[np.uint8]) -> bool:
-    """Return whether the bytes `text[start:end]` contain a lower-case substring, ignoring the case of ASCII letters."""
+    """Return whether `text[start:end]` contains a lower-case substring, ignoring the case of ASCII."""
     length = len(substring)
     for candidate_start in range(start, end - length + 1):
         matched = 0

@@ -1,4 +1,4 @@
-"""Kernels for sorting all records: selections from a permutation, and the steps of a radix sort by exact score.
+"""Kernels for sorted lists of all records: filtering of permutations, and sorting by exact score.
 
 A permutation lists the positions of all records in some order. The caller allocates all arrays for results, because
 compiled kernels cannot allocate memory.
@@ -64,9 +64,9 @@ def filter_permutation(bitmap: Words, permutation: NDArray[np.uint32], matches: 
 
 
 def fill_window(bitmap: Words, permutation: NDArray[np.uint32], skip: int, window: NDArray[np.int64]) -> int:
-    """Write one page of the positions in a bitmap into `window`, in the order of a permutation, and return its length.
+    """Write one page of the positions in a bitmap, in the order of a permutation, and return its length.
 
-    The page begins after the first `skip` of these positions, and has at most the length of the window.
+    The page begins after the first `skip` of these positions. It is written into `window`, which limits its length.
     """
     match_count = 0
     window_length = 0
@@ -144,7 +144,7 @@ def scatter_by_digit(
 def sort_runs(
     keys: NDArray[np.uint32], positions: NDArray[np.uint32], scores: NDArray[np.float64], scratch: RunScratch
 ) -> int:
-    """Sort each run of positions with equal keys by descending exact score, and return the number of unsorted runs.
+    """Sort each run of equal keys by descending exact score, and return the number of unsorted runs.
 
     The sort is stable. Long runs with many distinct scores are left to the caller; their starts and ends are written
     into `scratch.unsorted_runs`.

@@ -30,10 +30,7 @@ from touchstone.ranking.kernels.inputs import KernelColumns, KernelWeights
 
 
 def technical_score(columns: KernelColumns, position: int) -> float:
-    """Return the technical score (0 to 1) of the record at a position, as `criterion_formulas.technical_score` does.
-
-    Facts that are not known contribute nothing.
-    """
+    """Return the technical score (0 to 1) of the record at a position, as defined in `criterion_formulas`."""
     flags = columns.flag_bytes[position]
 
     metadata = DOCUMENTATION_PART if flags & METADATA_PROVIDED else 0.0
@@ -55,7 +52,7 @@ def technical_score(columns: KernelColumns, position: int) -> float:
 
 
 def data_quality(columns: KernelColumns, position: int) -> float:
-    """Return the criterion "data quality" (0 to 1) of the record at a position, as `criterion_formulas` defines it."""
+    """Return the data quality (0 to 1) of the record at a position, as defined in `criterion_formulas`."""
     missing_percentage_code = columns.missing_percentage_codes[position]
     if missing_percentage_code > 0:
         return float(columns.data_quality_by_code[missing_percentage_code])

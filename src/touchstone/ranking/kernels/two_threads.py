@@ -1,4 +1,4 @@
-"""Distribution of long computations to two threads, which run in parallel because compiled kernels release the GIL."""
+"""Running of kernels in two threads, which work in parallel because compiled kernels release the GIL."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

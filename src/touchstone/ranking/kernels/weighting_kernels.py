@@ -112,7 +112,7 @@ def find_best_by_weightings(search: WeightingsSearch, leaf_results: SearchedLeaf
 def mark_promising_weightings(
     search: WeightingsSearch, leaf: int, best: BestByWeighting, is_promising: NDArray[np.bool_]
 ) -> int:
-    """Mark the weightings in `is_promising` under which a leaf may have one of the best records; return their number.
+    """Determine whether a leaf is promising for each weighting, and return the number of these weightings.
 
     The bound of the leaf under a weighting is the score of a hypothetical record with the leaf's highest value of every
     criterion. Its terms are added in the same order as in scores, so rounding cannot make it too low.
@@ -134,7 +134,7 @@ def mark_promising_weightings(
 
 
 def fill_upper_shares(weightings: KernelWeightings, leaf_results: SearchedLeaf, best: BestByWeighting) -> np.float32:
-    """Compute the upper shares of the weightings with a promising leaf, and return the minimum estimate of candidates.
+    """Compute the upper shares for the marked weightings, and return the minimum estimate of candidates.
 
     The minimum is the lowest score in the heaps of these weightings, reduced by the largest rounding error of an
     estimate in float32, which is proportional to the sum of the shares.

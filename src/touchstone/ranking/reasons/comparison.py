@@ -210,7 +210,7 @@ def _is_reversed_without_criterion(
 
 
 def _find_smallest_reversal(differences: Sequence[CriterionDifference]) -> Reversal | None:
-    """Return the smallest change of a single weight that reverses the order of two records, or None if there is none.
+    """Return the smallest change of a single weight that reverses the order, or None if there is none.
 
     Among equal changes, prefer criteria that already have a weight, then the criterion with the largest difference.
     """

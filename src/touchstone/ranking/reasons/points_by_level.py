@@ -55,7 +55,7 @@ class SupportedFacts(NamedTuple):
 def points_by_level(
     supported: SupportedFacts, criterion_scores: Floats, weights: Mapping[str, float]
 ) -> list[dict[str, float]]:
-    """Divide the score of each record among the levels of evidence, such as "declared", that support its attributes.
+    """Divide the score of each record among the levels of evidence that support its attributes.
 
     Args:
         supported: the facts of the records with their evidence levels.

@@ -138,7 +138,7 @@ def find_unknown_ranks(
 
 
 def _optimistic_scores(view: View, positions: Ints, weights: Mapping[str, float]) -> Floats:
-    """Return the scores that the records at the given positions would have if unknown ethical attributes were true.
+    """Return the scores that records would have if their unknown ethical attributes were true.
 
     The records are scored in chunks to limit the memory for their criteria.
     """
@@ -155,7 +155,7 @@ def _optimistic_scores(view: View, positions: Ints, weights: Mapping[str, float]
 
 
 def _optimistic_criterion(view: View, criterion: str, positions: Ints) -> Floats:
-    """Return a criterion that the records at the given positions would have if unknown ethical attributes were true."""
+    """Return a criterion that records would have if their unknown ethical attributes were true."""
     if criterion == "ethical_score":
         true_counts = np.rint(view.criterion(criterion, positions) * len(ETHICAL))
         unknown_counts = len(ETHICAL) - view.known_ethical_counts(positions)

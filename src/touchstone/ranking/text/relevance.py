@@ -1,4 +1,6 @@
-"""Relevance scores: BM25 over the words of a query, independent of the part of the catalog that stores a record.
+"""Relevance scores, which are BM25 scores for the words of a query.
+
+The score of a record does not depend on the part of the catalog that contains it.
 
 The statistics include only public records, so that the order of results reveals nothing about private records.
 """

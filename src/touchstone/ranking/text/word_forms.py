@@ -55,7 +55,7 @@ def inflected_forms(word: str) -> Iterable[str]:
 
 
 def word_spellings(word: str) -> tuple[str, ...]:
-    """Return the spellings of a word for comparison with typing errors: the word, and its form without a plural `s`.
+    """Return the spellings of a word for finding typing errors: the word itself, and without a plural `s`.
 
     Words with digits have none, because different numbers and codes often differ by only one character.
     """
