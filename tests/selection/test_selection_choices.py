@@ -318,6 +318,24 @@ async def test_a_rank_belongs_to_the_choice_that_it_is_stored_with(
         await projects.change(outdated_record, ProjectChange(choice_reason="x"), versions=[1])
 
 
+@pytest.mark.parametrize("blank", ["", " \n\t", "\u200b", " \u200b\ufeff "])
+async def test_a_blank_reason_is_none(ada: httpx2.AsyncClient, blank: str) -> None:
+    """A reason that shows nothing is stored as null, and is no evidence in the report; others are trimmed."""
+    dataset = await create_record(ada)
+    project = await create_project(ada, chosen_dataset_id=dataset["id"], choice_reason=blank)
+    assert project["choice_reason"] is None
+
+    report = (await ada.get(f"/projects/{project['id']}/report?format=json")).json()["report"]
+    assert "no_reason" in report["limitations"]
+    [accountability] = [point for point in report["evidence"]["gdpr"] if point["point"] == "gdpr_5_2"]
+    assert not accountability["has_evidence"]
+
+    project = await change_project(ada, project, choice_reason="  It is the only one. \n")
+    assert project["choice_reason"] == "It is the only one."
+    project = await change_project(ada, project, choice_reason=blank)
+    assert [choice["reason"] for choice in await choices_of(ada, project)] == [None, "It is the only one.", None]
+
+
 async def test_a_refused_change_appends_nothing(ada: httpx2.AsyncClient) -> None:
     """A change for another version, or one that does not fit, leaves the history as it was."""
     dataset = await create_record(ada)

@@ -11,6 +11,7 @@ from starlette.routing import Route
 
 from touchstone.client import Dataset, Project, TouchstoneError
 from touchstone.core.errors import IdempotencyConflict, Invalid, PreconditionFailed
+from touchstone.core.text import is_blank
 from touchstone.messages.labels import METRIC_LABELS
 from touchstone.web.api_queries import (
     find_chosen_dataset,
@@ -166,7 +167,7 @@ def _require_reason(ctx: PageContext, form: FormData) -> str:
         TouchstoneError: The reader has not given any.
     """
     reason = text_field(form, "reason")
-    if not reason:
+    if is_blank(reason):
         raise invalid_field(ctx.text("reason_missing"), "reason")
     return reason
 
