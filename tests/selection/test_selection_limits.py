@@ -140,7 +140,7 @@ async def test_who_is_over_a_lowered_quota_can_still_shrink(settings: Settings, 
 
 
 async def test_the_quota_of_projects_counts_bytes(settings: Settings, database: Database) -> None:
-    """A letter beyond ASCII takes two bytes, in a text as in the JSON of the criteria, and backslashes are no escapes."""
+    """A letter beyond ASCII takes two bytes, in a text as in the criteria, and backslashes are no escapes."""
     selection = await Selection.open(settings.model_copy(update={"project_quota_bytes": 5000}), database, None)
     async with client_of(selection) as ada:
         for fields in ({"description": "é" * 2200}, {"criteria": {"q": "é" * 200}, "description": "é" * 2000}):

@@ -618,3 +618,26 @@ def test_a_number_that_stands_in_no_quote_is_recognised() -> None:
     assert not shows_number("train: 15383", 19229)
     assert not shows_number("119229", 19229)
     assert shows_number("validation", value=True)
+
+
+@pytest.mark.parametrize(
+    ("weights", "texts"),
+    [
+        ({"ethical_score": 1e25, "year": 3e25}, ("1e+25", "3e+25")),
+        ({"ethical_score": 5e-324}, ("4.941e−324",)),
+        ({"ethical_score": 1e-300, "year": 1e300}, ("1e−300", "1e+300")),
+        ({"ethical_score": 3e-10, "year": 1e-10}, ("3e−10", "1e−10")),
+        ({"ethical_score": 2, "year": 1250.5}, ("2", "1,250")),
+    ],
+)
+async def test_weights_of_any_size_can_be_reported(
+    ada: httpx2.AsyncClient, weights: dict[str, float], texts: tuple[str, ...]
+) -> None:
+    """Very large and very small weights are written with an exponent in every format, and never as 0."""
+    weight_list = [{"criterion_name": name, "weight": weight} for name, weight in weights.items()]
+    project = await project_with_choice(ada, weights=weight_list)
+
+    page = plain_text((await report_of(ada, project, format="html", lang="en")).content)
+    assert all(f" {text} " in page for text in texts)
+    for format_key in FORMATS:
+        await report_of(ada, project, format=format_key, lang="fr")
