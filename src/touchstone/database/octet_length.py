@@ -7,6 +7,8 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import GenericFunction
 
+from touchstone.database.sqlite import is_sqlite
+
 
 class OctetLength(GenericFunction[int]):
     """The number of bytes that a text takes in UTF-8."""
@@ -16,7 +18,8 @@ class OctetLength(GenericFunction[int]):
     inherit_cache = True
 
 
-@compiles(OctetLength, "sqlite")
-def _compile_for_sqlite(function: OctetLength, compiler: SQLCompiler, **options: Any) -> str:
-    """Return the expression for SQLite, whose releases before 3.43 have no such function."""
-    return f"length(CAST({compiler.process(function.clauses, **options)} AS BLOB))"
+@compiles(OctetLength)
+def _compile_octet_length(function: OctetLength, compiler: SQLCompiler, **options: Any) -> str:
+    """Return the expression for one kind of database; releases of SQLite before 3.43 have no such function."""
+    text = compiler.process(function.clauses, **options)
+    return f"length(CAST({text} AS BLOB))" if is_sqlite(compiler.dialect) else f"octet_length({text})"
