@@ -100,9 +100,7 @@ def test_of_two_forms_with_one_field_the_sent_one_is_marked(client: httpx2.Clien
     forms = re.findall(rf'<form[^>]*action="{addresses}".*?</form>', answer.text, re.DOTALL)
     assert ["aria-invalid" in form for form in forms] == [name == "reason", name == ""]
     # The form that was sent can be seen, and the other one is as before.
-    details = re.search(
-        r'<details class="more"( open)?><summary>[^<]*</summary><form[^>]*/reason"', answer.text
-    )
+    details = re.search(r'<details class="more"( open)?><summary>[^<]*</summary><form[^>]*/reason"', answer.text)
     assert details is not None
     assert bool(details[1]) == (name == "reason")
     assert ("It was the one.</textarea>" in forms[0]) == (name == "")
