@@ -165,3 +165,4 @@ class JobFilter(Struct, frozen=True, kw_only=True):
     kinds: tuple[str, ...]
     status: JobState | None = None
     project_id: UUID | None = None
+    dataset_id: int | None = None

@@ -65,6 +65,8 @@ def _filter_conditions(filters: JobFilter) -> list[sa.ColumnElement[bool]]:
         conditions.append(jobs.c.status == filters.status)
     if filters.project_id is not None:
         conditions.append(jobs.c.project_id == filters.project_id)
+    if filters.dataset_id is not None:
+        conditions.append(jobs.c.dataset_id == filters.dataset_id)
     return conditions
 
 

@@ -134,7 +134,7 @@ class _RecordVariants:
         positions = np.array([position])
         self.facts: Facts = view.facts(positions)
         self.declared_facts: Facts = view.declared.facts(positions)
-        self.improvable_flags = [flag for flag in FLAGS if self.facts[flag][0] != _best_value(flag)]
+        self.improvable_flags = [flag for flag in FLAGS if self.facts[flag][0] != best_value(flag)]
         self._position = position
         self._weights = weights
         self._lookup = lookup
@@ -167,12 +167,12 @@ class _RecordVariants:
         variant_count = len(has_best_value)
         facts: dict[str, NDArray[Any]] = {name: np.repeat(value, variant_count) for name, value in self.facts.items()}
         for column, flag in enumerate(flags):
-            facts[flag][has_best_value[:, column]] = _best_value(flag)
+            facts[flag][has_best_value[:, column]] = best_value(flag)
         return np.stack([criterion.compute(facts) for criterion in CRITERIA])
 
 
-def _best_value(flag: str) -> int:
-    """Return the best value of a flag as 1 or 0."""
+def best_value(flag: str) -> int:
+    """Return the value of a flag, 1 or 0, with which the criteria computed from it are highest."""
     return int(flag not in _FLAGS_BEST_IF_FALSE)
 
 
@@ -181,7 +181,7 @@ def _describe_lift(variants: _RecordVariants, flag: str, current_score: float) -
     lifted = variants.with_best_values((flag,))
     return Lift(
         attribute=flag,
-        value=bool(_best_value(flag)),
+        value=bool(best_value(flag)),
         current=_read_flag(variants.facts, flag),
         declared=_read_flag(variants.declared_facts, flag),
         criteria=variants.find_raised_criteria(flag),
