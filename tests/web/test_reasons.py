@@ -167,6 +167,27 @@ def test_a_dataset_outside_of_the_ranking_says_so(visit: Visit, api: httpx2.Clie
     page = visit(f"/app/datasets/{dataset_id}?dataset_name=zzzzzz", language="en")
     expect(page.locator("section[aria-labelledby=lifts-title]")).to_contain_text("does not pass the filters")
     expect(page.locator(".big")).to_be_visible()
+    sentence = ask(api, f"{dataset_id}/lifts", rank=10, filters={"dataset_name": "zzzzzz"})["sentence"]
+    assert (
+        "does not pass the filters or requirements of the ranking; among the datasets that do, it would be" in sentence
+    )
+
+
+def test_reasons_are_about_the_ranking_without_what_fails_its_gates(visit: Visit, api: httpx2.Client) -> None:
+    """Where the ranking hides what does not meet its requirements, the other pages give the ranks of that ranking."""
+    gates = {"transparency": "declared"}
+    question: dict[str, Any] = {"gates": gates, "assurance": "declared"}
+    answer = api.post("/api/v1/datasets/score?gate=pass&envelope=true&limit=5", json=question).json()
+    total_count, ids = answer["total_count"], [item["id"] for item in answer["datasets"][2:4]]
+    assert total_count < api.post("/api/v1/datasets/score?envelope=true&limit=1", json=question).json()["total_count"]
+
+    query = "gate.transparency=declared&gate=pass&assurance=declared"
+    page = visit(f"/app/datasets/{ids[0]}?{query}", language="en")
+    expect(page.locator("section[aria-labelledby=lifts-title]")).to_contain_text(f"Rank 3 of {total_count:,}.")
+    expect(page.locator(".sentence").first).to_contain_text(f" of {total_count:,} with")
+    page = visit(f"/app/datasets/{ids[0]}?{query}&gate.year_min=nonsense", language="en")
+    expect(page.locator(".sentence").first).to_contain_text(f" of {total_count:,} with")
+    assert visit(f"/app/compare?{query}&pin={ids[0]}&pin={ids[1]}", language="en").locator(".pair").count() == 1
 
 
 def test_reasons_need_weights(visit: Visit, api: httpx2.Client) -> None:

@@ -166,7 +166,7 @@ async def fetch_ranking(ctx: PageContext, state: RankState) -> Ranking:
         filters,
         weights=state.weight_body(),
         gates=gates,
-        gate="pass" if state.passing_only else "all",
+        gate=state.gate_mode,
         limit=PAGE_SIZE,
         skip=(state.page - 1) * PAGE_SIZE,
         explain=True,
@@ -179,16 +179,21 @@ async def fetch_ranked_dataset(ctx: PageContext, state: RankState, lifts: Lifts)
 
     Args:
         ctx: The request.
-        state: The filters, the weights and the level of evidence of the ranking.
+        state: The filters, the gates, the weights and the level of evidence of the ranking; those filters and gates
+            that do not accept their value are left out.
         lifts: The lifts of the dataset in the same ranking, which contain its rank.
     """
     if not lifts.matches_filters:
         return None
 
-    filters: Any = state.with_valid_filters().filter_body()
+    valid_state = state.with_valid_requirements()
+    filters: Any = valid_state.filter_body()
+    gates: Any = valid_state.gate_body()
     ranking = await ctx.api.score_datasets(
         filters,
         weights=state.weight_body(),
+        gates=gates,
+        gate=state.gate_mode,
         limit=1,
         skip=lifts.rank - 1,
         explain=True,
@@ -233,7 +238,7 @@ async def fetch_stability(ctx: PageContext, state: RankState) -> Stability:
         filters,
         weights=state.weight_body(),
         gates=gates,
-        gate="pass" if state.passing_only else "all",
+        gate=state.gate_mode,
         assurance=state.assurance,
     )
 
@@ -241,14 +246,22 @@ async def fetch_stability(ctx: PageContext, state: RankState) -> Stability:
 async def fetch_lifts(ctx: PageContext, state: RankState, dataset: Dataset) -> Lifts | None:
     """Return the lifts of a dataset: how far it would rise if single attributes were established.
 
-    Returns None if all weights are zero.
+    Filters and gates that do not accept their value are left out. Returns None if all weights are zero.
     """
     if not state.weights:
         return None
 
-    filters: Any = state.with_valid_filters().filter_body()
+    valid_state = state.with_valid_requirements()
+    filters: Any = valid_state.filter_body()
+    gates: Any = valid_state.gate_body()
     return await ctx.api.get_lifts(
-        dataset.id, filters=filters, weights=state.weight_body(), assurance=state.assurance, rank=TARGET_RANK
+        dataset.id,
+        filters=filters,
+        weights=state.weight_body(),
+        gates=gates,
+        gate=state.gate_mode,
+        assurance=state.assurance,
+        rank=TARGET_RANK,
     )
 
 

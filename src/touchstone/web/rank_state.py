@@ -5,7 +5,7 @@ It consists of filters, gates, weights, the level of evidence that is required, 
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 from urllib.parse import urlencode
 
 from touchstone.client import Project
@@ -163,10 +163,12 @@ class RankState:
         filters = {name: texts for name, texts in self.filters.items() if name in kept_names}
         return replace(self, filters=filters)
 
-    def with_valid_filters(self) -> "RankState":
-        """Return the state without the filters that do not accept their value."""
-        invalid_names = self.invalid_filters
-        return self.with_filters_only(name for name in self.filters if name not in invalid_names)
+    def with_valid_requirements(self) -> "RankState":
+        """Return the state without the filters and gates that do not accept their value."""
+        invalid_filters, invalid_gates = self.invalid_filters, self.invalid_gates
+        filters = {name: texts for name, texts in self.filters.items() if name not in invalid_filters}
+        gates = {name: text for name, text in self.gates.items() if name not in invalid_gates}
+        return replace(self, filters=filters, gates=gates)
 
     def query(self, **changes: Any) -> str:
         """Return the canonical query of the state (`?...` or empty).
@@ -259,6 +261,11 @@ class RankState:
             InvalidFilterValue: A gate does not accept its value.
         """
         return {name: parse_gate(name, text) for name, text in self.gates.items()}
+
+    @property
+    def gate_mode(self) -> Literal["pass", "all"]:
+        """Return which datasets the API is to rank: only those that pass all gates, or all."""
+        return "pass" if self.passing_only else "all"
 
     def weight_body(self) -> dict[str, float]:
         """Return the weights as the API expects them: in 0-1, by criterion."""

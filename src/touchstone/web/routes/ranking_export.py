@@ -65,7 +65,7 @@ async def _fetch_whole_ranking(ctx: PageContext, state: RankState) -> Ranking:
         filters,
         weights=state.weight_body(),
         gates=gates,
-        gate="pass" if state.passing_only else "all",
+        gate=state.gate_mode,
         explain=True,
         assurance=state.assurance,
     )
