@@ -205,6 +205,40 @@ def test_a_shared_rank_is_named_as_one() -> None:
     )
 
 
+OUTSIDE = "“A” does not pass the filters or requirements of the ranking; among the datasets that do, it would "
+CONSENT = EstablishedValue(("Consentement éclairé", "Informed consent"), True)
+
+
+@pytest.mark.parametrize(
+    ("facts", "ending"),
+    [
+        (TargetRankFacts("A", 1, 10, [], 1, place=1, is_ranked=False), "be at rank 1."),
+        (
+            TargetRankFacts("A", 12, 10, [CONSENT], 3, place=12, is_ranked=False),
+            "rise from rank 12 to rank 3 if “Informed consent” (yes) were established.",
+        ),
+        (
+            TargetRankFacts("A", 12, 3, None, None, place=12, is_ranked=False),
+            "be at rank 12, and would not reach rank 3, whatever were established about it.",
+        ),
+        (
+            TargetRankFacts("A", 5, 3, [CONSENT], 3, place=3, is_ranked=False),
+            "share rank 3 with others, and come before them if “Informed consent” (yes) were established.",
+        ),
+        (
+            TargetRankFacts("A", 5, 3, None, None, place=3, is_ranked=False),
+            "share rank 3 with others, and not come before them, whatever were established about it.",
+        ),
+    ],
+)
+def test_a_dataset_outside_of_the_ranking_would_have_a_rank(facts: TargetRankFacts, ending: str) -> None:
+    """The sentence does not call a dataset ranked that the filters leave out."""
+    assert target_rank_sentence(facts, "en") == OUTSIDE + ending
+    assert with_ordinary_spaces(target_rank_sentence(facts, "fr")).startswith(
+        "« A » ne passe pas les filtres ou les exigences du classement ; parmi ceux qui les passent, il "
+    )
+
+
 def test_lifts_name_what_has_to_be_established() -> None:
     """Each attribute comes with the value that it would need."""
     values = [EstablishedValue(("Consentement éclairé", "Informed consent"), True)]

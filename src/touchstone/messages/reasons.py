@@ -146,6 +146,8 @@ class TargetRankFacts:
             None if no attributes do.
         reached_rank: The rank to which these attributes bring it, at least as good as `target_rank`; None without them.
         place: Its rank where datasets with the same score share one.
+        is_ranked: Whether it passes the filters and gates of the ranking; if not, its ranks are those that it would
+            have among the datasets that pass them.
     """
 
     name: str
@@ -154,6 +156,7 @@ class TargetRankFacts:
     attributes: Sequence[EstablishedValue] | None
     reached_rank: int | None
     place: int
+    is_ranked: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -386,16 +389,19 @@ def target_rank_sentence(facts: TargetRankFacts, locale: str) -> str:
     """Return the sentence that says which unknown attributes somebody would have to establish to improve a rank.
 
     If the dataset has already reached the target rank, or no attributes would bring it there, the sentence says that
-    instead.
+    instead. If it is not ranked, the sentence begins with that.
     """
+    # A dataset outside of the ranking has no rank yet, so each sentence about it is hypothetical.
+    outside = "" if facts.is_ranked else "_outside"
+
     if facts.rank <= facts.target_rank:
-        return phrase("target_rank_reached", locale, name=facts.name, rank=facts.rank)
+        return phrase(f"target_rank_reached{outside}", locale, name=facts.name, rank=facts.rank)
 
     # Any higher score would put a dataset before those with which it shares the target rank.
     shares_target_rank = facts.place <= facts.target_rank
     if facts.attributes is None:
         key = "target_rank_shared_for_good" if shares_target_rank else "target_rank_out_of_reach"
-        return phrase(key, locale, name=facts.name, rank=facts.place, target=facts.target_rank)
+        return phrase(key + outside, locale, name=facts.name, rank=facts.place, target=facts.target_rank)
 
     phrases = []
     for attribute in facts.attributes:
@@ -404,7 +410,7 @@ def target_rank_sentence(facts: TargetRankFacts, locale: str) -> str:
 
     key = "target_rank_shared" if shares_target_rank else "target_rank_within_reach"
     return phrase(
-        key,
+        key + outside,
         locale,
         name=facts.name,
         rank=facts.place,
