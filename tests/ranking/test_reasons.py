@@ -232,6 +232,18 @@ def test_a_weight_that_would_have_to_be_negative_reverses_nothing() -> None:
     assert pair.reversal is None
 
 
+def test_a_reversing_weight_of_zero_is_exactly_zero() -> None:
+    """Where the weights 0.1 + 0.2 outweigh 0.3 by a rounding error alone, the remaining weight has to fall to 0."""
+    upper_flags = {"transparency": True, "metadata_provided_with_dataset": True}
+    lower_flags = {"informed_consent": True, "anonymization_applied": True}
+    view = Catalog.build([catalog_row(1, **upper_flags), catalog_row(2, **lower_flags)]).view
+    weights = {"transparency": 0.2, "documentation": 0.3, "informed_consent": 0.1, "anonymization": 0.2}
+    [pair] = compare_records(view, order_records(view, np.array([0, 1]), weights), weights)
+    [difference] = [difference for difference in pair.differences if difference.criterion == "transparency"]
+    assert difference.reversing_weight == 0.0
+    assert not _is_still_above(view, pair, _with_weight(weights, "transparency", 0.0))
+
+
 def test_huge_weights_are_compared_without_overflow() -> None:
     """The sum of the weights exceeds the largest float, and the reversing weight is still exact."""
     view = Catalog.build([catalog_row(1, transparency=True, citations=10), catalog_row(2, citations=1000)]).view

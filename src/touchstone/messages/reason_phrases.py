@@ -81,6 +81,12 @@ REASON_PHRASES: Final[Mapping[str, Text]] = {
         "« {above} » et « {below} » ont le même score ({score}) : leur ordre n’est qu’alphabétique.",
         "“{above}” and “{below}” have the same score ({score}): their order is merely alphabetical.",
     ),
+    "same_score_but_for_rounding": (
+        "« {above} » et « {below} » ont le même score ({score}) à une erreur d’arrondi près, qui seule décide de leur "
+        "ordre.",
+        "“{above}” and “{below}” have the same score ({score}) up to a rounding error, which alone decides their "
+        "order.",
+    ),
     # Would a dataset keep its rank if the weights were slightly different?
     "robust": (
         "La place de « {name} » est solide",
