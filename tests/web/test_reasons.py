@@ -21,6 +21,8 @@ from tests.web.test_ranking import (
     ranked_datasets,
     shown_ids,
 )
+from touchstone.client import CriterionDifference, Reversal
+from touchstone.web.views.pair_view import reversing_position
 
 BALANCED = {"ethical_score": 0.4, "technical_score": 0.4, "popularity_score": 0.2}
 VERDICTS = {"robust": "yes", "fragile": "no"}
@@ -138,6 +140,30 @@ def test_a_tie_is_turned_in_the_right_direction(visit: Visit, api: httpx2.Client
     expect(page.locator(".pair h3")).to_have_text("Numbat A above Numbat B")
     navigate(page, ".pair a.button")
     assert shown_ids(page) == ids[::-1]
+
+
+@pytest.mark.parametrize(
+    ("above", "below", "weight", "position"),
+    [
+        (0.2, 0.7, 0.29, 30),
+        (0.2, 0.7, 1.0000000000000009 / 100, 2),
+        (0.2, 0.7, 0.999, 100),
+        (0.2, 0.7, 1.0, None),
+        (0.7, 0.2, 0.29, 28),
+        (0.7, 0.2, 0.295, 29),
+        (0.7, 0.2, 0.0, 0),
+        (0.7, 0.2, 0.004, 0),
+    ],
+)
+def test_a_pair_is_reversed_at_the_next_position(
+    above: float, below: float, weight: float, position: float | None
+) -> None:
+    """Rounding errors do not move it to the position where both scores are equal, and a weight of 0 is position 0."""
+    reversal = Reversal(criterion_name="year", weight=weight, weight_before=0.5, change=weight - 0.5)
+    difference = CriterionDifference(
+        criterion_name="year", weight=0.5, above=above, below=below, points=0.1, reversing_weight=weight
+    )
+    assert reversing_position(reversal, difference) == position
 
 
 def weight_list(weights: dict[str, float]) -> list[dict[str, Any]]:
