@@ -133,11 +133,24 @@ def test_removing_a_filter_leaves_the_others() -> None:
         ({"a": 0.35, "b": 0.65}, {"a": 35, "b": 65}),
         ({"a": 40, "b": 0}, {"a": 40}),
         ({"a": 500, "b": 250}, {"a": 100, "b": 50}),
+        ({"a": 1000, "b": 0.0004}, {"a": 100, "b": 0.00004}),
+        ({"a": 1e-7}, {"a": 100}),
+        ({"a": 5e-324, "b": 0}, {"a": 100}),
+        ({"a": 50, "b": 1e-7}, {"a": 100, "b": 2e-7}),
+        ({"a": 1, "b": 0.000123456}, {"a": 100, "b": 0.0123456}),
+        ({"a": 1e300, "b": 1e-300}, {"a": 100, "b": 1e-300}),
     ],
 )
 def test_stored_weights_of_any_size_fit_the_sliders(weights: dict[str, float], expected: dict[str, float]) -> None:
     """Weights keep their proportions on sliders that end at 100."""
     assert slider_positions(weights) == expected
+
+
+def test_an_address_keeps_the_proportions_of_extreme_weights() -> None:
+    """No weight of a project disappears from the ranking to which its page leads."""
+    weights = [Weight(criterion_name="year", weight=1000), Weight(criterion_name="ethical_score", weight=0.0004)]
+    state = RankState.of_project(project(weights=weights), WEIGHT_PROFILES)
+    assert read(state.query()).weight_body() == {"ethical_score": 0.0000004, "year": 1.0}
 
 
 def project(**fields: Any) -> Project:
