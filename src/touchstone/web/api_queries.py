@@ -46,8 +46,23 @@ async def read_rank_state(ctx: PageContext) -> RankState:
 
     The ids of the previous ranking are left out, because only the ranking compares itself with it.
     """
-    state = RankState.from_pairs(ctx.query_pairs, await ctx.weight_profiles())
+    state = await read_rank_page_state(ctx)
     return state.change(previous_ids=())
+
+
+async def read_rank_page_state(ctx: PageContext) -> RankState:
+    """Return the state of the ranking in the address, with the ids of the previous ranking.
+
+    A list of words may be one text with commas, as in the API. Whether a comma belongs to a value instead, only the
+    catalog can tell.
+    """
+    state = RankState.from_pairs(ctx.query_pairs, await ctx.weight_profiles())
+    if not state.joined_lists:
+        return state
+
+    facets = await ctx.api.get_facets(assurance=Assurance.DECLARED)
+    known_values = {name: [entry["value"] for entry in entries] for name, entries in facets["values"].items()}
+    return state.with_separate_words(known_values)
 
 
 async def load_reader(ctx: PageContext, evidence: Evidence) -> Reader:

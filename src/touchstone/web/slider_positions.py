@@ -83,6 +83,14 @@ def weight_of(position: float) -> float:
     return float(Decimal(repr(position)) / SLIDER_MAX)
 
 
+def is_position(text: str) -> bool:
+    """Return whether a text is a slider position, a number in 0-100."""
+    try:
+        return 0 <= float(text) <= SLIDER_MAX
+    except ValueError:
+        return False
+
+
 def read_position(text: str) -> float:
     """Return a slider position, moved into 0-100; 0 for a text that is not a number."""
     try:
