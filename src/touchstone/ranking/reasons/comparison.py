@@ -25,7 +25,9 @@ from touchstone.ranking.reasons.points import points_by_criterion
 from touchstone.ranking.weighted_mean import power_of_two_scale, score_matrix
 
 _SMALLEST_DIFFERENCE: Final = 1e-12
-"""The threshold below which a difference of criterion values is only a rounding error."""
+"""Values of a criterion that differ by less are equal but for rounding; those of different facts differ by more."""
+_SMALLEST_SHARE: Final = 1e-12
+"""A reversing weight below this share of the present weight is zero but for rounding."""
 
 
 class CriterionDifference(NamedTuple):
@@ -189,8 +191,12 @@ def _find_reversing_weights(
         if upper_is_better and not _is_reversed_without_criterion(name, above, below, weights):
             continue
 
-        scaled_weight = scaled_weights.get(name, 0.0) - weighted_lead / difference
-        reversing_weight = max(0.0, scaled_weight) * scale  # a weight of zero may become negative by rounding
+        # Rounding may put a weight of zero slightly above or below it.
+        present_weight = scaled_weights.get(name, 0.0)
+        scaled_weight = present_weight - weighted_lead / difference
+        if upper_is_better and scaled_weight < _SMALLEST_SHARE * present_weight:
+            scaled_weight = 0.0
+        reversing_weight = max(0.0, scaled_weight) * scale
         if math.isfinite(reversing_weight):
             reversing_weights[name] = reversing_weight
     return reversing_weights

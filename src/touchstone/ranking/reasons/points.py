@@ -74,10 +74,22 @@ def points_by_criterion(criterion_scores: Floats, weights: Mapping[str, float]) 
 
 
 def add_rounding_error(points: Sequence[float], score: float) -> list[float]:
-    """Return points that add up exactly to a score, by adding the rounding error to the largest of them."""
+    """Return points whose sum, as `math.fsum` rounds it, is a score.
+
+    The difference, which is a rounding error, is added to the largest points. If no value of them gives the score,
+    because the sum would be halfway between two floats, one of the smaller points moves by its last digit.
+    """
     exact_points = list(points)
-    largest = exact_points.index(max(exact_points))
-    exact_points[largest] += score - math.fsum(exact_points)
+    largest_first = sorted(range(len(points)), key=points.__getitem__, reverse=True)
+    exact_points[largest_first[0]] += math.fsum([score, *(-value for value in points)])
+
+    for index in largest_first[1:]:
+        excess = math.fsum(exact_points) - score
+        if excess == 0:
+            break
+        # A criterion that adds nothing has to keep its zero.
+        if exact_points[index] > 0:
+            exact_points[index] = math.nextafter(exact_points[index], -math.copysign(math.inf, excess))
     return exact_points
 
 

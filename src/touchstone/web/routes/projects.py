@@ -23,6 +23,7 @@ from touchstone.web.api_queries import (
     list_recent_jobs,
     load_background,
     load_change_describer,
+    read_rank_page_state,
 )
 from touchstone.web.flash_messages import FlashMessage
 from touchstone.web.forms import id_field, invalid_field, is_integer, text_field
@@ -77,7 +78,7 @@ async def new_project_page(ctx: PageContext) -> Response:
     project. If the address also names a dataset, it becomes the chosen dataset of that project, and the reader gives a
     reason.
     """
-    state = RankState.from_pairs(ctx.query_pairs, await ctx.weight_profiles())
+    state = await read_rank_page_state(ctx)
     dataset = await _dataset_to_choose(ctx)
     form = FormData()
     form_error: TouchstoneError | None = None
