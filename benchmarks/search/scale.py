@@ -106,7 +106,7 @@ class TouchstoneEngine:
 
     def _records_with(self, query_word: QueryWord) -> Words:
         """Return a bitmap of the records that contain a word of a query."""
-        return self._index.contain(query_word, self._word_count)
+        return self._index.records_with_word(query_word, self._word_count)
 
     def find_best(self, text: str) -> int:
         """Find the most relevant matches, and return their number."""

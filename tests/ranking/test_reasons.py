@@ -218,7 +218,7 @@ def test_a_rank_is_looked_up_for_any_score(seed: int) -> None:
     rows = [row(random, id_) for id_ in range(1, 81)]
     for view in views_of(rows):
         weights, query = random_weights(random), random_query(random)
-        lookup = RankLookup.of_query(view, query, weights)
+        lookup = RankLookup.for_query(view, query, weights)
         assert len(lookup) == len(by_hand.matching(rows, query))
         for record in random.sample(rows, 12):
             position = _position(view, record.id)

@@ -1,4 +1,4 @@
-"""The administrator account that is created for an installation without any users."""
+"""The administrator account for a new installation."""
 
 import secrets
 from dataclasses import dataclass
@@ -12,16 +12,17 @@ FIRST_ADMIN: Final = "admin@touchstone.localhost"
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """An e-mail address and the password of its account."""
+    """The e-mail address and the password of an account."""
 
     email: str
     password: str
 
 
 async def create_first_administrator(database: Database) -> Credentials | None:
-    """Create an administrator with a random password, so that somebody can sign in to a new installation.
+    """Create an administrator with a random password, if there are no users yet.
 
-    Returns the only copy of the password, or None, without creating anybody, if there are users already.
+    Returns:
+        The credentials, with the only copy of the password, or None if there are users already.
     """
     if await has_users(database):
         return None

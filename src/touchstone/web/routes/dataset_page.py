@@ -16,6 +16,7 @@ from touchstone.web.api_queries import (
     fetch_lifts,
     fetch_ranked_dataset,
     fetch_score,
+    list_all_projects,
     load_reader,
     read_rank_state,
 )
@@ -98,14 +99,14 @@ async def dataset_page(ctx: PageContext) -> Response:
         cells=criterion_cells(score, used_criteria, ctx.localizer) if score else (),
         lowered=await _lowered_score(ctx, state, dataset, evidence, score),
         # The data file.
-        measured_attributes=dataset_view.measured_attributes(dataset),
+        measured_attributes=dataset_view.measured_attributes(dataset, evidence),
         columns=dataset_view.column_summaries(dataset),
         measured=dataset_view.measurement(dataset),
         unmeasured=dataset_view.measurement_failure(dataset),
         trainable=dataset_view.is_trainable(dataset),
         export_formats=tuple(FORMATS),
         search_engine_description=await fetch_search_engine_description(ctx, dataset),
-        projects=await ctx.api.list_projects(),
+        projects=await list_all_projects(ctx),
     )
 
 

@@ -11,6 +11,7 @@ from msgspec import UNSET, UnsetType
 
 from touchstone.core.evidence import Assurance
 from touchstone.database.engine import Reader, Row, Writer
+from touchstone.database.octet_length import OctetLength
 from touchstone.database.tables import projects
 from touchstone.services.selection.weights import CriterionWeight
 
@@ -85,7 +86,7 @@ async def insert_project(
     insert = sa.insert(projects).values(
         **msgspec.structs.asdict(draft), id=project_id, user_id=owner, created_at=now, updated_at=now, version=1
     )
-    row = await transaction.returning(insert.returning(*projects.c))
+    row = await transaction.fetch_returned_row(insert.returning(*projects.c))
     assert row is not None
 
     return _to_record(row)
@@ -123,8 +124,8 @@ async def total_project_bytes(connection: Reader, owner: UUID) -> int:
     """Return roughly how many bytes the owner's projects take: their texts, and a kilobyte for each project."""
     project_bytes: sa.ColumnElement[int] = sa.literal(_OVERHEAD_BYTES)
     for column in _TEXT_COLUMNS:
-        text_length = sa.func.length(sa.cast(column, sa.Text))
-        project_bytes += sa.func.coalesce(text_length, 0)
+        text_bytes = OctetLength(sa.cast(column, sa.Text))
+        project_bytes += sa.func.coalesce(text_bytes, 0)
 
     total = await connection.scalar(sa.select(sa.func.sum(project_bytes)).where(projects.c.user_id == owner))
     return int(total or 0)  # the sum over no rows is NULL
@@ -149,7 +150,7 @@ async def update_project(
         .values(**update.new_values(), updated_at=now, version=projects.c.version + 1)
         .returning(*projects.c)
     )
-    row = await transaction.returning(statement)
+    row = await transaction.fetch_returned_row(statement)
     return None if row is None else _to_record(row)
 
 
@@ -160,7 +161,7 @@ async def delete_project(transaction: Writer, project: ProjectRecord, *, version
         .where(_is_project_of(project.id, project.user_id), _is_at_version(versions))
         .returning(projects.c.id)
     )
-    row = await transaction.returning(statement)
+    row = await transaction.fetch_returned_row(statement)
     return row is not None
 
 
