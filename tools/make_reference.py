@@ -72,7 +72,8 @@ def settings_page() -> str:
     return (
         "# Settings\n\n"
         "A service reads its settings from environment variables when it starts. "
-        "If a name is unknown or a value is invalid, it prints a line that says so, and does not start.\n\n"
+        "If a name is unknown or a value is invalid, it prints a line that says so, and does not start. "
+        "An empty value is invalid, except for a list.\n\n"
         + format_table(("Variable", "Default", "Meaning"), settings)
         + "\n## Variables of the command line\n\n"
         "Commands that connect to a server read these variables. Servers ignore them.\n\n"

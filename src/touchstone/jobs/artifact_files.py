@@ -22,6 +22,7 @@ from touchstone.jobs.job_records import ArtifactRecord, AttemptId
 ARTIFACT_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 MAX_QUOTED_CHARACTERS: Final = 100
 _SCRATCH_PARENT: Final = ".scratch"
+_SCRATCH_NAME: Final = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-([0-9]+)")
 
 
 class BrokenArtifact(Exception):
@@ -69,7 +70,9 @@ class ArtifactStore:
     async def list_attempts_with_scratch(self) -> list[AttemptId]:
         """Return the attempts that have a scratch folder, whether they are running or not."""
         scratch_folders = await asyncio.to_thread(self._list_scratch_folders, "*")
-        return [_parse_scratch_folder(folder) for folder in scratch_folders]
+        name_matches = [_SCRATCH_NAME.fullmatch(folder.name) for folder in scratch_folders]
+        # Other programs may leave entries of their own, such as `.nfs…` or `.DS_Store`, among the folders.
+        return [AttemptId(UUID(match[1]), int(match[2])) for match in name_matches if match]
 
     def open(self, path: str) -> BinaryIO:
         """Open the artifact at the path from its record for reading.
@@ -121,12 +124,6 @@ class ArtifactStore:
         scratch_folder.rename(final_folder)
         _sync_folder(final_folder.parent)
         return artifacts
-
-
-def _parse_scratch_folder(scratch_folder: Path) -> AttemptId:
-    """Parse the name of a scratch folder."""
-    job_id, _, attempt = scratch_folder.name.rpartition("-")
-    return AttemptId(UUID(job_id), int(attempt))
 
 
 def _sync_output_file(scratch_folder: Path, output_file: OutputFile, recorded_folder: Path) -> ArtifactRecord:

@@ -174,6 +174,9 @@ async def change_user(
         LastAdministrator: no active administrator would be left, so nothing is changed.
     """
     async with database.writing(even_if_disk_full=True) as transaction:
+        if is_active is False:
+            # Otherwise two administrators could deactivate each other at the same moment.
+            await user_store.lock_administrators(transaction)
         if await user_store.lock_user(transaction, user_id) is None:
             raise UserNotFound
 

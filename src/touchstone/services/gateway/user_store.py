@@ -115,6 +115,13 @@ async def lock_user(transaction: Writer, user_id: UUID) -> UserRecord | None:
     return await transaction.first_as(UserRecord, query)
 
 
+async def lock_administrators(transaction: Writer) -> None:
+    """Keep other transactions from changing any administrator until this one ends."""
+    # All transactions lock the rows in the same order, so that they cannot wait for each other.
+    query = sa.select(users.c.id).where(users.c.is_superuser).order_by(users.c.id).with_for_update()
+    await transaction.all(query)
+
+
 async def update_user(transaction: Writer, user_id: UUID, **changes: Any) -> None:
     """Set columns of the user's row to new values. Nothing happens if there is no such user."""
     await transaction.execute(sa.update(users).where(users.c.id == user_id).values(changes))
