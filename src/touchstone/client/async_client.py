@@ -7,6 +7,7 @@ import itertools
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import aclosing
 from typing import Any, BinaryIO, Concatenate, ParamSpec, Self, TypeAlias, TypeVar, Unpack
+from uuid import UUID
 
 import httpx2
 import msgspec
@@ -25,8 +26,9 @@ from touchstone.client import (
 )
 from touchstone.client.bulk_calls import LINES_PER_REQUEST, BulkSource, bulk_import_calls
 from touchstone.client.bulk_models import BulkBatch
-from touchstone.client.call import Call
+from touchstone.client.call import Call, refuse_web_page
 from touchstone.client.catalog_calls import Order
+from touchstone.client.choice_models import Choice, SnapshotSummary
 from touchstone.client.comparison_models import TrainingComparison
 from touchstone.client.errors import TouchstoneError, connection_error
 from touchstone.client.event_stream import EventStream, OpenStream
@@ -36,7 +38,7 @@ from touchstone.client.fields import Filters
 from touchstone.client.http_requests import build_request, http_client_options
 from touchstone.client.identity import Identity
 from touchstone.client.job_polling import wait_for_comparison, wait_for_job
-from touchstone.client.models import Dataset, Job, JobEvent, Kind, Tokens
+from touchstone.client.models import Dataset, Job, JobEvent, Kind, Project, Tokens
 from touchstone.client.retries_and_renewals import (
     Pause,
     RenewTokens,
@@ -46,6 +48,7 @@ from touchstone.client.retries_and_renewals import (
     Steps,
     send_with_retries,
 )
+from touchstone.client.whole_lists import read_whole_list
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -123,17 +126,14 @@ class AsyncTouchstone:
     withdraw_claim = async_method(evidence_calls.withdraw_claim)
     page_proposals = async_method(evidence_calls.page_proposals)
 
-    list_projects = async_method(catalog_calls.list_projects)
     page_projects = async_method(catalog_calls.page_projects)
     get_project = async_method(catalog_calls.get_project)
     create_project = async_method(catalog_calls.create_project)
     update_project = async_method(catalog_calls.update_project)
     delete_project = async_method(catalog_calls.delete_project)
     get_recommendations = async_method(catalog_calls.get_recommendations)
-    list_choices = async_method(choice_calls.list_choices)
     page_choices = async_method(choice_calls.page_choices)
     create_snapshot = async_method(choice_calls.create_snapshot)
-    list_snapshots = async_method(choice_calls.list_snapshots)
     page_snapshots = async_method(choice_calls.page_snapshots)
     get_snapshot = async_method(choice_calls.get_snapshot)
     delete_snapshot = async_method(choice_calls.delete_snapshot)
@@ -233,6 +233,7 @@ class AsyncTouchstone:
 
         records = ExportedRecords()
         async with aclosing(response):
+            refuse_web_page(response)
             try:
                 async for chunk in response.aiter_bytes():
                     for record in records.read_chunk(chunk):
@@ -249,15 +250,8 @@ class AsyncTouchstone:
         Raises:
             TouchstoneError: The service refused the call, or the connection broke before the end of the file.
         """
-        byte_count = 0
         response = await self.run(export_calls.stream_export(export_format, **filters))
-        async with aclosing(response):
-            try:
-                async for chunk in response.aiter_bytes():
-                    byte_count += file.write(chunk)
-            except httpx2.RequestError as error:
-                raise connection_error(error) from error
-        return byte_count
+        return await self._write_body(response, file)
 
     async def import_bulk(
         self, source: BulkSource, *, lines_per_request: int = LINES_PER_REQUEST
@@ -281,6 +275,22 @@ class AsyncTouchstone:
                 yield batch
             if result.error is not None:
                 raise result.error
+
+    async def list_projects(self) -> list[Project]:
+        """List all projects of the caller, most recently changed first."""
+        return await self._perform(read_whole_list(catalog_calls.list_projects, self.identity))
+
+    async def list_choices(self, project_id: str | UUID, *, skip: int = 0, limit: int | None = None) -> list[Choice]:
+        """List the choices that were made in a project, newest first; all of them unless `limit` is given."""
+        list_part = functools.partial(choice_calls.list_choices, project_id)
+        return await self._perform(read_whole_list(list_part, self.identity, skip=skip, limit=limit))
+
+    async def list_snapshots(
+        self, project_id: str | UUID, *, skip: int = 0, limit: int | None = None
+    ) -> list[SnapshotSummary]:
+        """List the snapshots of a project, newest first, without their contents; all unless `limit` is given."""
+        list_part = functools.partial(choice_calls.list_snapshots, project_id)
+        return await self._perform(read_whole_list(list_part, self.identity, skip=skip, limit=limit))
 
     async def iterate_jobs(self, kind: Kind, *, project_id: str | None = None) -> AsyncIterator[Job]:
         """Iterate over the trainings or explanations of the caller, newest first, fetching one page at a time."""
@@ -333,6 +343,8 @@ class AsyncTouchstone:
             try:
                 response = await self.run(open_stream(after=stream.last_event_id))
                 async with aclosing(response):
+                    if not stream.has_events(response):
+                        break
                     async for message in httpx2.EventSource(response):
                         event = stream.read_message(message)
                         if event is not None:
@@ -345,12 +357,28 @@ class AsyncTouchstone:
         stream.check_completeness()
 
     async def download(self, job: Job, name: str, into: BinaryIO) -> int:
-        """Write an artifact of a job to an open file in chunks; return the number of bytes."""
-        byte_count = 0
+        """Write an artifact of a job to an open file in chunks, and return the number of bytes.
+
+        Raises:
+            TouchstoneError: The service refused the call, or the connection broke before the end of the file.
+        """
         response = await self.run(job_calls.stream_artifact(job.kind, job.id, name))
+        return await self._write_body(response, into, file_name=name)
+
+    async def _write_body(self, response: httpx2.Response, file: BinaryIO, *, file_name: str = "") -> int:
+        """Write the body of a streamed response to an open file, and return the number of bytes.
+
+        Raises:
+            TouchstoneError: The response is a web page, but the file is not, or the connection broke before its end.
+        """
+        byte_count = 0
         async with aclosing(response):
-            async for chunk in response.aiter_bytes():
-                byte_count += into.write(chunk)
+            refuse_web_page(response, file_name=file_name)
+            try:
+                async for chunk in response.aiter_bytes():
+                    byte_count += file.write(chunk)
+            except httpx2.RequestError as error:
+                raise connection_error(error) from error
         return byte_count
 
     def with_identity(self, identity: Identity) -> Self:
@@ -405,7 +433,7 @@ class AsyncTouchstone:
         try:
             request = build_request(self._http_client, call, self.identity)
             response = await self._http_client.send(request, stream=call.streamed)
-            if call.streamed and response.is_error:
+            if call.streamed and not response.is_success:
                 # The caller gets an exception instead of the stream, so the error is read here.
                 await response.aread()
         except httpx2.RequestError as error:

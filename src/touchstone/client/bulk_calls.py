@@ -21,7 +21,7 @@ from touchstone.client.models import Dataset
 from touchstone.client.record_files import record_of
 
 # A record as a mapping, as a line of JSON, or as it was exported from a catalog.
-BulkRecord: TypeAlias = Mapping[str, Any] | bytes | Dataset
+BulkRecord: TypeAlias = Mapping[str, Any] | bytes | str | Dataset
 # A JSON Lines file, which may be compressed with gzip, or an iterable of records.
 BulkSource: TypeAlias = Path | Iterable[BulkRecord]
 
@@ -100,7 +100,14 @@ def _split_into_requests(lines: Iterable[bytes], lines_per_request: int) -> Iter
 
 
 def _lines_of(source: BulkSource) -> Iterator[bytes]:
-    """Yield the records of a source as lines of JSON, each with a line feed at its end."""
+    """Yield the records of a source as lines of JSON, each with a line feed at its end.
+
+    Raises:
+        TypeError: The source is a single record or a path as a string, which would be taken apart when iterated over.
+    """
+    if isinstance(source, str | bytes | Mapping | Dataset):
+        raise TypeError(f"a bulk import reads a Path or an iterable of records, not {type(source).__name__}")
+
     records = _read_lines(source) if isinstance(source, Path) else source
     for record in records:
         yield _encode_record(record).rstrip(b"\r\n") + b"\n"
@@ -122,6 +129,8 @@ def _encode_record(record: BulkRecord) -> bytes:
     """Return a record as a line of JSON; an exported one without the fields that only the service sets."""
     if isinstance(record, bytes):
         return record
+    if isinstance(record, str):
+        return record.encode()
     if isinstance(record, Dataset):
         return msgspec.json.encode(record_of(record))
     return msgspec.json.encode(record)

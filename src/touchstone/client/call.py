@@ -8,11 +8,15 @@ from urllib.parse import quote
 import httpx2
 import msgspec
 
-from touchstone.client.errors import unreadable_response
+from touchstone.client.errors import impossible_id, unreadable_response
 
 T = TypeVar("T")
 FormFile: TypeAlias = tuple[str, BinaryIO | bytes, str]  # name, content and media type
 API_PREFIX: Final = "/api/v1"
+AMBIGUOUS_SEGMENTS: Final = frozenset({"", ".", ".."})
+HTML_MEDIA_TYPE: Final = "text/html"
+HTML_SUFFIXES: Final = (".html", ".htm")
+JSON_MEDIA_TYPE: Final = "application/json"
 SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 
 
@@ -85,12 +89,43 @@ def read_json_with_etag(result_type: type[T]) -> Callable[[httpx2.Response], T]:
 
 
 def read_nothing(response: httpx2.Response) -> None:
-    """Ignore the response, which has no body."""
+    """Check that a response has no body, or a JSON body, whose content is ignored.
+
+    Raises:
+        TouchstoneError: The body has another form, because a proxy or another service has responded.
+    """
+    if response.content and media_type_of(response) != JSON_MEDIA_TYPE:
+        raise unreadable_response(response.status_code, "a body was not expected")
 
 
 def read_bytes(response: httpx2.Response) -> bytes:
-    """Return the body of a response unchanged."""
+    """Return the body of a response that is a file, but not a web page, unchanged.
+
+    Raises:
+        TouchstoneError: The response is a web page, because a proxy or another service has responded.
+    """
+    refuse_web_page(response)
     return response.content
+
+
+def refuse_web_page(response: httpx2.Response, *, file_name: str = "") -> None:
+    """Raise TouchstoneError if a response is a web page, although a file of another kind was requested.
+
+    Proxies and sign-in pages of networks respond with the status 200, too, and their pages must not be stored as data.
+
+    Args:
+        response: the response; its body may not have been read yet.
+        file_name: the name of the requested file, whose suffix says whether it is a web page itself.
+    """
+    is_html_requested = file_name.lower().endswith(HTML_SUFFIXES)
+    if media_type_of(response) == HTML_MEDIA_TYPE and not is_html_requested:
+        raise unreadable_response(response.status_code, "it is a web page instead of the requested file")
+
+
+def media_type_of(response: httpx2.Response) -> str:
+    """Return the media type of a response in lower case and without parameters; empty if it has none."""
+    content_type: str = response.headers.get("content-type", "")
+    return content_type.partition(";")[0].strip().lower()
 
 
 def keep_open(response: httpx2.Response) -> httpx2.Response:
@@ -99,8 +134,16 @@ def keep_open(response: httpx2.Response) -> httpx2.Response:
 
 
 def build_path(*segments: object) -> str:
-    """Return the path below the API prefix that consists of these segments, each of them percent-encoded."""
-    encoded_segments = [quote(str(segment), safe="") for segment in segments]
+    """Return the path below the API prefix that consists of these segments, each of them percent-encoded.
+
+    Raises:
+        TouchstoneError: A segment is empty, `.` or `..`, which would make it the path of another resource.
+    """
+    encoded_segments = []
+    for segment in segments:
+        if str(segment) in AMBIGUOUS_SEGMENTS:
+            raise impossible_id(segment)
+        encoded_segments.append(quote(str(segment), safe=""))
     return "/".join([API_PREFIX, *encoded_segments])
 
 

@@ -43,6 +43,7 @@ from touchstone.client.models import (
 
 Weights = Mapping[str, float] | str | None  # by criterion, or the name of a weight profile
 Order = Literal["asc", "desc"]
+DATASETS_PATH: Final = build_path("datasets") + "/"
 BINARY_MEDIA_TYPE: Final = "application/octet-stream"
 
 
@@ -61,7 +62,7 @@ def list_datasets(
     """
     order = {"sort_by": sort_by, "sort_order": sort_order}
     query = {"skip": skip, "limit": limit, **order, "assurance": assurance, **filters}
-    return Call("GET", build_path("datasets", ""), read_json(list[Dataset]), query=query)
+    return Call("GET", DATASETS_PATH, read_json(list[Dataset]), query=query)
 
 
 class DatasetPart(msgspec.Struct, frozen=True):
@@ -79,7 +80,7 @@ def list_part(query: Mapping[str, Any]) -> Call[DatasetPart]:
         datasets = read_datasets(response)
         return DatasetPart(datasets, _next_query(response, query, len(datasets)))
 
-    return Call("GET", build_path("datasets", ""), read, query=query)
+    return Call("GET", DATASETS_PATH, read, query=query)
 
 
 def _next_query(response: httpx2.Response, query: Mapping[str, Any], record_count: int) -> Mapping[str, Any] | None:
@@ -111,7 +112,7 @@ def page_datasets(
     """Return one page of the records that match the filters, with their total number."""
     order = {"sort_by": sort_by, "sort_order": sort_order}
     query = {"page": page, "page_size": page_size, **order, "assurance": assurance, **filters}
-    return Call("GET", build_path("datasets", ""), read_json(DatasetPage), query=query)
+    return Call("GET", DATASETS_PATH, read_json(DatasetPage), query=query)
 
 
 def get_dataset(dataset_id: int | str | UUID) -> Call[Dataset]:
@@ -129,7 +130,7 @@ def create_dataset(
 ) -> Call[Dataset]:
     """Create a record; the service measures its data file if it can be read."""
     body = {"name": name, "description": description, "file_path": file_path, "file_type": file_type, **attributes}
-    return Call("POST", build_path("datasets", ""), read_json(Dataset), json=body)
+    return Call("POST", DATASETS_PATH, read_json_with_etag(Dataset), json=body)
 
 
 def update_dataset(
@@ -237,9 +238,9 @@ def delete_file(file_id: str | UUID) -> Call[None]:
     return Call("DELETE", build_path("files", file_id), read_nothing)
 
 
-def list_projects() -> Call[list[Project]]:
-    """List all projects of the caller, most recently changed first."""
-    return Call("GET", build_path("projects"), read_json(list[Project]))
+def list_projects(*, skip: int = 0, limit: int = 100) -> Call[list[Project]]:
+    """List up to 1000 projects of the caller, most recently changed first."""
+    return Call("GET", build_path("projects"), read_json(list[Project]), query={"skip": skip, "limit": limit})
 
 
 def page_projects(*, page: int = 1, page_size: int = 12) -> Call[ProjectPage]:

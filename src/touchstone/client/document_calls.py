@@ -7,7 +7,7 @@ from uuid import UUID
 
 import httpx2
 
-from touchstone.client.call import Call, build_path
+from touchstone.client.call import Call, build_path, media_type_of, refuse_web_page
 from touchstone.client.models import ExportedFile
 
 ExportFormat = Literal["croissant", "dcat", "datapackage", "card", "jsonld"]
@@ -28,13 +28,14 @@ def export_dataset(dataset_id: int | str | UUID, export_format: ExportFormat = "
 def read_file(default_name: str) -> Callable[[httpx2.Response], ExportedFile]:
     """Return a function that reads a response as a file.
 
-    The file has the name that the service suggests in the header `Content-Disposition`, or else `default_name`.
+    The file has the name that the service suggests in the header `Content-Disposition`, or else `default_name`. The
+    function raises `TouchstoneError` if the response is a web page, but the file is not.
     """
 
     def read(response: httpx2.Response) -> ExportedFile:
         match = _FILE_NAME.search(response.headers.get("content-disposition", ""))
-        media_type = response.headers.get("content-type", "").partition(";")[0]
         name = match.group(1) if match else default_name
-        return ExportedFile(content=response.content, media_type=media_type, name=name)
+        refuse_web_page(response, file_name=name)
+        return ExportedFile(content=response.content, media_type=media_type_of(response), name=name)
 
     return read

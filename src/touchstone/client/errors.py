@@ -59,25 +59,40 @@ class _ErrorBody(msgspec.Struct):
 
 
 def error_from_response(response: httpx2.Response) -> TouchstoneError:
-    """Return the exception for a response with a status of 400 or above.
+    """Return the exception for a response whose status is not 2xx.
 
-    The body says what is wrong. If it has another form, for example because it is the page of a proxy, the exception
-    has the code `unreadable` and only names the status.
+    The body of an error response says what is wrong. If it has another form, for example because it is the page of a
+    proxy, the exception has the code `unreadable` and only names the status. The service never redirects the client, so
+    a redirect comes from a proxy or another service, and the exception names its target.
     """
     retry_after = retry_after_seconds(response)
+    if not response.is_error:
+        target = response.headers.get("location", "an unknown address")
+        detail = f"The server answered {_status_line(response)}, which points to {target}."
+        return TouchstoneError(response.status_code, "unreadable", detail, retry_after=retry_after)
+
     try:
         body = msgspec.json.decode(response.content, type=_ErrorBody)
     except (msgspec.DecodeError, httpx2.ResponseNotRead):
-        status_and_reason = f"{response.status_code} {response.reason_phrase}".rstrip()
-        detail = f"The server answered {status_and_reason}."
+        detail = f"The server answered {_status_line(response)}."
         return TouchstoneError(response.status_code, "unreadable", detail, retry_after=retry_after)
 
     return TouchstoneError(response.status_code, body.code, body.detail, body.errors, retry_after=retry_after)
 
 
+def _status_line(response: httpx2.Response) -> str:
+    """Return the status of a response with its reason phrase, such as `502 Bad Gateway`."""
+    return f"{response.status_code} {response.reason_phrase}".rstrip()
+
+
 def unreadable_response(status: int, reason: object) -> TouchstoneError:
     """Return the exception for a response that does not have the expected form, with the reason for people."""
     return TouchstoneError(status, "unreadable", f"The response of the server cannot be read: {reason}")
+
+
+def impossible_id(segment: object) -> TouchstoneError:
+    """Return the exception for an id or a name that nothing can have, and with which no request is sent."""
+    return TouchstoneError(httpx2.codes.NOT_FOUND, "not_found", f"{str(segment)!r} is not an id or a name.")
 
 
 def connection_error(error: httpx2.RequestError) -> TouchstoneError:

@@ -5,10 +5,11 @@ from typing import Any, Final, Protocol
 import httpx2
 import msgspec
 
-from touchstone.client.call import Call
+from touchstone.client.call import Call, media_type_of
 from touchstone.client.errors import connection_error, unreadable_response
 from touchstone.client.models import JobEvent
 
+EVENT_STREAM: Final = "text/event-stream"
 FINAL_STATES: Final = frozenset({"succeeded", "failed", "cancelled"})
 MAX_SILENT_CONNECTIONS: Final = 4  # connections in a row without an event, after which the stream is given up
 DEFAULT_RECONNECT_DELAY_SECONDS: Final = 0.5
@@ -48,6 +49,20 @@ class EventStream:
     def begin_connection(self) -> None:
         """Count a new connection, which is silent until `read_message` returns an event from it."""
         self._silent_connections += 1
+
+    def has_events(self, response: httpx2.Response) -> bool:
+        """Return whether an open response contains events; if not, the job is done and all events were read before.
+
+        Raises:
+            TouchstoneError: The response is something else, because a proxy or another service has responded.
+        """
+        if response.status_code == httpx2.codes.NO_CONTENT:
+            self._job_is_done = True
+            return False
+
+        if media_type_of(response) != EVENT_STREAM:
+            raise unreadable_response(response.status_code, "it is not an event stream")
+        return True
 
     def connection_failed(self, error: httpx2.RequestError) -> None:
         """Remember why a connection ended, for the error message if the stream is given up."""

@@ -101,5 +101,13 @@ def job_path(kind: Kind, job_id: str | UUID, *segments: str) -> str:
 
 
 def idempotency_header(idempotency_key: str | None) -> dict[str, str]:
-    """Return the header that makes the service start at most one job for a key; none if the key is None."""
-    return {} if idempotency_key is None else {"Idempotency-Key": idempotency_key}
+    """Return the header that makes the service start at most one job for a key; none if the key is None.
+
+    Raises:
+        ValueError: The key contains characters that a header cannot carry.
+    """
+    if idempotency_key is None:
+        return {}
+    if not (idempotency_key.isascii() and idempotency_key.isprintable()):
+        raise ValueError("an idempotency key consists of printable ASCII characters")
+    return {"Idempotency-Key": idempotency_key}

@@ -93,7 +93,7 @@ def read_result(result: StepResult, call: Call[T]) -> T:
         raise connection_error(result) from result
 
     assert isinstance(result, httpx2.Response), "a call that was sent has a response or an error"
-    if result.is_error:
+    if not result.is_success:
         raise error_from_response(result)
     return call.read(result)
 
