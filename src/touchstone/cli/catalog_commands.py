@@ -1,18 +1,21 @@
 """`touchstone catalog`, `touchstone rank` and `touchstone suggest`."""
 
 import gzip
+import io
 import sys
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Final, TextIO
+from typing import Annotated, Any, Final, TextIO, cast
 
 import typer
 from rich.table import Table
 
 from touchstone.cli.command_context import CommandContext, progress_bar
 from touchstone.cli.command_runner import ExitStatus, exit_with_error, server_command
+from touchstone.cli.file_output import STANDARD_STREAM, open_output
 from touchstone.cli.filter_options import (
     ASSURANCE,
     ASSURANCE_OPTION,
@@ -95,7 +98,6 @@ FormatName = Annotated[
     typer.Option("--format", help="csv, jsonl or, to export, parquet (default: by the ending of the file)."),
 ]
 
-STANDARD_STREAM: Final = Path("-")  # stands for the standard input or output in place of a file
 GZIP_SUFFIX: Final = ".gz"
 PARQUET: Final = "parquet"
 EXPORT_FORMATS: Final = (*WRITERS, PARQUET)
@@ -240,7 +242,7 @@ def _export_text(file: Path, file_format: str, context: CommandContext, filters:
     first_page = context.client.page_datasets(page_size=1, **filters)
     datasets = context.client.export_records(**filters)
 
-    with progress_bar("Exporting", first_page.total_count) as (progress, task_id), _open_for_writing(file) as output:
+    with progress_bar("Exporting", first_page.total_count) as (progress, task_id), _open_text_output(file) as output:
         tracked_datasets = progress.track(datasets, task_id=task_id, total=first_page.total_count)
         count = write_records(tracked_datasets, output)
 
@@ -251,16 +253,12 @@ def _export_text(file: Path, file_format: str, context: CommandContext, filters:
 
 def _export_parquet(file: Path, context: CommandContext, filters: Filters) -> None:
     """Write the datasets that match to a Parquet file, which the service creates."""
-    if file == STANDARD_STREAM:
-        context.client.export_to_file(sys.stdout.buffer, PARQUET, **filters)
-        return
+    with open_output(file) as output:
+        byte_count = context.client.export_to_file(output, PARQUET, **filters)
 
-    try:
-        with file.open("wb") as output:
-            byte_count = context.client.export_to_file(output, PARQUET, **filters)
-    except OSError as error:
-        exit_with_error(f"{file}: {error.strerror}", ExitStatus.USAGE)
-    context.show({"bytes": byte_count, "file": str(file)}, f"{byte_count} bytes written to {file}")
+    # On the standard output, a report would be mixed with the records.
+    if file != STANDARD_STREAM:
+        context.show({"bytes": byte_count, "file": str(file)}, f"{byte_count} bytes written to {file}")
 
 
 @server_command(catalog, "import")
@@ -314,7 +312,7 @@ def _import_with_progress(records: list[Record], client: Touchstone) -> list[Imp
 
 
 def _read_records(file: Path, format_name: str | None) -> list[Record]:
-    """Return all records of a CSV or JSON Lines file, or of the standard input.
+    """Return all records of a CSV or JSON Lines file, which may be compressed with gzip, or of the standard input.
 
     If the file cannot be read, the command ends with an error message.
 
@@ -326,31 +324,46 @@ def _read_records(file: Path, format_name: str | None) -> list[Record]:
     try:
         if file == STANDARD_STREAM:
             return list(read_records(sys.stdin))
-        # Spreadsheet programs write a byte order mark, which "utf-8-sig" removes.
-        with file.open(encoding="utf-8-sig", newline="") as opened_file:
-            return list(read_records(opened_file))
+        with open_text_input(file) as text_file:
+            return list(read_records(text_file))
+    except (EOFError, zlib.error):
+        exit_with_error(f"{file}: not a complete gzip file", ExitStatus.USAGE)
     except OSError as error:
-        exit_with_error(f"{file}: {error.strerror}", ExitStatus.USAGE)
+        # A file that is not in the format gzip has a message, but no error number.
+        exit_with_error(f"{file}: {error.strerror or error}", ExitStatus.USAGE)
     except UnicodeDecodeError:
         exit_with_error(f"{file}: not UTF-8 text", ExitStatus.USAGE)
 
 
 @contextmanager
-def _open_for_writing(file: Path) -> Iterator[TextIO]:
-    """Open a text file, or the standard output; end the command with an error message if it cannot be written.
+def _open_text_output(file: Path) -> Iterator[TextIO]:
+    """Open a text file for writing, or the standard output; a file with the suffix .gz is compressed.
 
-    A file with the suffix .gz is compressed.
+    An existing file is replaced only if the block succeeds. If the file cannot be written, the command ends with an
+    error message.
     """
     if file == STANDARD_STREAM:
         yield sys.stdout
         return
 
+    with open_output(file) as binary_file, ExitStack() as open_files:
+        if file.suffix == GZIP_SUFFIX:
+            gzip_file = gzip.GzipFile(file.name, "wb", fileobj=binary_file)
+            text_file = io.TextIOWrapper(gzip_file, encoding="utf-8", newline="")
+        else:
+            text_file = io.TextIOWrapper(binary_file, encoding="utf-8", newline="")
+        yield open_files.enter_context(text_file)
+
+
+def open_text_input(file: Path) -> TextIO:
+    """Open a file of records as text; a file with the suffix .gz is decompressed.
+
+    Raises:
+        OSError: The file cannot be opened.
+    """
     open_file = gzip.open if file.suffix == GZIP_SUFFIX else open
-    try:
-        with open_file(file, "wt", encoding="utf-8", newline="") as opened_file:
-            yield opened_file
-    except OSError as error:
-        exit_with_error(f"{file}: {error.strerror}", ExitStatus.USAGE)
+    # Spreadsheet programs write a byte order mark, which "utf-8-sig" removes.
+    return cast(TextIO, open_file(file, "rt", encoding="utf-8-sig", newline=""))
 
 
 def _file_format(file: Path, format_name: str | None, formats: Sequence[str]) -> str:
@@ -359,7 +372,7 @@ def _file_format(file: Path, format_name: str | None, formats: Sequence[str]) ->
     A suffix .gz is ignored, so that `records.csv.gz` is a CSV file.
 
     Raises:
-        typer.BadParameter: The format is not in `formats`.
+        typer.BadParameter: The format is not in `formats`, or a Parquet file would have the suffix .gz.
     """
     uncompressed_file = file.with_suffix("") if file.suffix == GZIP_SUFFIX else file
     suffix = uncompressed_file.suffix.removeprefix(".").lower()
@@ -367,6 +380,8 @@ def _file_format(file: Path, format_name: str | None, formats: Sequence[str]) ->
     if file_format not in formats:
         known_formats = ", ".join(formats)
         raise typer.BadParameter(f"the format is one of {known_formats}: name the file so, or give --format")
+    if file_format == PARQUET and file.suffix == GZIP_SUFFIX:
+        raise typer.BadParameter(f"Parquet files are compressed already: leave out {GZIP_SUFFIX}")
     return file_format
 
 

@@ -5,6 +5,7 @@
 who were not involved, and `verify-report` checks the digest of such a file.
 """
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -13,8 +14,8 @@ import typer
 from rich.table import Table
 
 from touchstone.cli.command_context import CommandContext
-from touchstone.cli.command_runner import ExitStatus, server_command
-from touchstone.cli.file_output import OutputPath, write_file
+from touchstone.cli.command_runner import ExitStatus, exit_with_error, server_command
+from touchstone.cli.file_output import STANDARD_STREAM, OutputPath, write_file
 from touchstone.cli.local_command import local_command
 from touchstone.cli.ranking_tables import DASH, format_place, format_shared_place
 from touchstone.cli.tables import Column, build_facts_table, build_table, format_value
@@ -24,7 +25,6 @@ from touchstone.core.canonical_json import canonical_digest
 choice = typer.Typer()  # its commands are part of `touchstone project`
 
 DIGEST_CHARACTERS_SHOWN: Final = 12  # in a table; the JSON has the whole digest
-MAX_ITEMS_LISTED: Final = 1000
 
 
 def _author_name(choice: Choice) -> str:
@@ -106,7 +106,7 @@ SnapshotId = Annotated[str, typer.Argument(help="Id of the snapshot.")]
 @server_command(choice, "choices")
 def list_choices(project_id: ProjectId, *, context: CommandContext) -> None:
     """List every choice that was made in a project, newest first, with its reason."""
-    history = context.client.list_choices(project_id, limit=MAX_ITEMS_LISTED)
+    history = context.client.list_choices(project_id)
     context.show(history, build_table(CHOICE_COLUMNS, history))
 
 
@@ -138,7 +138,7 @@ def _snapshot_table(snapshot: Snapshot) -> Table:
 @server_command(choice, "snapshots")
 def list_snapshots(project_id: ProjectId, *, context: CommandContext) -> None:
     """List the snapshots of a project, newest first."""
-    summaries = context.client.list_snapshots(project_id, limit=MAX_ITEMS_LISTED)
+    summaries = context.client.list_snapshots(project_id)
     context.show(summaries, build_table(SNAPSHOT_COLUMNS, summaries))
 
 
@@ -189,7 +189,10 @@ class ReportFile(msgspec.Struct, frozen=True):
 
 @local_command(choice, "verify-report")
 def verify_report(
-    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="A report in the format JSON.")],
+    file: Annotated[
+        Path,
+        typer.Argument(allow_dash=True, help="A report in the format JSON, or - for the standard input."),
+    ],
 ) -> None:
     """Compute the digest of a report again, and compare it with the one in the file; needs no server.
 
@@ -197,8 +200,11 @@ def verify_report(
     file carries another one.
     """
     try:
-        report_file = msgspec.json.decode(file.read_bytes(), type=ReportFile)
+        content = sys.stdin.buffer.read() if file == STANDARD_STREAM else file.read_bytes()
+        report_file = msgspec.json.decode(content, type=ReportFile)
         digest = canonical_digest(report_file.report)
+    except OSError as error:
+        exit_with_error(f"{file}: {error.strerror}", ExitStatus.USAGE)
     except (msgspec.DecodeError, ValueError) as error:  # not JSON, or nothing that has a canonical form
         typer.echo(f"{file} is not a report in the format JSON.", err=True)
         raise typer.Exit(ExitStatus.USAGE) from error

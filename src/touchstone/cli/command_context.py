@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import urlsplit
 
+import httpx2
 import msgspec
 import typer
 from rich.console import Console
@@ -21,6 +21,8 @@ from touchstone.cli.saved_sign_ins import DEFAULT_URL, SavedSignIns, SignIn
 from touchstone.cli.tables import replace_control_characters
 from touchstone.client import Tokens, Touchstone
 from touchstone.core.environment_variable_names import URL_VARIABLE
+
+MAX_PORT: Final = 65_535
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +64,22 @@ class CommandContext:
         identity.refresh_token = sign_in.refresh_token
         identity.on_tokens = functools.partial(self.save_sign_in, sign_in.email)
 
-    def save_sign_in(self, email: str, tokens: Tokens) -> None:
-        """Save the tokens of a sign-in at this server, for later commands."""
+    def save_sign_in(self, email: str, tokens: Tokens, *, is_default_server: bool = False) -> None:
+        """Save the tokens of a sign-in at this server for later commands.
+
+        With `is_default_server`, commands without `--url` will use this server. If the tokens cannot be saved, the
+        command goes on after a warning.
+        """
         saved = SavedSignIns.load()
-        saved.url = self.url
+        if is_default_server:
+            saved.url = self.url
         saved.sign_ins[self.url] = SignIn(email, tokens.access_token, tokens.refresh_token)
-        saved.save()
+
+        try:
+            saved.save()
+        except OSError as error:
+            warning = f"touchstone: the session cannot be saved in {saved.path()}: {error.strerror}"
+            Console(stderr=True).print(warning, markup=False, highlight=False, soft_wrap=True)
 
     def forget_sign_in(self) -> None:
         """Delete the saved sign-in at this server, if there is one."""
@@ -114,11 +126,21 @@ def _requested_url(url_option: str | None) -> str | None:
     if not url:
         return None
 
-    parsed_url = urlsplit(url)
-    if parsed_url.scheme not in ("http", "https") or not parsed_url.hostname:
+    if not _is_server_address(url):
         source = "--url" if url_option else URL_VARIABLE
         raise typer.BadParameter(f"{source}: {url!r} is not an address such as {DEFAULT_URL}")
     return url
+
+
+def _is_server_address(url: str) -> bool:
+    """Return whether a URL is the address of a web server, with a valid port if it has one."""
+    try:
+        parsed_url = httpx2.URL(url)
+    except httpx2.InvalidURL:
+        return False
+
+    is_port_valid = parsed_url.port is None or 0 < parsed_url.port <= MAX_PORT
+    return parsed_url.scheme in ("http", "https") and bool(parsed_url.host) and is_port_valid
 
 
 CONNECTION_OPTIONS: Final = OptionGroup(

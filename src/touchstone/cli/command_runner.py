@@ -106,10 +106,10 @@ def exit_with_error(message: str, exit_status: ExitStatus) -> NoReturn:
     raise typer.Exit(exit_status)
 
 
-# What a user can do about an error, for each HTTP status with only one remedy.
-_HINTS: Final[Mapping[int, str]] = {
-    0: " Is it running? Try: touchstone serve",
-    401: " Sign in first: touchstone login",
+# What a user can do about an error, for each error code with only one remedy.
+_HINTS: Final[Mapping[str, str]] = {
+    "unreachable": " Is it running? Try: touchstone serve",
+    "unauthorized": " Sign in first: touchstone login",
 }
 
 
@@ -138,7 +138,7 @@ def error_message(error: TouchstoneError) -> str:
     if not message.endswith((".", "!", "?")):
         message += "."
 
-    hint = _HINTS.get(error.status, "")
+    hint = _HINTS.get(error.code, "")
     return message + hint
 
 

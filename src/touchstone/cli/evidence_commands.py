@@ -8,7 +8,7 @@ from rich.table import Table
 
 from touchstone.cli.command_context import CommandContext
 from touchstone.cli.command_runner import server_command
-from touchstone.cli.option_groups import PAGE, Option, OptionGroup
+from touchstone.cli.option_groups import PAGE, Option, OptionGroup, check_is_finite
 from touchstone.cli.tables import Column, build_facts_table, build_table, digits_of, format_value
 from touchstone.client import Claim, Evidence
 from touchstone.client.evidence_models import ClaimSource, Decision, Person, Review
@@ -168,6 +168,7 @@ def _parse_value(attribute: str, text: str) -> ClaimValue:
         number = float(text)
     except ValueError:
         raise typer.BadParameter(f"the value of {attribute} is a number or {NOT_APPLICABLE}") from None
+    check_is_finite(number)
     return int(number) if number.is_integer() else number
 
 

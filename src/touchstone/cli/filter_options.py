@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 import msgspec
 import typer
 
-from touchstone.cli.option_groups import Option, OptionGroup, parse_assignments
+from touchstone.cli.option_groups import Option, OptionGroup, check_is_finite, parse_assignments
 from touchstone.client.evidence_models import AssuranceName
 from touchstone.client.fields import Filters, Gates, RankingRequirements
 from touchstone.core.attributes import ATTRIBUTES, Attribute, Kind
@@ -110,7 +110,7 @@ def _parse_weights(given_options: dict[str, Any]) -> dict[str, float] | str | No
     Weights are returned as a mapping of criteria to numbers. Without `--weight` and `--profile`, the result is None.
 
     Raises:
-        typer.BadParameter: Both options were given, or a weight is not a number.
+        typer.BadParameter: Both options were given, or a weight is not a finite number.
     """
     profile: str | None = given_options.get("profile")
     assignments = given_options.get("weight", [])
@@ -121,9 +121,13 @@ def _parse_weights(given_options: dict[str, Any]) -> dict[str, float] | str | No
         raise typer.BadParameter("either --profile or --weight")
 
     try:
-        return {criterion: float(weight) for criterion, weight in weights_as_text.items()}
+        weights = {criterion: float(weight) for criterion, weight in weights_as_text.items()}
     except ValueError as error:
         raise typer.BadParameter(f"a weight is a number: {error}") from None
+
+    for weight in weights.values():
+        check_is_finite(weight)
+    return weights
 
 
 WEIGHTS: Final = OptionGroup(

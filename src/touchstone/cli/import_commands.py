@@ -1,5 +1,7 @@
 """`touchstone import`: metadata documents from files and folders."""
 
+import gzip
+import zlib
 from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -7,7 +9,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from touchstone.cli.bulk_import import import_in_bulk
-from touchstone.cli.catalog_commands import import_records
+from touchstone.cli.catalog_commands import GZIP_SUFFIX, import_records, open_text_input
 from touchstone.cli.command_context import CommandContext, progress_bar
 from touchstone.cli.command_runner import ExitStatus, exit_with_error, server_command
 from touchstone.cli.option_groups import Option, OptionGroup
@@ -92,14 +94,15 @@ def import_documents(
 
 
 def _contains_records(path: Path) -> bool:
-    """Return whether a JSON Lines file contains records of a catalog instead of documents."""
-    if path.suffix.lower() != JSON_LINES_SUFFIX or not path.is_file():
+    """Return whether a file, which may be compressed with gzip, is JSON Lines with records of a catalog."""
+    uncompressed_path = path.with_suffix("") if path.suffix == GZIP_SUFFIX else path
+    if uncompressed_path.suffix.lower() != JSON_LINES_SUFFIX or not path.is_file():
         return False
 
     try:
-        with path.open(encoding="utf-8-sig") as file:
+        with open_text_input(path) as file:
             next(READERS["jsonl"](file), None)
-    except (RecordError, UnicodeDecodeError):
+    except (RecordError, UnicodeDecodeError, gzip.BadGzipFile, EOFError, zlib.error):
         return False
     return True
 

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from touchstone.cli.command_context import CommandContext, progress_bar
 from touchstone.cli.command_runner import ExitStatus, exit_with_error, server_command
+from touchstone.cli.file_output import STANDARD_STREAM, open_output
 from touchstone.cli.job_options import EXPLAINING, TRAINING
 from touchstone.cli.option_groups import PAGE, Option, OptionGroup
 from touchstone.cli.tables import UNKNOWN, Column, build_facts_table, build_table, format_value
@@ -278,7 +279,10 @@ def download(
     kind: KindArgument,
     job_id: JobId,
     name: Annotated[str, typer.Argument(help="Name of the file, as `jobs show` lists it.")],
-    into: Annotated[Path | None, typer.Option("--to", help="Where to write it (default: its name, here).")] = None,
+    into: Annotated[
+        Path | None,
+        typer.Option("--to", help="Where to write it, or - for the standard output (default: its name, here)."),
+    ] = None,
     *,
     context: CommandContext,
 ) -> None:
@@ -287,12 +291,11 @@ def download(
     # Only the last part of the name is used, so that a name cannot lead out of the working directory.
     path = into or Path(Path(name).name)
 
-    try:
-        with path.open("wb") as file:
-            byte_count = context.client.download(job, name, file)
-    except OSError as error:
-        exit_with_error(f"{path}: {error.strerror}", ExitStatus.USAGE)
-    context.show({"file": str(path), "bytes": byte_count}, f"{byte_count} bytes written to {path}")
+    with open_output(path) as file:
+        byte_count = context.client.download(job, name, file)
+
+    if path != STANDARD_STREAM:
+        context.show({"file": str(path), "bytes": byte_count}, f"{byte_count} bytes written to {path}")
 
 
 def register(app: typer.Typer) -> None:

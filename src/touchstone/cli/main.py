@@ -1,12 +1,14 @@
 """The application of the command line, and the modules that its commands are in."""
 
 import atexit
+import errno
 import gc
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Final
+from typing import Final, NoReturn
 
 import typer
 
@@ -36,14 +38,51 @@ COMMAND_MODULES: Final[Mapping[str, str]] = {
     "bench": "server_commands",
 }
 
+# As in `command_runner.ExitStatus`, which is not imported before it is known which command runs.
+FAILURE_STATUS: Final = 1
+USAGE_STATUS: Final = 2
+OUTPUT_ERRORS: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EPIPE})
+
 
 def main() -> None:
     """Run the command that the arguments of this process name."""
     # Libraries report as leaks what is still exempt from garbage collection when the process ends.
     atexit.register(gc.unfreeze)
 
-    application = build_application(sys.argv[1:])
-    application(prog_name="touchstone")
+    arguments = sys.argv[1:]
+    for argument in arguments:
+        if not _is_utf8(argument):
+            _exit_with_message(f"{argument!r} is not UTF-8 text", USAGE_STATUS)
+
+    application = build_application(arguments)
+    try:
+        try:
+            application(prog_name="touchstone")
+        finally:
+            sys.stdout.flush()
+    except OSError as error:
+        if error.errno not in OUTPUT_ERRORS:
+            raise
+        # Python would try once more to write what is buffered when the process ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if error.errno == errno.EPIPE:  # The reader, such as `head`, has read enough.
+            sys.exit(FAILURE_STATUS)
+        _exit_with_message(f"the output cannot be written: {error.strerror}", FAILURE_STATUS)
+
+
+def _is_utf8(argument: str) -> bool:
+    """Return whether an argument was valid UTF-8; Python represents other bytes as lone surrogates."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _exit_with_message(message: str, status: int) -> NoReturn:
+    """Print a message on the error stream, and end the process with an exit status."""
+    sys.stderr.write(f"touchstone: {message}\n")
+    sys.exit(status)
 
 
 def build_application(arguments: Sequence[str] = ()) -> typer.Typer:

@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
@@ -80,13 +81,18 @@ class OptionGroup:
         return [option.to_parameter(self.help_panel) for option in self.options]
 
     def build_value(self, arguments: Mapping[str, Any]) -> Any:
-        """Return the value of the group for the arguments with which Typer has called a command.
+        """Return the value of the group for the arguments that Typer passes to a command.
 
         Typer passes None, or an empty list, for options that were not given; `build` does not receive these.
+
+        Raises:
+            typer.BadParameter: A number is not finite, or `build` refuses the options.
         """
         given_options = {}
         for option in self.options:
             value = arguments[option.name]
+            if isinstance(value, float):
+                check_is_finite(value)
             if value not in (None, []):
                 given_options[option.name] = value
         return self.build(given_options)
@@ -132,15 +138,24 @@ def parse_assignments(texts: list[str], name_placeholder: str) -> dict[str, str]
     `name_placeholder` is the word for a name in the error message, for example `criterion`.
 
     Raises:
-        typer.BadParameter: A text has no `=`, or no name before it.
+        typer.BadParameter: A text has no `=` or no name before it, or a name is given twice.
     """
     values: dict[str, str] = {}
     for text in texts:
         name, equals_sign, value = text.partition("=")
+        name = name.strip()
         if not equals_sign or not name:
             raise typer.BadParameter(f"{text!r} is not {name_placeholder}=value")
-        values[name.strip()] = value.strip()
+        if name in values:
+            raise typer.BadParameter(f"{name_placeholder} {name!r} is given twice")
+        values[name] = value.strip()
     return values
+
+
+def check_is_finite(number: float) -> None:
+    """Raise typer.BadParameter for an infinite number and for NaN, which JSON cannot represent."""
+    if not math.isfinite(number):
+        raise typer.BadParameter(f"{number} is not a finite number")
 
 
 def _page_query(given_options: dict[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ class SignIn(msgspec.Struct):
 
 
 class SavedSignIns(msgspec.Struct):
-    """The user's configuration file: the server that was used last, and the sign-ins by server."""
+    """The user's configuration file: the server that the user signed in to last, and the sign-ins by server."""
 
     url: str = DEFAULT_URL
     sign_ins: dict[str, SignIn] = {}

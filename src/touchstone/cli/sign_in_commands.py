@@ -19,7 +19,7 @@ def login(
     # The tokens of this sign-in are saved below; a previous user of this server must not receive them.
     context.client.identity.on_tokens = None
     tokens = context.client.login(email, password)
-    context.save_sign_in(email, tokens)
+    context.save_sign_in(email, tokens, is_default_server=True)
 
     user = context.client.get_me()
     context.show(user, f"Signed in at {context.url} as {user.email}")

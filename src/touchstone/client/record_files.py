@@ -8,6 +8,7 @@ or looks like a spreadsheet formula, is written as a JSON string.
 
 import csv
 import difflib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, TextIO
 
@@ -63,7 +64,7 @@ def records_from_csv(file: TextIO) -> Iterator[Record]:
     skipped, and the columns that the service sets are ignored.
 
     Raises:
-        RecordError: A column is unknown, or a value does not fit its column; the message names the line.
+        RecordError: A column is unknown or there twice, or a value does not fit its column; the message names the line.
     """
     _allow_long_cells()
     rows = csv.reader(file, strict=True)
@@ -71,6 +72,7 @@ def records_from_csv(file: TextIO) -> Iterator[Record]:
         header = next(rows, [])
         column_names = [name.strip().removeprefix(BYTE_ORDER_MARK) for name in header]
         check_field_names(column_names, location="line 1")
+        _check_names_differ(column_names, location="line 1")
 
         for cells in rows:
             if not cells:
@@ -233,6 +235,13 @@ def check_field_names(names: Iterable[str], location: str) -> None:
         if similar_names:
             message += f"; did you mean {similar_names[0]}?"
         raise RecordError(message)
+
+
+def _check_names_differ(names: Iterable[str], location: str) -> None:
+    """Raise RecordError if a column has the same name as an earlier one, so that one of their values would be lost."""
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise RecordError(f"{location}: there are {count} columns {name}")
 
 
 _JSON_TYPES: Final[Mapping[Kind | None, Any]] = {
