@@ -405,6 +405,36 @@ def test_accounts_are_managed_in_the_database(me: str, address: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("bad",), "email: "),
+        (("b@example.org", "--locale", "de"), "locale: "),
+        (("b@example.org", "--pseudo", "x" * 5000), "pseudo: "),
+        (("b@example.org", "--given-name", ""), "given_name: "),
+    ],
+)
+def test_an_account_is_valid_however_it_is_created(me: str, arguments: tuple[str, ...], message: str) -> None:
+    """The command line accepts only what a registration accepts, and stores nothing else."""
+    result = run("user", "create", *arguments)
+    assert (result.exit_code, message in result.output) == (2, True), result.output
+    assert arguments[0] not in run("user", "list", "--json").stdout
+
+
+@pytest.mark.parametrize(
+    "arguments", [("user", "list"), ("user", "deactivate", "me@example.org"), ("doctor",), ("doctor", "--catalog")]
+)
+def test_a_missing_database_is_not_created(
+    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A wrong data folder is named, and nothing is written there."""
+    folder = tmp_path / "data"
+    monkeypatch.setenv("TOUCHSTONE_DATA_DIR", str(folder))
+    result = run(*arguments)
+    assert (result.exit_code, str(folder) in result.stderr) == (2, True), result.output
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize(
     ("variable", "value", "message"),
     [
         ("TOUCHSTONE_PROT", "1", "did you mean TOUCHSTONE_PORT?"),

@@ -55,9 +55,10 @@ async def examine(
     """Return the revision of the database and, if it is asked for, the audit of the evidence in the catalog.
 
     Raises:
+        SettingsError: There is no database.
         SchemaError: The database is empty, or its schema is older or newer than this code.
     """
-    async with open_database(settings) as database:
+    async with open_database(settings, must_exist=True) as database:
         with startup_errors(settings):
             revision = await check_schema(database)
         if not with_catalog:

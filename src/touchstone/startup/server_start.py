@@ -45,7 +45,7 @@ async def serve(service_name: str | None, settings: Settings, print_line: Callab
 
 
 async def _create_first_administrator(settings: Settings) -> Credentials | None:
-    """Create an administrator if the database has no users, and return the new credentials, or else None."""
+    """Create an administrator if the database has none, and return the new credentials, or else None."""
     async with open_prepared_database(settings) as database:
         with startup_errors(settings):
             return await create_first_administrator(database)

@@ -68,10 +68,10 @@ async def create_user(
     return UserView.from_record(user, oauth_accounts=[])
 
 
-async def has_users(database: Database) -> bool:
-    """Return whether there is any account, active or not."""
+async def has_administrators(database: Database) -> bool:
+    """Return whether any account is one of an administrator, active or not."""
     async with database.reading() as connection:
-        return await user_store.has_users(connection)
+        return await user_store.has_administrators(connection)
 
 
 async def find_user_record(database: Database, email: str) -> UserRecord | None:

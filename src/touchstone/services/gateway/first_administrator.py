@@ -1,13 +1,14 @@
-"""The administrator account that is created for an installation without any users."""
+"""The administrator account that is created for an installation without any administrator."""
 
 import secrets
 from dataclasses import dataclass
 from typing import Final
 
 from touchstone.database.engine import Database
-from touchstone.services.gateway.accounts import create_user, has_users
+from touchstone.services.gateway.accounts import create_user, find_user_record, has_administrators
 
-FIRST_ADMIN: Final = "admin@touchstone.localhost"
+FIRST_ADMIN_DOMAIN: Final = "touchstone.localhost"
+FIRST_ADMIN: Final = f"admin@{FIRST_ADMIN_DOMAIN}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,13 +20,20 @@ class Credentials:
 
 
 async def create_first_administrator(database: Database) -> Credentials | None:
-    """Create an administrator with a random password, so that somebody can sign in to a new installation.
+    """Create an administrator with a random password, so that somebody can administer a new installation.
 
-    Returns the only copy of the password, or None, without creating anybody, if there are users already.
+    Other accounts may have been created before, on the command line.
+
+    Returns:
+        The address and the only copy of the password, or None if there is an administrator already.
     """
-    if await has_users(database):
+    if await has_administrators(database):
         return None
 
-    credentials = Credentials(FIRST_ADMIN, secrets.token_urlsafe(12))
+    email = FIRST_ADMIN
+    if await find_user_record(database, email) is not None:
+        email = f"admin-{secrets.token_hex(4)}@{FIRST_ADMIN_DOMAIN}"
+
+    credentials = Credentials(email, secrets.token_urlsafe(12))
     await create_user(database, email=credentials.email, password=credentials.password, is_superuser=True)
     return credentials

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any, ClassVar, Final, Literal, Self, cast
+from typing import Annotated, Any, ClassVar, Final, Literal, Self, cast, get_args
 from uuid import UUID
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
@@ -166,7 +166,7 @@ class UserView(BaseModel):
         """Return a stored user as the API shows it, without the password hash.
 
         The `oauth_accounts` may belong to several users; only those of this user are included. `locale` is the language
-        of a user who has not chosen one.
+        of a user who has not chosen a known one.
         """
         user_accounts = [
             OAuthAccount.model_validate(account, from_attributes=True)
@@ -184,7 +184,7 @@ class UserView(BaseModel):
             pseudo=user.pseudo,
             given_name=user.given_name,
             family_name=user.family_name,
-            locale=cast(Locale, user.locale or locale),
+            locale=cast(Locale, user.locale if user.locale in get_args(Locale) else locale),
             picture=PICTURE_PATH if user.picture_digest else None,
             oauth_accounts=user_accounts,
             created_at=user.created_at,

@@ -71,9 +71,9 @@ async def insert_user(transaction: Writer, user: UserRecord) -> None:
         raise EmailTaken from problem
 
 
-async def has_users(connection: Reader) -> bool:
-    """Return whether there is any account."""
-    return await connection.scalar(sa.select(users.c.id).limit(1)) is not None
+async def has_administrators(connection: Reader) -> bool:
+    """Return whether any account is one of an administrator, active or not."""
+    return await connection.scalar(sa.select(users.c.id).where(users.c.is_superuser).limit(1)) is not None
 
 
 async def count_users(connection: Reader) -> int:
