@@ -227,6 +227,23 @@ def test_ranking_takes_filters_and_weights(me: str) -> None:
     assert [item["dataset_name"] for item in unsplit_ranking["datasets"]] == ["new"]
 
 
+@pytest.mark.parametrize("width", [80, 200])
+def test_explained_rankings_show_names_and_gates(me: str, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    """On a narrow terminal, the points of many criteria have tables of their own, and nothing is cut."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    run_json("catalog", "add", "Censuses", "--visibility", "private")
+    criteria = ("ethical_score", "technical_score", "popularity_score", "year", "citations", "documentation")
+    weights = [argument for criterion in criteria for argument in ("--weight", f"{criterion}=1")]
+    result = run("rank", "--name", "Censuses", *weights, "--gate", "year_min=2000", "--explain", "--table")
+    assert result.exit_code == 0, result.output
+    assert "Censuses" in result.stdout
+    assert "unknown:" in result.stdout
+    assert "Place" in result.stdout
+    assert "…" not in result.stdout
+    assert result.stdout.count("Place") == (1 if width == 200 else 3)
+    assert all(f"+ {criterion.partition('_')[0]}" in result.stdout for criterion in criteria)
+
+
 def test_tables_show_texts_as_they_are(me: str) -> None:
     """Markup, control characters are shown literally, and unknown values are visible."""
     name = "[red]x[/red] \x1b[31mred"

@@ -6,9 +6,9 @@ import sys
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Final, TextIO, cast
+from typing import Annotated, Any, BinaryIO, Final, TextIO, cast
 
 import typer
 from rich.table import Table
@@ -346,13 +346,11 @@ def _open_text_output(file: Path) -> Iterator[TextIO]:
         yield sys.stdout
         return
 
-    with open_output(file) as binary_file, ExitStack() as open_files:
-        if file.suffix == GZIP_SUFFIX:
-            gzip_file = gzip.GzipFile(file.name, "wb", fileobj=binary_file)
-            text_file = io.TextIOWrapper(gzip_file, encoding="utf-8", newline="")
-        else:
-            text_file = io.TextIOWrapper(binary_file, encoding="utf-8", newline="")
-        yield open_files.enter_context(text_file)
+    with open_output(file) as output:
+        is_compressed = file.suffix == GZIP_SUFFIX
+        binary_file = gzip.GzipFile(file.name, "wb", fileobj=output) if is_compressed else output
+        with io.TextIOWrapper(cast(BinaryIO, binary_file), encoding="utf-8", newline="") as text_file:
+            yield text_file
 
 
 def open_text_input(file: Path) -> TextIO:

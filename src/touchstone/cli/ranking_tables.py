@@ -1,16 +1,18 @@
 """Rankings as people see them on a terminal: a table with one row for each dataset, and sentences below it."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
+from rich.console import Console
 from rich.table import Table
 
-from touchstone.cli.tables import Column, build_table, digits_of
+from touchstone.cli.tables import Column, build_table, digits_of, min_width_of
 from touchstone.client import ComparedDataset, DatasetStability, Lifts, Ranking, Recommendations, ScoredDataset
 from touchstone.client.choice_models import ChoiceRanking
 from touchstone.core.attributes import ETHICAL
 
 DASH: Final = "–"
+MIN_TEXT_WIDTH: Final = 16  # names and gates would otherwise make room for many columns of numbers
 
 
 def format_place(dataset: ScoredDataset | ComparedDataset | DatasetStability | Lifts | ChoiceRanking) -> str:
@@ -76,12 +78,14 @@ def _format_gates(dataset: ScoredDataset) -> str:
     return "; ".join(problems) or "passed"
 
 
+PLACE_COLUMN: Final = Column[Any]("Place", format_place, is_key=True)
+ID_COLUMN: Final = Column[Any]("Id", lambda dataset: digits_of(dataset.id), is_number=True)
 SCORE_COLUMNS: Final = (
-    Column[Any]("Place", format_place, is_key=True),
+    PLACE_COLUMN,
     Column[Any]("Score", _format_score, is_number=True),
     Column[Any]("Up to", _format_highest_score, is_number=True),
-    Column[Any]("Id", lambda dataset: digits_of(dataset.id), is_number=True),
-    Column[Any]("Name", lambda dataset: dataset.dataset_name),
+    ID_COLUMN,
+    Column[Any]("Name", lambda dataset: dataset.dataset_name, min_width=MIN_TEXT_WIDTH),
     Column[Any]("Known", format_known, is_number=True),
 )
 """The columns that every table of ranked or compared datasets begins with."""
@@ -96,7 +100,7 @@ MAIN_SCORE_COLUMNS: Final = (
         "Popul.", lambda dataset: _known_score(dataset, "popularity_score", dataset.popularity_score), is_number=True
     ),
 )
-GATES_COLUMN: Final = Column[ScoredDataset]("Gates", _format_gates)
+GATES_COLUMN: Final = Column[ScoredDataset]("Gates", _format_gates, min_width=MIN_TEXT_WIDTH)
 
 
 def summarize_ranking(ranking: Ranking | Recommendations, title: str) -> list[Table | str]:
@@ -117,11 +121,11 @@ def explain_ranking(ranking: Ranking | Recommendations, title: str) -> list[Tabl
     Instead of the main scores, the table has the points that each weighted criterion adds to the score of a dataset.
     After the notes on the criteria, there is one sentence for each dataset, which explains its rank.
     """
-    points_columns = [build_points_column(weight.criterion_name) for weight in ranking.effective_weights]
-    columns = [*SCORE_COLUMNS, *points_columns, *_gates_columns(ranking)]
+    criteria = [weight.criterion_name for weight in ranking.effective_weights]
+    tables = build_points_tables(ranking.datasets, criteria, more_columns=_gates_columns(ranking), title=title)
     notes = [note.sentence for note in ranking.notes]
     reasons = [dataset.sentence for dataset in ranking.datasets if dataset.sentence]
-    return [build_table(columns, ranking.datasets, title), *notes, *reasons]
+    return [*tables, *notes, *reasons]
 
 
 def _gates_columns(ranking: Ranking | Recommendations) -> list[Column[ScoredDataset]]:
@@ -130,7 +134,36 @@ def _gates_columns(ranking: Ranking | Recommendations) -> list[Column[ScoredData
     return [GATES_COLUMN] if has_gates else []
 
 
-def build_points_column(criterion: str) -> Column[Any]:
+def build_points_tables(
+    datasets: Sequence[ScoredDataset | ComparedDataset],
+    criteria: Sequence[str],
+    *,
+    more_columns: Sequence[Column[Any]] = (),
+    title: str | None = None,
+) -> list[Table]:
+    """Return a table with the scores of ranked or compared datasets and the points of each weighted criterion.
+
+    Where the terminal is too narrow for all columns, the points are in further tables, which identify each dataset by
+    its place and id.
+    """
+    points_columns = [_build_points_column(criterion) for criterion in criteria]
+    whole_table = build_table([*SCORE_COLUMNS, *points_columns, *more_columns], datasets, title)
+    terminal_width = Console().width
+    if min_width_of(whole_table) <= terminal_width:
+        return [whole_table]
+
+    tables = [build_table([*SCORE_COLUMNS, *more_columns], datasets, title)]
+    columns = [PLACE_COLUMN, ID_COLUMN]
+    for points_column in points_columns:
+        table_with_column = build_table([*columns, points_column], datasets)
+        if min_width_of(table_with_column) > terminal_width:
+            tables.append(build_table(columns, datasets))
+            columns = [PLACE_COLUMN, ID_COLUMN]
+        columns.append(points_column)
+    return [*tables, build_table(columns, datasets)]
+
+
+def _build_points_column(criterion: str) -> Column[Any]:
     """Return the column with the points that a criterion adds to the score of each ranked or compared dataset.
 
     Where nothing is known about the criterion, it has a question mark.

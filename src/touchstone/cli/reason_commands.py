@@ -15,14 +15,13 @@ from touchstone.cli.command_runner import server_command
 from touchstone.cli.filter_options import RANKING, RankingOptions
 from touchstone.cli.option_groups import Option, OptionGroup
 from touchstone.cli.ranking_tables import (
-    SCORE_COLUMNS,
-    build_points_column,
+    build_points_tables,
     format_known,
     format_place,
     format_score_range,
 )
 from touchstone.cli.tables import Column, build_table, digits_of
-from touchstone.client import Comparison, DatasetStability, Lift, Lifts, Stability
+from touchstone.client import DatasetStability, Lift, Lifts, Stability
 from touchstone.client.fields import StabilityOptions
 from touchstone.core.attributes import BY_NAME
 
@@ -79,13 +78,8 @@ def compare(
         ids, filters=ranking.filters, weights=ranking.weights, **ranking.requirements
     )
     sentences = [pair.sentence for pair in comparison.pairs]
-    context.show(comparison, _comparison_table(comparison), *sentences)
-
-
-def _comparison_table(comparison: Comparison) -> Table:
-    """Return the table that shows the compared datasets, best first, with the points of each weighted criterion."""
-    points_columns = [build_points_column(weight.criterion_name) for weight in comparison.effective_weights]
-    return build_table((*SCORE_COLUMNS, *points_columns), comparison.datasets)
+    criteria = [weight.criterion_name for weight in comparison.effective_weights]
+    context.show(comparison, *build_points_tables(comparison.datasets, criteria), *sentences)
 
 
 def lifts(

@@ -7,12 +7,13 @@ from datetime import datetime
 from typing import Any, Final, Generic, TypeVar
 
 from rich import box
-from rich.console import JustifyMethod
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
 T = TypeVar("T")
 UNKNOWN: Final = "?"
+UNLIMITED_WIDTH: Final = 10_000
 MAX_CELL_CHARACTERS: Final = 80  # of a text in a table with many rows; the JSON contains all of it
 
 
@@ -25,12 +26,14 @@ class Column(Generic[T]):
         read: returns the value in this column for the item that a row shows.
         is_number: whether the values are numbers, which are aligned to the right.
         is_key: whether the values are keys, such as ids and states.
+        min_width: the smallest number of characters on a line, for a column that is wrapped.
     """
 
     title: str
     read: Callable[[T], Any]
     is_number: bool = False
     is_key: bool = False
+    min_width: int | None = None
 
 
 def build_table(columns: Sequence[Column[T]], items: Iterable[T], title: str | None = None) -> Table:
@@ -52,13 +55,20 @@ def _add_column(table: Table, column: Column[Any], cells: Sequence[str]) -> None
     """Add an empty column to a table, wide enough for `cells` if these must not be wrapped."""
     is_wrapped = not column.is_number and not column.is_key
     if is_wrapped:
-        table.add_column(column.title, overflow="fold")
+        table.add_column(column.title, overflow="fold", min_width=column.min_width)
         return
 
-    # Without a minimum, Rich would make the column narrower than its cells on a narrow terminal.
-    longest_cell = max((len(cell) for cell in cells), default=0)
+    # Without a minimum, Rich would cut the cells and the title on a narrow terminal.
+    min_width = max(len(line) for line in (*column.title.split("\n"), *cells))
     alignment: JustifyMethod = "right" if column.is_number else "left"
-    table.add_column(column.title, justify=alignment, no_wrap=True, min_width=longest_cell)
+    table.add_column(column.title, justify=alignment, no_wrap=True, min_width=min_width)
+
+
+def min_width_of(table: Table) -> int:
+    """Return the number of characters that a terminal must have in a line to show all columns of a table."""
+    # Rich reports no minimum that is larger than the width of the console.
+    wide_console = Console(width=UNLIMITED_WIDTH)
+    return wide_console.measure(table).minimum
 
 
 def _shorten(text: str) -> str:
