@@ -1,4 +1,4 @@
-"""API calls for documents in the metadata standards that describe datasets."""
+"""API calls that export datasets as documents in metadata standards."""
 
 import re
 from collections.abc import Callable
@@ -18,7 +18,7 @@ _FILE_NAME: Final = re.compile(r'filename="([^"/\\]+)"')
 def export_dataset(dataset_id: int | str | UUID, export_format: ExportFormat = "croissant") -> Call[ExportedFile]:
     """Return a record with its claims as a document in a metadata standard.
 
-    The document has everything that was imported in the same standard, and the exact values of the record, so that
+    The document contains the exact values of the record, and everything that was imported in the same standard, so that
     importing it again loses nothing.
     """
     path = build_path("datasets", dataset_id, "export")
@@ -28,8 +28,8 @@ def export_dataset(dataset_id: int | str | UUID, export_format: ExportFormat = "
 def read_file(default_name: str) -> Callable[[httpx2.Response], ExportedFile]:
     """Return a function that reads a response as a file.
 
-    The file has the name that the service suggests in the header `Content-Disposition`, or else `default_name`. The
-    function raises `TouchstoneError` if the response is a web page, but the file is not.
+    The name of the file comes from the header `Content-Disposition`, or else is `default_name`. The function raises
+    `TouchstoneError` if the response is a web page, although the name is not the name of one.
     """
 
     def read(response: httpx2.Response) -> ExportedFile:

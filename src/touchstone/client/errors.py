@@ -1,6 +1,6 @@
 """The exception of the Python client, for calls that were refused or got no response.
 
-The client does not use the error classes of the server, which are in `core/errors.py`: it knows errors by their codes.
+The client identifies errors by their codes, and does not use the error classes of the server in `core/errors.py`.
 """
 
 from typing import Any, Final
@@ -12,15 +12,15 @@ NO_RESPONSE: Final = 0  # the status of an error without a response
 
 
 class TouchstoneError(Exception):
-    """The service refused a call, or could not be reached.
+    """The service refused a call, could not be reached, or sent an unreadable response.
 
     Attributes:
         status: The HTTP status; 0 if there was no response.
-        code: A stable English identifier of the error; `unreachable` if there was no response, `unreadable` if the
-            response does not have the form that Touchstone uses.
+        code: A stable English identifier of the error. It is `unreachable` if there was no response, and `unreadable`
+            if the response does not come from Touchstone.
         detail: One sentence for people, in the language of the caller.
         errors: One entry `{loc, msg, type}` for each invalid value in the request.
-        retry_after: The seconds after which another attempt makes sense, if the service named a number.
+        retry_after: The seconds to wait before another attempt, or None if the service did not send a number.
     """
 
     def __init__(
@@ -86,12 +86,12 @@ def _status_line(response: httpx2.Response) -> str:
 
 
 def unreadable_response(status: int, reason: object) -> TouchstoneError:
-    """Return the exception for a response that does not have the expected form, with the reason for people."""
+    """Return the exception for a response that does not have the expected form, with a reason for people."""
     return TouchstoneError(status, "unreadable", f"The response of the server cannot be read: {reason}")
 
 
 def impossible_id(segment: object) -> TouchstoneError:
-    """Return the exception for an id or a name that nothing can have, and with which no request is sent."""
+    """Return the exception for an invalid id or name in a call, which is raised instead of sending a request."""
     return TouchstoneError(httpx2.codes.NOT_FOUND, "not_found", f"{str(segment)!r} is not an id or a name.")
 
 

@@ -1,4 +1,4 @@
-"""Reading all items of a list that the service returns in parts, without any I/O."""
+"""The rules for reading a whole list that the service returns in parts, without any I/O."""
 
 from typing import Final, Protocol, TypeVar
 
@@ -12,18 +12,18 @@ MAX_ITEMS_PER_CALL: Final = 1000  # the service refuses a larger `limit`
 
 
 class ListCall(Protocol[T]):
-    """Describes the call that returns at most `limit` items of a list, without the first `skip` items."""
+    """A function that describes the call for a part of a list."""
 
     def __call__(self, *, skip: int, limit: int) -> Call[list[T]]:
-        """Return the call."""
+        """Return the call for at most `limit` items after the first `skip` items."""
 
 
 def read_whole_list(
     list_call: ListCall[T], identity: Identity, *, skip: int = 0, limit: int | None = None
 ) -> Steps[list[T]]:
-    """Return the items of a list after the first `skip`, all of them unless `limit` is given.
+    """Return the items of a list after the first `skip` items, up to `limit` or else all of them.
 
-    This generator performs no I/O, but yields the steps that a client performs.
+    Like `send_with_retries`, this generator yields the steps for a client to perform.
 
     Raises:
         TouchstoneError: The service refused a call or did not respond.
