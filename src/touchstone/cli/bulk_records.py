@@ -1,4 +1,4 @@
-"""Files of records for bulk imports: JSON Lines, which may be compressed, and Parquet; both are read in small parts."""
+"""Files of records for bulk imports: JSON Lines, which may be compressed, and Parquet."""
 
 import io
 import sys
@@ -26,8 +26,8 @@ class BulkFile:
     """An open file of records.
 
     Attributes:
-        records: The records in the order of the file, which is read while the caller iterates.
-        record_count: How many records the file has; None if this is unknown until the whole file has been read.
+        records: An iterator over the records, which reads the file in small parts.
+        record_count: The number of records, or None if it is unknown until the whole file has been read.
     """
 
     records: Iterator[BulkRecord]
@@ -36,7 +36,7 @@ class BulkFile:
 
 @contextmanager
 def open_bulk_file(file: Path) -> Iterator[BulkFile]:
-    """Open a file of records until the end of the block; `-` means JSON Lines on the standard input.
+    """Open a file of records for the duration of the block; `-` means JSON Lines on the standard input.
 
     A file with the suffix .parquet is a Parquet file, and all others are JSON Lines. Unless it is a pipe, a file is
     decompressed if its suffix is .gz, .bz2 or .zst.
@@ -79,9 +79,9 @@ def _parquet_records(file: pq.ParquetFile) -> Iterator[BulkRecord]:
 
 
 def _to_record(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row of a Parquet file as a record, in which unknown values are left out.
+    """Convert a row of a Parquet file to a record without unknown values.
 
-    The column `metadata` may contain objects or JSON texts.
+    The column `metadata` may contain objects or strings of JSON.
     """
     record = {name: value for name, value in row.items() if value is not None}
     metadata = record.get("metadata")

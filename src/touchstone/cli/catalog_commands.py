@@ -73,9 +73,9 @@ NEW_DATASET_OPTIONS: Final = OptionGroup(
 
 
 def _parse_rank_options(given_options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of `touchstone rank` as keyword arguments of the method `score_datasets` of the client.
+    """Convert the options of `touchstone rank` to keyword arguments of `Touchstone.score_datasets`.
 
-    Unless the user wants another number, 20 datasets are shown. The option `--only-passing` becomes `gate="pass"`.
+    By default, 20 datasets are shown. The option `--only-passing` becomes `gate="pass"`.
     """
     options = {"limit": DEFAULT_RANKING_LENGTH, **given_options}
     if options.pop(ONLY_PASSING_OPTION.name, False):
@@ -127,9 +127,9 @@ def show(dataset: DatasetId, *, context: CommandContext) -> None:
 
 
 def _dataset_table(dataset: Dataset) -> Table:
-    """Return the table that shows everything that is known of a dataset: its scores, attributes and metadata.
+    """Return a table of the scores, the attributes and the metadata of a dataset.
 
-    Unknown attributes are shown as unknown, because leaving them out would suggest that they do not exist.
+    Unknown attributes are included, because leaving them out would suggest that they do not exist.
     """
     table_rows: dict[str, Any] = {
         "Id": digits_of(dataset.id),
@@ -146,26 +146,23 @@ def _dataset_table(dataset: Dataset) -> Table:
         if attribute.name != "dataset_name":
             table_rows[attribute.label_en] = format_value(getattr(dataset, attribute.name))
 
-    # A year is written without a blank between its thousands.
+    # Unlike other numbers, a year is written without a space between its thousands.
     table_rows["Year"] = format_value(digits_of(dataset.year))
 
-    metadata_rows = _metadata_facts(dataset.metadata or {})
+    metadata_rows = _metadata_rows(dataset.metadata or {})
     return build_facts_table({**table_rows, **metadata_rows}, title=dataset.name)
 
 
 def _declarer_name(dataset: Dataset) -> str | None:
-    """Return the pseudo of the user who declared a record, or else the id; None if the service itself did."""
+    """Return the pseudo or else the id of the creator of a record, or None for a record of the service."""
     person = dataset.declared_by
     if person is None:
         return None
     return person.pseudo or str(person.id)
 
 
-def _metadata_facts(metadata: Mapping[str, Any]) -> dict[str, str]:
-    """Return the licence and the source of a dataset, and the quotations that support its attributes.
-
-    They are the rows of a table for people, as a mapping of titles to texts.
-    """
+def _metadata_rows(metadata: Mapping[str, Any]) -> dict[str, str]:
+    """Return the licence, the source and the quotations in metadata, as a mapping of row titles to values."""
     table_rows = {
         "Licence": format_value(metadata.get("licence")),
         "Source": format_value(_source_name(metadata)),
@@ -181,7 +178,7 @@ def _metadata_facts(metadata: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _source_name(metadata: Mapping[str, Any]) -> Any:
-    """Return the name or else the URL of the source that metadata describe, or a source that is a mere text."""
+    """Return the name or else the URL of the source in metadata; a source without members is returned as is."""
     source = metadata.get("source")
     if isinstance(source, dict):
         return source.get("name") or source.get("url")
@@ -205,7 +202,7 @@ def add(
 
 
 def _upload(path: Path, client: Touchstone) -> File:
-    """Upload a file of this machine; end the command with an error message if it cannot be read."""
+    """Upload a local file, or end the command with an error message if the file cannot be read."""
     try:
         with path.open("rb") as file:
             return client.upload_file(file, path.name)
@@ -237,7 +234,7 @@ def export(
 
 
 def _export_text(file: Path, file_format: str, context: CommandContext, filters: Filters) -> None:
-    """Write the datasets that match to a text file behind a progress bar; `file_format` is csv or jsonl."""
+    """Write the datasets that match to a CSV or JSON Lines file, with a progress bar."""
     write_records = WRITERS[file_format]
     first_page = context.client.page_datasets(page_size=1, **filters)
     datasets = context.client.export_records(**filters)
@@ -252,7 +249,7 @@ def _export_text(file: Path, file_format: str, context: CommandContext, filters:
 
 
 def _export_parquet(file: Path, context: CommandContext, filters: Filters) -> None:
-    """Write the datasets that match to a Parquet file, which the service creates."""
+    """Write the datasets that match to a Parquet file, whose content the service creates."""
     with open_output(file) as output:
         byte_count = context.client.export_to_file(output, PARQUET, **filters)
 
@@ -288,7 +285,7 @@ def import_records(
 
 
 def _show_import_results(context: CommandContext, results: list[ImportResult]) -> None:
-    """Show how many records were created, updated, left unchanged and rejected, and why each rejection happened."""
+    """Show the number of created, updated, unchanged and rejected records, and the reasons for rejections."""
     status_counts = Counter(result.status for result in results)
     counts = {status.value: status_counts[status] for status in ImportStatus}
 
@@ -301,7 +298,7 @@ def _show_import_results(context: CommandContext, results: list[ImportResult]) -
 
 
 def _import_with_progress(records: list[Record], client: Touchstone) -> list[ImportResult]:
-    """Import records one after the other behind a progress bar, and return the outcome of each."""
+    """Import records one after the other with a progress bar, and return the result of each."""
     catalog_import = CatalogImport(client)
     results = []
     with progress_bar("Importing", len(records)) as (progress, task_id):
@@ -317,7 +314,7 @@ def _read_records(file: Path, format_name: str | None) -> list[Record]:
     If the file cannot be read, the command ends with an error message.
 
     Raises:
-        RecordError: The file does not contain records; the message says which line is wrong.
+        RecordError: The file does not contain records; the message names the line.
     """
     file_format = _file_format(file, format_name, tuple(READERS))
     read_records = READERS[file_format]
@@ -365,9 +362,9 @@ def open_text_input(file: Path) -> TextIO:
 
 
 def _file_format(file: Path, format_name: str | None, formats: Sequence[str]) -> str:
-    """Return the format of a file: the one that the user has named, or else the one that its suffix stands for.
+    """Return the format that the user has named, or else the format that the suffix of the file indicates.
 
-    A suffix .gz is ignored, so that `records.csv.gz` is a CSV file.
+    The suffix .gz is ignored, so that `records.csv.gz` is a CSV file.
 
     Raises:
         typer.BadParameter: The format is not in `formats`, or a Parquet file would have the suffix .gz.
@@ -395,7 +392,7 @@ def rank(
 
     For example: touchstone rank --domain health --year-min 2015 --weight ethical_score=0.6 --weight year=0.4
     """
-    # Only an explained ranking says what is unknown, which a table always shows.
+    # Only an explained ranking contains the unknown criteria, which tables always show.
     is_explained = bool(options.get("explain"))
     request_options = options | {"explain": is_explained or not context.as_json}
     ranking = context.client.score_datasets(filters, weights=weights, gates=gates, **request_options)  # type: ignore[arg-type]

@@ -1,8 +1,8 @@
 """The commands of `touchstone project` that document which dataset was chosen, and why.
 
-`choices` lists every choice that was made. `snapshot` keeps the ranking as it is, and `snapshots` lists what was kept;
-`replay` shows what has changed since a snapshot, and `delete-snapshot` deletes one. `report` writes a file for people
-who were not involved, and `verify-report` checks the digest of such a file.
+`choices` lists all choices. `snapshot` stores the current ranking, `snapshots` and `delete-snapshot` manage the stored
+ones, and `replay` shows the changes since a snapshot. `report` writes a file for people who were not involved, and
+`verify-report` checks the digest of such a file.
 """
 
 import sys
@@ -22,20 +22,20 @@ from touchstone.cli.tables import Column, build_facts_table, build_table, format
 from touchstone.client import Choice, Replay, ReplayedDataset, Snapshot, SnapshotSummary
 from touchstone.core.canonical_json import canonical_digest
 
-choice = typer.Typer()  # its commands are part of `touchstone project`
+choice = typer.Typer()  # these commands become part of `touchstone project`
 
-DIGEST_CHARACTERS_SHOWN: Final = 12  # in a table; the JSON has the whole digest
+DIGEST_CHARACTERS_SHOWN: Final = 12  # in a table; JSON output contains the whole digest
 
 
 def _author_name(choice: Choice) -> str:
-    """Return the pseudo or else the id of the user who made a choice; an empty text if unknown."""
+    """Return the pseudo or else the id of the user who made a choice, or an empty string if unknown."""
     if choice.by is None:
         return ""
     return choice.by.pseudo or str(choice.by.id)
 
 
 def _dataset_name(choice: Choice) -> str:
-    """Return the name of the dataset that was chosen, marked if it has been withdrawn; `(none)` if none was chosen."""
+    """Return the name of the chosen dataset with a mark if it was withdrawn, or `(none)` without a dataset."""
     dataset = choice.dataset
     if dataset is None:
         return "(none)"
@@ -45,12 +45,12 @@ def _dataset_name(choice: Choice) -> str:
 
 
 def _place_when_chosen(choice: Choice) -> str:
-    """Return the place that a dataset had when it was chosen, or a dash if it was not in the ranking of the project."""
+    """Return the place of a dataset when it was chosen, or a dash if it was not in the ranking of the project."""
     return DASH if choice.ranking is None else format_place(choice.ranking)
 
 
 def _digest_when_chosen(choice: Choice) -> str:
-    """Return the first characters of the digest of a dataset when it was chosen; an empty text if there is none."""
+    """Return the first characters of the digest of a dataset when it was chosen, or an empty string without one."""
     if choice.dataset is None or choice.dataset.digest is None:
         return ""
     return choice.dataset.digest[:DIGEST_CHARACTERS_SHOWN]
@@ -70,7 +70,7 @@ def _score_change(dataset: ReplayedDataset) -> str:
 
 
 def _before_and_after(before: float | str | None, after: float | str | None) -> str:
-    """Return a value before and after a change with an arrow between them, or only once if it has not changed."""
+    """Return the values before and after a change with an arrow between them, or a single unchanged value."""
     if before == after:
         return format_value(after)
     return f"{format_value(before)} → {format_value(after)}"
@@ -124,7 +124,7 @@ def create_snapshot(
 
 
 def _snapshot_table(snapshot: Snapshot) -> Table:
-    """Return the table that shows a new snapshot: how much of the ranking it keeps, and its digest."""
+    """Return a table with the size and the digest of a new snapshot."""
     facts = {
         "Id": snapshot.id,
         "At": snapshot.at,
@@ -157,7 +157,7 @@ def replay_snapshot(project_id: ProjectId, snapshot_id: SnapshotId, *, context: 
 
 
 def _replay_summary(replay: Replay) -> str:
-    """Return one line that tells how many datasets have changed since a snapshot, or that nothing has."""
+    """Return a sentence with the number of datasets that have changed since a snapshot."""
     if replay.identical:
         return "Nothing has changed since the snapshot."
 
@@ -175,13 +175,13 @@ def write_report(
     context: CommandContext,
 ) -> None:
     """Write the report of a project: its need, ranking, reasons, choice and evidence."""
-    # The service refuses a format or a language that it does not know, and lists those that it knows.
+    # The service refuses an unknown format or language with a list of the known ones.
     file = context.client.get_report(project_id, report_format, lang=language)  # type: ignore[arg-type]
     write_file(file, output, context)
 
 
 class ReportFile(msgspec.Struct, frozen=True):
-    """A report in the format JSON: what it states, and the digest that it carries."""
+    """A report in the format JSON, with its content and its digest."""
 
     sha256: str
     report: dict[str, Any]
@@ -205,7 +205,7 @@ def verify_report(
         digest = canonical_digest(report_file.report)
     except OSError as error:
         exit_with_error(f"{file}: {error.strerror}", ExitStatus.USAGE)
-    except (msgspec.DecodeError, ValueError) as error:  # not JSON, or nothing that has a canonical form
+    except (msgspec.DecodeError, ValueError) as error:  # not JSON, or without a canonical form
         typer.echo(f"{file} is not a report in the format JSON.", err=True)
         raise typer.Exit(ExitStatus.USAGE) from error
 

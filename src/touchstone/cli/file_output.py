@@ -1,4 +1,4 @@
-"""Commands that write files: the standard output, a new file, or one that is replaced only by a complete file."""
+"""Output files of commands, which replace existing files only after they are complete."""
 
 import secrets
 import shutil

@@ -1,4 +1,4 @@
-"""The options of the commands that start trainings and explanations, and the requests that they make up."""
+"""The options of the commands that start trainings and explanations, and their conversion to requests."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -8,7 +8,7 @@ import typer
 
 from touchstone.cli.option_groups import Option, OptionGroup
 
-# The place of each option in the body of the request; an option without an entry is a member of the body itself.
+# The path of each option in the request body; other options are members of the body itself.
 TRAIN_PATHS: Final[Mapping[str, tuple[str, ...]]] = {
     "include": ("features", "include"),
     "exclude": ("features", "exclude"),
@@ -39,10 +39,10 @@ EXPLAIN_PATHS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def _build_request_body(options: Mapping[str, Any], paths: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
-    """Return the JSON body of a request, with the value of each command-line option at its place.
+    """Return the JSON body of a request that contains the given command-line options.
 
-    `paths` says where an option belongs if not in the body itself: with the path `("split", "folds")`, the option
-    `folds` becomes `{"split": {"folds": 5}}`.
+    `paths` maps options to their position in nested objects. With the path `("split", "folds")`, the option `folds`
+    becomes `{"split": {"folds": 5}}`. Other options are members of the body itself.
     """
     body: dict[str, Any] = {}
     for option_name, value in options.items():
@@ -57,7 +57,10 @@ def _build_request_body(options: Mapping[str, Any], paths: Mapping[str, tuple[st
 
 
 def training_request(given_options: dict[str, Any]) -> dict[str, Any]:
-    """Return the body of a training request; folds, a time or a group column imply how the rows are split."""
+    """Return the body of a training request.
+
+    A number of folds, a time column and a group column each imply the strategy for splitting the rows.
+    """
     options = dict(given_options)
     implied_strategies = {"folds": "kfold", "time_column": "time", "group_column": "group"}
     for option_name, strategy in implied_strategies.items():
@@ -67,7 +70,7 @@ def training_request(given_options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _explanation_request(given_options: dict[str, Any]) -> dict[str, Any]:
-    """Return the body of a request to explain predictions, from the options that the user has given.
+    """Return the body of a request for an explanation.
 
     Raises:
         typer.BadParameter: A value of the option `--values` is not a JSON object.

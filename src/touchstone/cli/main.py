@@ -1,4 +1,4 @@
-"""The application of the command line, and the modules that its commands are in."""
+"""The command-line application, and the modules of its commands."""
 
 import atexit
 import errno
@@ -12,7 +12,7 @@ from typing import Final, NoReturn
 
 import typer
 
-# The module of each command, in the order in which a new user needs the commands.
+# The module of each command, in the order of the help text.
 COMMAND_MODULES: Final[Mapping[str, str]] = {
     "serve": "server_commands",
     "login": "sign_in_commands",
@@ -46,7 +46,7 @@ OUTPUT_ERRORS: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno
 
 def main() -> None:
     """Run the command that the arguments of this process name."""
-    # Libraries report as leaks what is still exempt from garbage collection when the process ends.
+    # Otherwise, native libraries report the objects that are exempt from garbage collection as leaks.
     atexit.register(gc.unfreeze)
 
     arguments = sys.argv[1:]
@@ -88,8 +88,7 @@ def _exit_with_message(message: str, status: int) -> NoReturn:
 def build_application(arguments: Sequence[str] = ()) -> typer.Typer:
     """Return the application with the command that the arguments name, or with all commands if they name none.
 
-    Only the modules of these commands are imported. Importing the server takes longer than most commands, which merely
-    call one.
+    Only the modules of these commands are imported, because importing the server takes longer than most commands run.
     """
     app = typer.Typer(
         name="touchstone",
@@ -97,13 +96,13 @@ def build_application(arguments: Sequence[str] = ()) -> typer.Typer:
         epilog="Exit status: 0 done, 1 refused or failed, 2 wrong usage or setting, 3 sign in first, 4 no server.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
-        # The boxes of the rich help cut the names of options in a terminal of 80 columns.
+        # The boxes of the rich help truncate the names of options in a terminal of 80 columns.
         rich_markup_mode=None,
     )
 
     @app.callback()
     def accept_no_options() -> None:
-        # With a callback, Typer expects the name of a command even if the application has only one.
+        # Without a callback, Typer would not expect the name of the command if there is only one.
         pass
 
     with _without_garbage_collection():
@@ -115,10 +114,10 @@ def build_application(arguments: Sequence[str] = ()) -> typer.Typer:
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Pause the garbage collector in the block, which imports modules, and keep it from what the block has created.
+    """Pause the garbage collector during imports, and exempt the imported objects from later collections.
 
-    Modules are needed until the end, but they are so many objects that the collector would look at them again and
-    again: a quarter of the time of an import of the server.
+    Modules are never collected, but they contain so many objects that examining them repeatedly would take a quarter of
+    the time of importing the server.
     """
     gc.disable()
     try:
@@ -129,7 +128,7 @@ def _without_garbage_collection() -> Iterator[None]:
 
 
 def _command_modules(arguments: Sequence[str]) -> list[str]:
-    """Return the names of the modules with the command that the arguments name, or with all commands, each once."""
+    """Return the module of the command that the arguments name, or all modules if they name none."""
     if arguments and arguments[0] in COMMAND_MODULES:
         command_name = arguments[0]
         return [COMMAND_MODULES[command_name]]

@@ -1,8 +1,8 @@
-"""The commands that give the reasons of a ranking.
+"""The commands that explain a ranking.
 
-`touchstone compare` explains why one dataset ranks above another. `touchstone lifts` lists what would have to be
-established about a dataset for it to rank better. `touchstone stability` tests whether the first datasets would keep
-their ranks if the weights were slightly different.
+`touchstone compare` explains why one dataset ranks above another. `touchstone lifts` lists the attributes of a dataset
+whose verification would improve its rank. `touchstone stability` tests whether the first datasets would keep their
+ranks if the weights were slightly different.
 """
 
 from typing import Annotated, Final
@@ -27,7 +27,7 @@ from touchstone.core.attributes import BY_NAME
 
 
 def _sampled_ranks(dataset: DatasetStability) -> str:
-    """Return the best and the worst rank of a dataset in the samples, which it shares with datasets of its score."""
+    """Return the best and the worst place of a dataset in the samples, such as `2 to 5`."""
     best = "beyond" if dataset.best_place is None else str(dataset.best_place)
     worst = "beyond" if dataset.worst_place is None else str(dataset.worst_place)
     return best if best == worst else f"{best} to {worst}"
@@ -103,7 +103,7 @@ def lifts(
 
 
 def _lifts_table(dataset_lifts: Lifts) -> Table:
-    """Return the table with the score and the rank that a dataset would have if an attribute were established.
+    """Return a table with the score and the rank of a dataset if one of its attributes were verified.
 
     Attributes that would not raise the score are left out.
     """
@@ -130,9 +130,9 @@ def stability(
 
 
 def _stability_table(result: Stability) -> Table:
-    """Return the table with the verdict on each of the first datasets.
+    """Return a table with the stability of the first datasets.
 
-    If all datasets are among the first k, a verdict would say nothing, and the table has none.
+    The verdicts are left out if all datasets are among the first k, because no dataset could leave them.
     """
     variations = f"{result.samples} variations by ±{result.spread:.0%}"
     title = f"The first {len(result.datasets)} of {result.total_count}, {variations}"
@@ -141,7 +141,7 @@ def _stability_table(result: Stability) -> Table:
 
 
 def _id_or_uuid(text: str) -> int | str:
-    """Return an id as a number, and a UUID as it is."""
+    """Convert an id to a number, and return a UUID unchanged."""
     return int(text) if text.isdecimal() else text
 
 

@@ -1,4 +1,4 @@
-"""`touchstone user`: the accounts, directly in the database."""
+"""`touchstone user`: administration of accounts, directly in the database."""
 
 import asyncio
 import secrets
@@ -161,7 +161,7 @@ async def _set_curator(email: str, *, is_curator: bool) -> UserView:
 
 
 def _print_account(account: UserView, *, generated_password: str | None = None) -> None:
-    """Print an account as a table, with its password if that has just been generated."""
+    """Print an account as a table, with its password if it has just been generated."""
     facts = {
         "E-mail": account.email,
         "Id": account.id,
@@ -175,7 +175,7 @@ def _print_account(account: UserView, *, generated_password: str | None = None) 
 
 @asynccontextmanager
 async def _open_accounts(*, must_exist: bool) -> AsyncIterator[Database]:
-    """Open the database of this installation for a command on the accounts, and close it at the end of the block.
+    """Open the database of this installation for the duration of the block.
 
     A missing database is created unless it `must_exist`, and an empty one gets its schema. An older schema is not
     upgraded, because a server may be using it.
