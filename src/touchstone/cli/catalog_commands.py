@@ -67,7 +67,7 @@ NEW_DATASET_OPTIONS: Final = OptionGroup(
         Option("file", Path, "A table on this machine (CSV or Parquet), uploaded with the record."),
         Option("file_path", str, "Path of a table that the server can open already."),
         Option("file_type", str, "csv or parquet (default: by the ending of the file)."),
-        Option("visibility", str, "`public` (the default) or `private`: seen by you alone."),
+        Option("visibility", str, "`public` (the default) or `private`, which only you can see."),
     )
 )
 
@@ -86,7 +86,7 @@ def _parse_rank_options(given_options: dict[str, Any]) -> dict[str, Any]:
 RANK_OPTIONS: Final = OptionGroup(
     (
         Option("limit", int, "How many datasets, best first (default: 20)."),
-        Option("explain", bool, "Show the points of each criterion, and why each dataset has its place."),
+        Option("explain", bool, "Show the points of each criterion, and the reason for the place of each dataset."),
         ONLY_PASSING_OPTION,
         ASSURANCE_OPTION,
     ),
@@ -121,7 +121,7 @@ def list_datasets(
 
 @server_command(catalog, "show")
 def show(dataset: DatasetId, *, context: CommandContext) -> None:
-    """Show everything that is known of a dataset; `?` is what nobody has assessed."""
+    """Show all known facts about a dataset; `?` means that nobody has assessed an attribute."""
     record = context.client.get_dataset(dataset)
     context.show(record, _dataset_table(record))
 
@@ -189,7 +189,7 @@ def _source_name(metadata: Mapping[str, Any]) -> Any:
 def add(
     name: Annotated[str, typer.Argument(help="Its name.")], *, context: CommandContext, fields: dict[str, Any]
 ) -> None:
-    """Put a dataset into the catalog, with its table if you have one."""
+    """Add a dataset to the catalog, with its table if you have one."""
     dataset_fields = dict(fields)
     path: Path | None = dataset_fields.pop("file", None)
     if path is not None:
@@ -212,7 +212,7 @@ def _upload(path: Path, client: Touchstone) -> File:
 
 @server_command(catalog, "delete")
 def delete(dataset: DatasetId, *, context: CommandContext) -> None:
-    """Take a dataset that you have created out of the catalog."""
+    """Delete a dataset that you have created."""
     context.client.delete_dataset(dataset)
     context.show(None, f"Dataset {dataset} is deleted.")
 
@@ -262,15 +262,17 @@ def _export_parquet(file: Path, context: CommandContext, filters: Filters) -> No
 def import_records(
     file: Annotated[Path, typer.Argument(help="File to read, or - for the standard input.", allow_dash=True)],
     format_name: FormatName = None,
-    check: Annotated[bool, typer.Option("--check", help="Only check the file; change nothing.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only check the form of the file, and change nothing.")
+    ] = False,
     *,
     context: CommandContext,
 ) -> None:
-    """Put every record of a CSV or JSON Lines file into the catalog; importing it again changes nothing.
+    """Import all records of a CSV or JSON Lines file; importing it again changes nothing.
 
-    The whole file is read before the first record is sent. A record that the catalog has under the same name and
-    source key is updated, or left alone when nothing differs. A record that the service rejects is reported and
-    passed over; the exit status is then 1.
+    The whole file is read before the first record is sent. A dataset with the same name and source key is updated, or
+    left unchanged if nothing differs. A record that the service rejects is reported and skipped; the exit status is
+    then 1.
     """
     records = _read_records(file, format_name)
     if check:

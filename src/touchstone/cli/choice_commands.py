@@ -113,12 +113,12 @@ def list_choices(project_id: ProjectId, *, context: CommandContext) -> None:
 @server_command(choice, "snapshot")
 def create_snapshot(
     project_id: ProjectId,
-    note: Annotated[str | None, typer.Option(help="Why you keep this ranking.")] = None,
+    note: Annotated[str | None, typer.Option(help="The reason for the snapshot.")] = None,
     limit: Annotated[int | None, typer.Option(help="How many datasets, best first (default: 20).")] = None,
     *,
     context: CommandContext,
 ) -> None:
-    """Keep the ranking of a project as it is now, so that you can show later what it was."""
+    """Store the current ranking of a project, so that you can show it later."""
     snapshot = context.client.create_snapshot(project_id, note=note, limit=limit)
     context.show(snapshot, _snapshot_table(snapshot))
 
@@ -144,14 +144,14 @@ def list_snapshots(project_id: ProjectId, *, context: CommandContext) -> None:
 
 @server_command(choice, "delete-snapshot")
 def delete_snapshot(project_id: ProjectId, snapshot_id: SnapshotId, *, context: CommandContext) -> None:
-    """Delete a snapshot; the choices that were made in the project stay."""
+    """Delete a snapshot; the choices in the project are kept."""
     context.client.delete_snapshot(project_id, snapshot_id)
     context.show(None, f"Snapshot {snapshot_id} is deleted.")
 
 
 @server_command(choice, "replay")
 def replay_snapshot(project_id: ProjectId, snapshot_id: SnapshotId, *, context: CommandContext) -> None:
-    """Repeat the ranking of a snapshot with the present catalog, and show what has changed since then and why."""
+    """Repeat the ranking of a snapshot with the current catalog, and show the changes with their reasons."""
     replay = context.client.replay_snapshot(project_id, snapshot_id)
     context.show(replay, build_table(REPLAY_COLUMNS, replay.items), _replay_summary(replay))
 
@@ -196,8 +196,8 @@ def verify_report(
 ) -> None:
     """Compute the digest of a report again, and compare it with the one in the file; needs no server.
 
-    The digest is the SHA-256 of the canonical JSON (RFC 8785) of what the report states. The exit status is 1 if the
-    file carries another one.
+    The digest is the SHA-256 of the canonical JSON (RFC 8785) of the content of the report. The exit status is 1 if the
+    file contains another digest.
     """
     try:
         content = sys.stdin.buffer.read() if file == STANDARD_STREAM else file.read_bytes()

@@ -27,15 +27,15 @@ def doctor(
         typer.Option(
             exists=True,
             file_okay=False,
-            help="A folder of source documents, in which quotes are looked for. Implies --catalog.",
+            help="A folder of source documents that are searched for quotes. Implies --catalog.",
         ),
     ] = None,
     limit: Annotated[int, typer.Option(min=0, help="How many faulty claims are listed.")] = 100,
 ) -> None:
     """Check the database of this installation and, with --catalog, the evidence in it.
 
-    Works on the database that TOUCHSTONE_* variables name, also while a server is running. The exit status is 1 if a
-    claim rests on a placeholder, a bare heading or a licence, or if a quote is not in its source.
+    The command uses the database that TOUCHSTONE_* variables name, even while a server is running. The exit status is 1
+    if a claim is supported only by a placeholder, a heading or a licence, or if a quote is not in its source.
     """
     settings = Settings.load()
     is_catalog_checked = catalog or documents is not None

@@ -85,8 +85,8 @@ def _build_claim_details(given_options: dict[str, Any]) -> dict[str, Any]:
 
 CLAIM_OPTIONS: Final = OptionGroup(
     (
-        Option("quote", str, "The words that show it, verbatim."),
-        Option("place", str, "Where they stand in the source, such as a section or a page."),
+        Option("quote", str, "A verbatim quote that supports the claim."),
+        Option("place", str, "The position of the quote in the source, such as a section or a page."),
         Option("source_name", str, "Name of the document."),
         Option("source_url", str, "Address of the document."),
         Option("source_kind", str, "Kind of the document, such as `datasheet` or `paper`."),
@@ -179,7 +179,9 @@ def review(
     decision: Annotated[
         str, typer.Argument(help="accept (a proposal), confirm (any claim, as a curator) or reject (a proposal).")
     ],
-    note: Annotated[str | None, typer.Option(help="Why: it stays with the claim.")] = None,
+    note: Annotated[
+        str | None, typer.Option(help="The reason for the decision, which is stored with the claim.")
+    ] = None,
     *,
     context: CommandContext,
 ) -> None:

@@ -96,12 +96,14 @@ def _parse_gate_value(text: str) -> int | float | str:
 GATE_OPTION: Final = Option(
     "gate",
     str,
-    "A requirement beside the score, as NAME=VALUE: the level at which an attribute must be true "
+    "A requirement that does not affect the score, as NAME=VALUE: the level at which an attribute must be true "
     "(informed_consent=reviewed), a licence (license=CC-BY-*), a bound (instances_min=1000); may be repeated.",
     is_repeatable=True,
 )
 GATES: Final = OptionGroup((GATE_OPTION,), build=parse_gates, help_panel="Requirements")
-ONLY_PASSING_OPTION: Final = Option("only_passing", bool, "Leave out what does not pass every requirement (--gate).")
+ONLY_PASSING_OPTION: Final = Option(
+    "only_passing", bool, "Leave out datasets that do not pass every requirement (--gate)."
+)
 
 
 def _parse_weights(given_options: dict[str, Any]) -> dict[str, float] | str | None:
@@ -133,7 +135,7 @@ def _parse_weights(given_options: dict[str, Any]) -> dict[str, float] | str | No
 WEIGHTS: Final = OptionGroup(
     (
         Option("profile", str, "A named set of weights: ethical, technical, popularity or balanced (the default)."),
-        Option("weight", str, "How much a criterion counts, as CRITERION=NUMBER; may be repeated.", is_repeatable=True),
+        Option("weight", str, "The weight of a criterion, as CRITERION=NUMBER; may be repeated.", is_repeatable=True),
     ),
     build=_parse_weights,
     help_panel="Weights",

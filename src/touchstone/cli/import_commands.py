@@ -22,10 +22,15 @@ IMPORT_OPTIONS: Final = OptionGroup(
     (
         Option("format", str, "The metadata standard, such as croissant or hf_card (default: detected)."),
         Option("source_name", str, "Name of the source; with it, what a curator imports is documented."),
-        Option("source_url", str, "Address of the source; it is kept and never fetched."),
+        Option("source_url", str, "Address of the source, which is stored and never fetched."),
         Option("visibility", str, "`public` or `private` (default: new records are public, others stay as they are)."),
-        Option("accept", bool, "Let what is found in prose count at once, instead of proposing it.", flags="--accept"),
-        Option("dry_run", bool, "Say what would be done, and change nothing.", flags="--dry-run"),
+        Option(
+            "accept",
+            bool,
+            "Let claims that are found in prose take effect at once, instead of proposing them.",
+            flags="--accept",
+        ),
+        Option("dry_run", bool, "Report what would be done, and change nothing.", flags="--dry-run"),
     )
 )
 _NOT_WRITTEN_IN_TIME: Final = "not_written_in_time"

@@ -50,7 +50,7 @@ PROJECT_OPTIONS: Final = OptionGroup(
 )
 RECOMMEND_OPTIONS: Final = OptionGroup(
     (
-        Option("explain", bool, "Show the points of each criterion, and why each dataset has its place."),
+        Option("explain", bool, "Show the points of each criterion, and the reason for the place of each dataset."),
         ONLY_PASSING_OPTION,
     )
 )
@@ -114,11 +114,11 @@ def show(project_id: ProjectId, *, context: CommandContext) -> None:
 def choose(
     project_id: ProjectId,
     dataset: Annotated[int, typer.Argument(help="Id of the dataset you choose.")],
-    reason: Annotated[str, typer.Option(help="Why: what you would answer if asked in a year.")],
+    reason: Annotated[str, typer.Option(help="The reason for your choice.")],
     *,
     context: CommandContext,
 ) -> None:
-    """Keep your choice and the reason for it."""
+    """Store your choice and the reason for it."""
     updated = context.client.update_project(project_id, chosen_dataset_id=dataset, choice_reason=reason)
     context.show(updated, _project_table(updated))
 

@@ -57,7 +57,7 @@ STABILITY_OPTIONS: Final = OptionGroup(
     (
         Option("k", int, "How many datasets are tested, best first (default: 10)."),
         Option("samples", int, "How many times the ranking is repeated with other weights (default: 100)."),
-        Option("spread", float, "By which share a weight is raised or lowered at most (default: 0.2)."),
+        Option("spread", float, "Largest relative change of a weight (default: 0.2)."),
         Option("seed", int, "Seed of the random numbers (default: 0)."),
     )
 )
@@ -91,7 +91,7 @@ def lifts(
     context: CommandContext,
     ranking: RankingOptions,
 ) -> None:
-    """List the attributes by which a dataset would rank better if somebody established them.
+    """List the attributes of a dataset whose verification would improve its rank.
 
     For example: touchstone lifts 12 --rank 3 --profile ethical
     """

@@ -11,11 +11,11 @@ from touchstone.client import TouchstoneError
 
 def login(
     email: Annotated[str, typer.Option(prompt=True, help="Your e-mail address.")],
-    password: Annotated[str, typer.Option(prompt=True, hide_input=True, help="Asked for when left out.")],
+    password: Annotated[str, typer.Option(prompt=True, hide_input=True, help="Your password (default: asked for).")],
     *,
     context: CommandContext,
 ) -> None:
-    """Sign in at a server; later commands use it."""
+    """Sign in to a server, which later commands use."""
     # The tokens are saved below. The callback would save them for the previous user of this server.
     context.client.identity.on_tokens = None
     tokens = context.client.login(email, password)
@@ -26,7 +26,7 @@ def login(
 
 
 def logout(*, context: CommandContext) -> None:
-    """Sign out at a server, here and there."""
+    """Sign out from a server, and delete the saved session."""
     try:
         context.client.logout()
     except TouchstoneError as error:

@@ -35,7 +35,7 @@ USER_COLUMNS: Final = (
 )
 PROFILE_OPTIONS: Final = OptionGroup(
     (
-        Option("pseudo", str, "Name to show."),
+        Option("pseudo", str, "Name shown to other users."),
         Option("given_name", str, "First name."),
         Option("family_name", str, "Last name."),
         Option("locale", str, "fr or en."),
@@ -47,12 +47,12 @@ Email = Annotated[str, typer.Argument(help="E-mail address.")]
 @local_command(user, "create", profile=PROFILE_OPTIONS)
 def create(
     email: Email,
-    admin: Annotated[bool, typer.Option("--admin", help="Make an administrator.")] = False,
-    password: Annotated[str | None, typer.Option(help="Password; made up and shown once when left out.")] = None,
+    admin: Annotated[bool, typer.Option("--admin", help="Give the account the role of an administrator.")] = False,
+    password: Annotated[str | None, typer.Option(help="Password (default: a random one, which is shown once).")] = None,
     *,
     profile: dict[str, str],
 ) -> None:
-    """Make an account."""
+    """Create an account."""
     is_password_generated = not password
     if not password:
         password = secrets.token_urlsafe(12)
@@ -110,30 +110,28 @@ async def _load_accounts() -> tuple[int, list[UserView]]:
 
 @local_command(user, "deactivate")
 def deactivate(email: Email) -> None:
-    """Shut someone out: every session ends at once."""
+    """Deactivate an account, and end all its sessions at once."""
     account = asyncio.run(_set_active(email, is_active=False))
     _print_account(account)
 
 
 @local_command(user, "activate")
 def activate(email: Email) -> None:
-    """Let someone in again."""
+    """Activate an account again."""
     account = asyncio.run(_set_active(email, is_active=True))
     _print_account(account)
 
 
 @local_command(user, "curator")
-def curator(
-    email: Email, remove: Annotated[bool, typer.Option("--remove", help="Take the role away.")] = False
-) -> None:
-    """Let someone review claims about datasets."""
+def curator(email: Email, remove: Annotated[bool, typer.Option("--remove", help="Remove the role.")] = False) -> None:
+    """Give a user the role of a curator, who reviews claims about datasets."""
     account = asyncio.run(_set_curator(email, is_curator=not remove))
     _print_account(account)
 
 
 @local_command(user, "reset")
 def reset(email: Email) -> None:
-    """Issue a token with which someone chooses a new password, once."""
+    """Issue a single-use token for choosing a new password."""
     reset_token = asyncio.run(_issue_reset_token(email))
 
     facts = {"Token": reset_token.token, "Good until": reset_token.expires_at}

@@ -53,16 +53,16 @@ from touchstone.client.whole_lists import read_whole_list
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# A method of the client with the parameters P, besides the client itself, that returns a T.
+# A method of the client with the parameters P and the result type T.
 AsyncMethod: TypeAlias = Callable[Concatenate["AsyncTouchstone", P], Coroutine[Any, Any, T]]
 
 
 def async_method(describe_call: Callable[P, Call[T]]) -> AsyncMethod[P, T]:
-    """Return a method of the client that makes the API call which `describe_call` describes.
+    """Convert a function that describes an API call to a method of the client that makes the call.
 
     The method has the parameters and the docstring of `describe_call`, and returns the content of the response. For
-    example, `catalog_calls.get_dataset(dataset_id)` only describes a request, and the method made of it,
-    `await client.get_dataset(dataset_id)`, sends this request and returns the dataset.
+    example, `catalog_calls.get_dataset(dataset_id)` only describes a request, while the method
+    `await client.get_dataset(dataset_id)` sends this request and returns the dataset.
     """
 
     @functools.wraps(describe_call)

@@ -61,8 +61,8 @@ class _ErrorBody(msgspec.Struct):
 def error_from_response(response: httpx2.Response) -> TouchstoneError:
     """Return the exception for a response whose status is not 2xx.
 
-    The body of an error response says what is wrong. If it has another form, for example because it is the page of a
-    proxy, the exception has the code `unreadable` and only names the status. The service never redirects the client, so
+    The body of an error response explains the error. If the body has another form, for example because a proxy has
+    responded, the exception has the code `unreadable` and only names the status. The service never sends redirects, so
     a redirect comes from a proxy or another service, and the exception names its target.
     """
     retry_after = retry_after_seconds(response)

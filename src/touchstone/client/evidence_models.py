@@ -50,7 +50,7 @@ class Claim(Struct, frozen=True, kw_only=True):
         scope: Whom a quote is about: `subjects` or `annotators`.
         place: The position of the quote in the source, such as a section or a page.
         standard, field: The metadata standard and the field that contain the value.
-        note: An explanation how the value follows from the quote.
+        note: An explanation of how the value follows from the quote.
         by: The author of the claim, or None for the service itself.
         until: The time when the claim ceases to count.
     """

@@ -255,7 +255,7 @@ _JSON_TYPES: Final[Mapping[Kind | None, Any]] = {
     None: dict[str, Any],
 }
 _EXPECTED_VALUES: Final[Mapping[Kind | None, str]] = {
-    Kind.TEXT: "a text, or a JSON string",
+    Kind.TEXT: "text, or a JSON string",
     Kind.WORDS: "words with commas between them, or a JSON list",
     Kind.INTEGER: "a whole number",
     Kind.PERCENTAGE: "a number",
