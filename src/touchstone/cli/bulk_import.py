@@ -84,7 +84,7 @@ def import_in_bulk(file: Path, first_line: int, context: CommandContext) -> None
 
 
 def _import_records(bulk_file: BulkFile, summary: BulkSummary, context: CommandContext) -> None:
-    """Import the records of an open file with a progress bar, and add the results of each batch to the summary.
+    """Import the records of an open file with a progress bar, and add the results to the summary.
 
     If the import fails, the command ends with an error message that says how to resume it.
     """

@@ -178,7 +178,7 @@ def _metadata_rows(metadata: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _source_name(metadata: Mapping[str, Any]) -> Any:
-    """Return the name or else the URL of the source in metadata; a source without members is returned as is."""
+    """Return the name of the source in metadata, or else its URL, or the source itself if it is a string."""
     source = metadata.get("source")
     if isinstance(source, dict):
         return source.get("name") or source.get("url")
@@ -311,9 +311,9 @@ def _import_with_progress(records: list[Record], client: Touchstone) -> list[Imp
 
 
 def _read_records(file: Path, format_name: str | None) -> list[Record]:
-    """Return all records of a CSV or JSON Lines file, which may be compressed with gzip, or of the standard input.
+    """Return all records of a CSV or JSON Lines file, or of the standard input.
 
-    If the file cannot be read, the command ends with an error message.
+    The file may be compressed with gzip. If it cannot be read, the command ends with an error message.
 
     Raises:
         RecordError: The file does not contain records; the message names the line.

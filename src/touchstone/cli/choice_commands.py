@@ -35,7 +35,7 @@ def _author_name(choice: Choice) -> str:
 
 
 def _dataset_name(choice: Choice) -> str:
-    """Return the name of the chosen dataset with a mark if it was withdrawn, or `(none)` without a dataset."""
+    """Return the name of the chosen dataset, which is marked if it was withdrawn, or `(none)`."""
     dataset = choice.dataset
     if dataset is None:
         return "(none)"
@@ -45,12 +45,12 @@ def _dataset_name(choice: Choice) -> str:
 
 
 def _place_when_chosen(choice: Choice) -> str:
-    """Return the place of a dataset when it was chosen, or a dash if it was not in the ranking of the project."""
+    """Return the place of a dataset when it was chosen, or a dash if it was not ranked."""
     return DASH if choice.ranking is None else format_place(choice.ranking)
 
 
 def _digest_when_chosen(choice: Choice) -> str:
-    """Return the first characters of the digest of a dataset when it was chosen, or an empty string without one."""
+    """Return the beginning of the digest of the chosen dataset, or an empty string without one."""
     if choice.dataset is None or choice.dataset.digest is None:
         return ""
     return choice.dataset.digest[:DIGEST_CHARACTERS_SHOWN]

@@ -78,7 +78,7 @@ def _comparison_request(given_options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read_dataset_options(values_by_option: Mapping[Option, Sequence[str]]) -> dict[str, dict[str, Any]]:
-    """Return the options of single datasets, by the id of the dataset, for the member `by_dataset` of a request.
+    """Return the options of single datasets as the member `by_dataset` of a request.
 
     For example, `--group-column-of 12=country` becomes `{"12": {"group_column": "country"}}`.
 

@@ -1,4 +1,4 @@
-"""The options for filters, weights and sorting; the filter options are derived from the table of attributes."""
+"""The options for filters, which are derived from the table of attributes, and for weights and sorting."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

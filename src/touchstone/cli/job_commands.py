@@ -189,7 +189,7 @@ def _warning_line(warning: Mapping[str, Any]) -> str:
 
 
 def _metric_rows(metrics: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """Return the name of each quality metric with its estimates for the trained model and for a trivial baseline.
+    """Return the name of each metric with its estimates for the trained model and for the baseline.
 
     A cross-validated model has estimates in `folds`, which are means over the folds. Any other model has estimates in
     `holdout`, from rows that were not used for the training.

@@ -86,7 +86,7 @@ def _exit_with_message(message: str, status: int) -> NoReturn:
 
 
 def build_application(arguments: Sequence[str] = ()) -> typer.Typer:
-    """Return the application with the command that the arguments name, or with all commands if they name none.
+    """Build the application with the command that the arguments name, or else with all commands.
 
     Only the modules of these commands are imported, because importing the server takes longer than most commands run.
     """

@@ -138,7 +138,7 @@ def build_points_tables(
     more_columns: Sequence[Column[Any]] = (),
     title: str | None = None,
 ) -> list[Table]:
-    """Return a table with the scores of ranked or compared datasets and the points of each weighted criterion.
+    """Return tables of the scores of datasets and of the points of each weighted criterion.
 
     Where the terminal is too narrow for all columns, the points are in further tables, which identify each dataset by
     its place and id.

@@ -1,4 +1,4 @@
-"""The typed Python client, in a synchronous and an asynchronous version that share the descriptions of all calls."""
+"""The typed Python client, in a synchronous and an asynchronous version."""
 
 from touchstone.client.asgi_transport import InProcess
 from touchstone.client.async_client import AsyncTouchstone

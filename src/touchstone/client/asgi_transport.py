@@ -1,4 +1,4 @@
-"""A transport for calls to an ASGI application in the same process, with streamed requests and responses."""
+"""A streaming transport for calls to an ASGI application in the same process."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping

@@ -128,7 +128,7 @@ def _read_lines(path: Path) -> Iterator[bytes]:
 
 
 def _encode_record(record: BulkRecord) -> bytes:
-    """Return a record as a line of JSON, without the fields of an exported record that only the service sets."""
+    """Return a record as a line of JSON, without fields that only the service sets."""
     if isinstance(record, bytes):
         return record
     if isinstance(record, str):

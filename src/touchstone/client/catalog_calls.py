@@ -191,7 +191,7 @@ def score_datasets(
 
 
 def weights_body(weights: Weights) -> dict[str, Any]:
-    """Return the weights or the weight profile as a member of a scoring request; empty if neither is given."""
+    """Return the member of a scoring request for weights or a weight profile, or an empty mapping for None."""
     if weights is None:
         return {}
     if isinstance(weights, str):
@@ -299,7 +299,7 @@ def get_recommendations(
 
 
 def _project_body(fields: ProjectFields | ProjectChanges) -> dict[str, Any]:
-    """Return the fields of a project as a request body, with weights as a list; None is kept to clear a field."""
+    """Return the fields of a project as a request body, with weights as a list."""
     body: dict[str, Any] = dict(fields)
     weights = fields.get("weights")
     if weights is not None:

@@ -136,7 +136,10 @@ def _changed_fields(record: Mapping[str, Any], dataset: Dataset) -> dict[str, An
 
 
 def _without_service_keys(value: Any) -> Any:
-    """Return metadata without the members that the service writes, None if none remain, and other values unchanged."""
+    """Return metadata without the members that the service writes, or None if none remain.
+
+    Other values are returned unchanged.
+    """
     if not isinstance(value, dict):
         return value
 

@@ -59,7 +59,7 @@ def delete_snapshot(project_id: str | UUID, snapshot_id: str | UUID) -> Call[Non
 
 
 def replay_snapshot(project_id: str | UUID, snapshot_id: str | UUID) -> Call[Replay]:
-    """Repeat the ranking of a snapshot with the current catalog, and return the differences with their reasons."""
+    """Repeat the ranking of a snapshot with the current catalog, and return the differences."""
     path = build_path("projects", project_id, "snapshots", snapshot_id, "replay")
     return Call("GET", path, read_json(Replay))
 

@@ -1,4 +1,4 @@
-"""API calls for comparisons, which run the same training on several datasets to find out which trains best."""
+"""API calls for comparisons, which run the same training on several datasets."""
 
 from collections.abc import Mapping, Sequence
 from typing import Unpack

@@ -91,7 +91,7 @@ def unreadable_response(status: int, reason: object) -> TouchstoneError:
 
 
 def impossible_id(segment: object) -> TouchstoneError:
-    """Return the exception for an invalid id or name in a call, which is raised instead of sending a request."""
+    """Return the exception for an id or a name in a call that cannot exist."""
     return TouchstoneError(httpx2.codes.NOT_FOUND, "not_found", f"{str(segment)!r} is not an id or a name.")
 
 

@@ -1,4 +1,4 @@
-"""The rules for following the events of a job or a comparison over unreliable connections, without any I/O."""
+"""The rules for following event streams over unreliable connections, without any I/O."""
 
 from typing import Any, Final, Protocol
 

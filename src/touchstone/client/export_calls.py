@@ -1,4 +1,4 @@
-"""API calls for exporting all records that match filters, and a decoder of records that arrive in chunks."""
+"""API calls for exporting records, and a decoder of records that arrive in chunks."""
 
 from typing import Final, Literal, Unpack
 

@@ -12,7 +12,7 @@ GateChoice = Literal["all", "pass"]  # whether a ranking has all datasets, or on
 
 
 class Filters(TypedDict, total=False):
-    """The filters of lists of datasets, rankings, facets and projects (section 4.2 of the interface, with additions).
+    """The filters of lists of datasets, rankings, facets and projects.
 
     Bounds are inclusive, and scores and percentages range from 0 to 100. A string matches any part of the value,
     ignoring case and accents. If several words are given, one of them has to match.

@@ -88,7 +88,7 @@ def follow_job(kind: Kind, job_id: str | UUID, *, after: str | None = None) -> C
 
 
 def event_stream_headers(after: str | None) -> dict[str, str]:
-    """Return the headers of a request for an event stream that continues after the event with the id `after`."""
+    """Return the headers that request an event stream after the event with the id `after`."""
     headers = {"Accept": "text/event-stream"}
     if after is not None:
         headers["Last-Event-ID"] = after
@@ -107,7 +107,9 @@ def job_path(kind: Kind, job_id: str | UUID, *segments: str) -> str:
 
 
 def idempotency_header(idempotency_key: str | None) -> dict[str, str]:
-    """Return the header that makes the service start at most one job for a key, or no header if the key is None.
+    """Return the header with an idempotency key, or no header if the key is None.
+
+    The service starts at most one job for each key.
 
     Raises:
         ValueError: The key contains characters that a header cannot carry.

@@ -25,7 +25,7 @@ def compare_datasets(
     filters: Filters | None = None,
     **requirements: Unpack[RankingRequirements],
 ) -> Call[Comparison]:
-    """Explain why one of two to five datasets ranks above another, and which weights would reverse their order.
+    """Explain the order of two to five datasets, and find the weights that would reverse it.
 
     The response contains every pair of these datasets, with their differences in each criterion. The scores depend on
     `weights` and `assurance`. The `filters` and the gates affect only the ranks: a dataset that does not match them is

@@ -1,7 +1,7 @@
-"""The rules for retrying calls and renewing expired tokens, shared by the synchronous and the asynchronous client.
+"""The rules for retrying calls and renewing expired tokens.
 
-The functions perform no I/O. They are generators that yield steps (send, renew, pause). A client performs each step,
-and sends its result back to the generator.
+The functions perform no I/O, so that the synchronous and the asynchronous client can share them. They are generators
+that yield steps (send, renew, pause). A client performs each step, and sends its result back to the generator.
 """
 
 from collections.abc import Generator
@@ -125,7 +125,7 @@ def _seconds_until_retry(result: StepResult, call: Call[Any], attempt: int) -> f
 
 
 def _may_send_again(result: StepResult, call: Call[Any]) -> bool:
-    """Return whether a call failed for a temporary reason, and can be sent again without making a change twice."""
+    """Return whether a call failed temporarily, and can be repeated without making a change twice."""
     if isinstance(result, httpx2.RequestError):
         return call.repeatable
 

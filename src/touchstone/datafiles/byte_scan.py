@@ -1,4 +1,4 @@
-"""A scan of the bytes of a data file before it is parsed, for its digest, size, encoding and longest line."""
+"""A scan of the bytes of a data file, before it is parsed."""
 
 import hashlib
 import os

@@ -45,7 +45,9 @@ def stack_columns(columns: Iterable[Column], sql_by_column: Mapping[int, str]) -
 
 
 def aggregate_stack(table: DuckDbTable, stack: Sequence[_HasSource], aggregates: str) -> dict[int, dict[str, Any]]:
-    """Measure all columns of a stack with one query, and return the results by the index of each column in the file.
+    """Measure all columns of a stack with one query.
+
+    The results are returned by the index of each column in the file.
 
     `aggregates` is the SQL of a struct, such as `{'lowest': min(value)}`. The result is empty if the table has no rows.
     The SQL may use these names for each cell:
@@ -104,7 +106,7 @@ def _missing_mark_sql(column: SourceColumn) -> str:
 
 
 def _ambiguous_word_sql(column: SourceColumn) -> str:
-    """Return the SQL of a word in a `cell` that influences which values count as missing in its column, or NULL.
+    """Return the SQL of a word in a `cell` that may be a missing mark, or NULL for any other value.
 
     In a column with plus signs, a minus sign is a value. In a column of numbers, words such as `unknown` are missing
     marks.

@@ -140,7 +140,7 @@ def profile_descriptor(descriptor: int, file_type: str, *, limits: ProfilingLimi
 
 
 def _sum_mark_counts(columns: Iterable[MeasuredColumn]) -> dict[str, int]:
-    """Return the number of cells in the whole file with each missing mark, in alphabetical order of the marks."""
+    """Return the number of cells in the file with each missing mark, in alphabetical order."""
     totals: Counter[str] = Counter()
     for column in columns:
         totals.update(column.mark_counts)
@@ -172,7 +172,7 @@ def _measure_columns(table: DuckDbTable, columns: Sequence[SourceColumn], row_co
 
 
 def _find_extremes(table: DuckDbTable, columns: Sequence[InterpretedColumn]) -> Results:
-    """Return the minimum, maximum and other statistics of columns of numbers and dates, by index in the file."""
+    """Return the extremes and the mean of columns of numbers and dates, by index in the file."""
     ordered_columns = [
         column for column in columns if column.interpretation.is_numeric or column.type is ColumnType.DATE
     ]

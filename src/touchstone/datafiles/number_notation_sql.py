@@ -45,7 +45,9 @@ def infer_notation_of_all(texts: Sequence[str], delimiter: str) -> NumberNotatio
 
 
 def conversion_template(notation: NumberNotation) -> str:
-    """Return SQL that converts a string such as `$1,234.00` to a number, or to NULL if it has another notation.
+    """Return SQL that converts a string in a notation, such as `$1,234.00`, to a number.
+
+    The result is NULL for a string in another notation.
 
     The SQL contains `{value}` as a placeholder for the string. The unit comes from the file, so it is quoted.
     """

@@ -1,7 +1,8 @@
-"""The rows of a Parquet file as lines of JSON, read in a child process to protect the service from hostile files.
+"""The rows of a Parquet file as lines of JSON, read in a child process.
 
-The parent never parses the file. It passes the open descriptor to `parquet_rows_child`, which limits its own memory and
-time. The child sends one line per row, but not faster than the parent reads them.
+The child process protects the service from hostile files, which the parent never parses. The parent passes the open
+descriptor to `parquet_rows_child`, which limits its own memory and time. The child sends one line per row, but not
+faster than the parent reads them.
 """
 
 import asyncio

@@ -238,7 +238,7 @@ def _type_without_parameters(full_type: str) -> str:
 def choose_text_interpretation(
     column: SourceColumn, readable_counts: Sequence[int], present_count: int, missing_number_count: int
 ) -> Interpretation:
-    """Return the first interpretation of a text column that fits every value, or `PLAIN_TEXT` if there is none.
+    """Return the first interpretation that fits every value of a text column, or else `PLAIN_TEXT`.
 
     Args:
         column: the column with its interpretations.
