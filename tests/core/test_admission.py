@@ -8,14 +8,14 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from touchstone.core.errors import Overloaded
-from touchstone.http.admission import PLANNED_SHARE, Admission, Place, SamePlaceMiddleware
-from touchstone.http.request_costs import DEFAULT_SECONDS, RequestCosts, kind_of
+from touchstone.http.admission import QUEUED_WORK_SHARE, Admission, SameTicketMiddleware, Ticket
+from touchstone.http.request_costs import DEFAULT_SECONDS, RequestCosts, classify_request
 
 LONG_COST = 2**-6  # in seconds; a power of two, so that its multiples are exact
 SHORT_COST = 0.001
 DISTANT_DEADLINE = 1000.0  # a deadline that no test reaches
 # Within this deadline, five long requests may wait behind another one.
-DEADLINE_OF_FIVE_MORE = 5.5 * LONG_COST / PLANNED_SHARE
+DEADLINE_OF_FIVE_MORE = 5.5 * LONG_COST / QUEUED_WORK_SHARE
 
 
 class Callers:
@@ -25,7 +25,7 @@ class Callers:
         self.admission = admission
         self.started: list[str] = []
         self.refused: list[str] = []
-        self.places: dict[str, Place] = {}
+        self.tickets: dict[str, Ticket] = {}
         self.requests: dict[str, asyncio.Task[None]] = {}
 
     async def request(self, name: str, cost: float = LONG_COST) -> None:
@@ -35,7 +35,7 @@ class Callers:
 
     async def finish(self, name: str) -> None:
         """Let a request that is running end."""
-        self.places[name].release()
+        self.tickets[name].release()
         await let_tasks_settle()
 
     async def finish_in_turn(self) -> None:
@@ -47,7 +47,7 @@ class Callers:
 
     async def _enter(self, name: str, caller: Hashable, cost: float) -> None:
         try:
-            self.places[name] = await self.admission.enter(caller, cost)
+            self.tickets[name] = await self.admission.enter(caller, cost)
             self.started.append(name)
         except Overloaded:
             self.refused.append(name)
@@ -105,8 +105,8 @@ async def test_no_more_requests_run_than_the_limit() -> None:
     assert callers.started == ["a1", "b1", "c1"]
 
 
-async def test_one_caller_cannot_hold_every_place() -> None:
-    """One caller gets at most three quarters of the places, so that a request of another caller can start at once."""
+async def test_one_caller_cannot_use_the_whole_capacity() -> None:
+    """One caller gets at most three quarters of the capacity, so that a request of another caller can start at once."""
     admission_control = create_admission(limit=8)
     callers = Callers(admission_control)
     for number in range(8):
@@ -140,7 +140,7 @@ async def test_a_burst_of_a_few_requests_waits_however_long_they_take() -> None:
 
 
 async def test_a_full_queue_refuses_the_newest_request_of_the_busiest_caller() -> None:
-    """A second caller gets a place in the queue: that of the newest request of the caller who fills it."""
+    """A second caller replaces the newest request of the caller who fills the queue."""
     admission_control = create_admission(wait_seconds=DEADLINE_OF_FIVE_MORE)
     callers = Callers(admission_control)
     for name in ("a0", "a1", "a2", "a3", "a4", "a5"):
@@ -166,7 +166,7 @@ async def test_a_caller_with_one_request_is_not_refused_because_of_busier_ones()
 
 
 async def test_a_request_that_has_waited_for_the_whole_time_is_refused() -> None:
-    """If no place becomes free in time, the waiting request is refused, and nothing of it is left in the queue."""
+    """If no capacity becomes free in time, the waiting request is refused, and nothing of it is left in the queue."""
     admission_control = create_admission(wait_seconds=0.05)
     callers = Callers(admission_control)
     await callers.request("a1")
@@ -189,11 +189,11 @@ async def test_a_cancelled_request_gives_up_its_place() -> None:
     assert admission_control.waiting == 1
 
     async def work() -> None:
-        place = callers.places["a1"]
+        ticket = callers.tickets["a1"]
         try:
-            await place.run(asyncio.Event().wait())
+            await ticket.run(asyncio.Event().wait())
         finally:
-            place.release()
+            ticket.release()
 
     running_request = asyncio.create_task(work())
     await let_tasks_settle()
@@ -206,11 +206,11 @@ async def test_a_cancelled_request_gives_up_its_place() -> None:
 
 
 async def test_a_request_that_is_cancelled_when_its_turn_comes_passes_it_on() -> None:
-    """The place that it has just been given is not lost."""
+    """The capacity that it has just been given is not lost."""
     callers = Callers(create_admission())
     for name in ("a1", "b1", "c1"):
         await callers.request(name)
-    callers.places["a1"].release()
+    callers.tickets["a1"].release()
     callers.requests["b1"].cancel()
     await let_tasks_settle()
     assert callers.started == ["a1", "c1"]
@@ -222,7 +222,7 @@ async def test_a_request_that_waits_for_something_else_makes_room() -> None:
     await callers.request("a1")
     await callers.request("b1")
     database_answered = asyncio.Event()
-    running_request = asyncio.ensure_future(wait_in_place(callers.places["a1"], database_answered))
+    running_request = asyncio.ensure_future(wait_with_ticket(callers.tickets["a1"], database_answered))
     async with asyncio.timeout(10):
         await callers.requests["b1"]
     assert callers.started == ["a1", "b1"]
@@ -241,21 +241,21 @@ async def test_a_request_that_takes_very_long_lets_others_start() -> None:
             await asyncio.sleep(0)
 
     async with asyncio.timeout(10):
-        await callers.places["a1"].run(work_until_the_next_has_started())
+        await callers.tickets["a1"].run(work_until_the_next_has_started())
 
 
-async def wait_in_place(place: Place, event: asyncio.Event) -> None:
-    """Do nothing but wait for an event, as the work of the request that has this place."""
-    await place.run(event.wait())
+async def wait_with_ticket(ticket: Ticket, event: asyncio.Event) -> None:
+    """Do nothing but wait for an event, as the work of the request that has this ticket."""
+    await ticket.run(event.wait())
 
 
 async def test_only_the_time_on_the_event_loop_is_counted() -> None:
     """Waiting is not counted, and a call in another task is counted towards the request that made it."""
-    place = await create_admission().enter("a", SHORT_COST)
-    places_of_calls: list[Place] = []
+    ticket = await create_admission().enter("a", SHORT_COST)
+    tickets_of_calls: list[Ticket] = []
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
-        places_of_calls.append(place)
+        tickets_of_calls.append(ticket)
         sum(range(200_000))
 
     async def receive() -> Any:
@@ -266,26 +266,26 @@ async def test_only_the_time_on_the_event_loop_is_counted() -> None:
 
     async def work() -> None:
         await asyncio.sleep(0.2)
-        seconds_before = place.used_seconds
+        seconds_before = ticket.used_seconds
         assert seconds_before < 0.2
-        await asyncio.create_task(SamePlaceMiddleware(application)({}, receive, send))
-        assert place.used_seconds > seconds_before
+        await asyncio.create_task(SameTicketMiddleware(application)({}, receive, send))
+        assert ticket.used_seconds > seconds_before
 
-    await place.run(work())
-    assert places_of_calls == [place]
+    await ticket.run(work())
+    assert tickets_of_calls == [ticket]
 
 
 async def test_the_result_of_the_work_is_returned_and_its_exception_raised() -> None:
     """A wait in the middle of the work changes neither."""
-    place = await create_admission().enter("a", SHORT_COST)
+    ticket = await create_admission().enter("a", SHORT_COST)
 
     async def fail() -> None:
         await asyncio.sleep(0)
         raise KeyError("lost")
 
-    assert await place.run(asyncio.sleep(0, "done")) == "done"
+    assert await ticket.run(asyncio.sleep(0, "done")) == "done"
     with pytest.raises(KeyError, match="lost"):
-        await place.run(fail())
+        await ticket.run(fail())
 
 
 async def test_idle_callers_are_forgotten() -> None:
@@ -307,25 +307,25 @@ def test_costs_are_learned_by_route_and_size() -> None:
     costs = RequestCosts()
     path = "/api/v1/datasets/score"
     for _ in range(50):
-        costs.learn(kind_of("POST", path, b"limit=1000&explain=true"), 0.02)
-    similar_kind = kind_of("POST", path, b"explain=true&limit=900")
-    assert costs.expected(similar_kind) == pytest.approx(0.02, rel=0.01)
+        costs.record(classify_request("POST", path, b"limit=1000&explain=true"), 0.02)
+    similar_kind = classify_request("POST", path, b"explain=true&limit=900")
+    assert costs.expected_seconds(similar_kind) == pytest.approx(0.02, rel=0.01)
     for query in (b"limit=20&explain=true", b"limit=1000", b""):
-        assert costs.expected(kind_of("POST", path, query)) == DEFAULT_SECONDS
+        assert costs.expected_seconds(classify_request("POST", path, query)) == DEFAULT_SECONDS
 
 
 def test_records_of_one_route_share_their_cost() -> None:
     """Identifiers of both kinds are ignored in a path, but the rest of the path is not."""
     path = "/api/v1/datasets/0190b7a8-0000-7000-8000-000000000001"
-    assert kind_of("GET", path, b"") == kind_of("GET", "/api/v1/datasets/7", b"")
-    assert kind_of("GET", f"{path}/source", b"") != kind_of("GET", path, b"")
+    assert classify_request("GET", path, b"") == classify_request("GET", "/api/v1/datasets/7", b"")
+    assert classify_request("GET", f"{path}/source", b"") != classify_request("GET", path, b"")
 
 
 def test_addresses_do_not_fill_the_memory() -> None:
     """Learned costs take little memory, however many addresses there are and however long they are."""
     costs = RequestCosts()
     for number in range(5000):
-        costs.learn(kind_of("GET", f"/app/static/{number:06}x" + "y" * 1000, b""), 0.001)
-        costs.learn(kind_of("GET", f"/app/static/{number:06}x", b""), 0.001)
+        costs.record(classify_request("GET", f"/app/static/{number:06}x" + "y" * 1000, b""), 0.001)
+        costs.record(classify_request("GET", f"/app/static/{number:06}x", b""), 0.001)
     assert len(costs._averages) <= 1000
     assert max(len(path) for _, path, _, _ in costs._averages) <= 500

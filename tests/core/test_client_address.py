@@ -9,7 +9,7 @@ import pytest
 import structlog
 from starlette.types import Receive, Scope, Send
 
-from touchstone.core.client_address import TrustedProxies, address_block, parse_address
+from touchstone.core.client_address import TrustedProxies, parse_address, rate_limit_key
 from touchstone.core.settings import Settings, SettingsError
 from touchstone.http.middleware import EdgeMiddleware, client_address
 
@@ -98,12 +98,12 @@ def test_one_spelling_for_each_client() -> None:
     """All spellings of an address are the same address, and an IPv6 /64 network counts as one client."""
     spellings = ("2001:db8:0:1::1", "2001:DB8:0:1::1", "[2001:db8:0:1::1]:80", "2001:db8:0:1::1%eth0")
     assert {str(parse_address(spelling)) for spelling in spellings} == {"2001:db8:0:1::1"}
-    assert address_block("2001:db8:0:1::1") == address_block("2001:db8:0:1:ffff::2") == "2001:db8:0:1::/64"
-    assert address_block("2001:db8:0:2::1") != address_block("2001:db8:0:1::1")
-    assert address_block("::1") == "::/64"
-    assert address_block("::ffff:192.0.2.1") == address_block("192.0.2.1") == "192.0.2.1"
-    assert address_block("192.0.2.2") != address_block("192.0.2.1")
-    assert address_block("local") == "local"
+    assert rate_limit_key("2001:db8:0:1::1") == rate_limit_key("2001:db8:0:1:ffff::2") == "2001:db8:0:1::/64"
+    assert rate_limit_key("2001:db8:0:2::1") != rate_limit_key("2001:db8:0:1::1")
+    assert rate_limit_key("::1") == "::/64"
+    assert rate_limit_key("::ffff:192.0.2.1") == rate_limit_key("192.0.2.1") == "192.0.2.1"
+    assert rate_limit_key("192.0.2.2") != rate_limit_key("192.0.2.1")
+    assert rate_limit_key("local") == "local"
 
 
 @pytest.mark.parametrize("name", ["proxy.example.org", "10.0.0.1/8", "0.0.0.0/0", "::/0", "*", "10.0.0.0/40"])

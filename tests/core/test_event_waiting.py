@@ -4,15 +4,15 @@ import asyncio
 
 import pytest
 
-from touchstone.core.event_waiting import is_set_within
+from touchstone.core.event_waiting import wait_until_set
 
 
 async def test_the_wait_ends_with_the_event_or_the_time() -> None:
     """The result says whether the event is set."""
     event = asyncio.Event()
-    assert not await is_set_within(event, 0.01)
+    assert not await wait_until_set(event, 0.01)
     event.set()
-    assert await is_set_within(event, 60)
+    assert await wait_until_set(event, 60)
 
 
 async def test_a_loop_is_cancelled_even_if_the_event_is_set_at_the_same_moment() -> None:
@@ -21,7 +21,7 @@ async def test_a_loop_is_cancelled_even_if_the_event_is_set_at_the_same_moment()
 
     async def work_for_each_event() -> None:
         while True:
-            await is_set_within(event, 60)
+            await wait_until_set(event, 60)
             event.clear()
 
     task = asyncio.ensure_future(work_for_each_event())

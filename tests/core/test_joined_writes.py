@@ -1,4 +1,4 @@
-"""Small writes to a connection are joined, in their order, and nothing that was written is held for long."""
+"""Small writes to a connection are joined in order, and no data remains pending for long."""
 
 import asyncio
 import socket
@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
-from touchstone.http.joined_writes import MAX_HELD_BYTES, JoiningTransport
+from touchstone.http.joined_writes import MAX_PENDING_BYTES, JoiningTransport
 
 
 class Connection(NamedTuple):
@@ -65,7 +65,7 @@ async def test_a_small_chunk_is_sent_soon_even_if_nothing_follows() -> None:
 
 
 async def test_the_order_of_small_and_large_chunks_is_kept() -> None:
-    chunks = [b"a", b"b" * (MAX_HELD_BYTES + 1), b"c" * (2 * MAX_HELD_BYTES), b"d", b"e", b"f"]
+    chunks = [b"a", b"b" * (MAX_PENDING_BYTES + 1), b"c" * (2 * MAX_PENDING_BYTES), b"d", b"e", b"f"]
     async with connected() as connection:
         for chunk in chunks:
             connection.transport.write(chunk)
@@ -73,7 +73,7 @@ async def test_the_order_of_small_and_large_chunks_is_kept() -> None:
         assert await connection.receive(len(expected)) == expected
 
 
-async def test_closing_sends_what_is_held() -> None:
+async def test_closing_sends_pending_data() -> None:
     async with connected() as connection:
         connection.transport.write(b"last words")
         connection.transport.close()
@@ -81,7 +81,7 @@ async def test_closing_sends_what_is_held() -> None:
         assert await connection.receive(1000) == b"last words"
 
 
-async def test_aborting_drops_what_is_held() -> None:
+async def test_aborting_drops_pending_data() -> None:
     async with connected() as connection:
         connection.transport.write(b"never sent")
         connection.transport.abort()

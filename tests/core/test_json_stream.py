@@ -17,7 +17,7 @@ CHUNK_SECONDS = 0.002
 async def test_the_computation_of_a_long_response_counts_as_work_of_its_request() -> None:
     """The next request of a lane does not start while the chunks of the first are computed."""
     admission = Admission(limit=8, wait_seconds=1.0)
-    place = await admission.enter("caller", 0.01)
+    ticket = await admission.enter("caller", 0.01)
     has_room_at_chunks: list[bool] = []
 
     async def chunks() -> AsyncIterator[bytes]:
@@ -32,10 +32,10 @@ async def test_the_computation_of_a_long_response_counts_as_work_of_its_request(
     async def send(message: Message) -> None:
         sent_messages.append(message)
 
-    await place.run(JsonStream(chunks())(SCOPE, stay_connected(), send))
+    await ticket.run(JsonStream(chunks())(SCOPE, stay_connected(), send))
 
     assert b"".join(message.get("body", b"") for message in sent_messages) == b"01234"
-    assert place.used_seconds >= CHUNKS * CHUNK_SECONDS
+    assert ticket.used_seconds >= CHUNKS * CHUNK_SECONDS
     assert not any(has_room_at_chunks)
 
 

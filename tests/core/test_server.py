@@ -213,7 +213,7 @@ class OverloadedApp:
     def __init__(self) -> None:
         self.refusal_count = 0
 
-    def refusal_at_once(self, scope: Scope) -> Response | None:
+    def quick_refusal(self, scope: Scope) -> Response | None:
         if scope["path"] == "/health":
             return None
         self.refusal_count += 1
@@ -277,9 +277,9 @@ async def test_a_refused_connection_that_does_not_come_back_is_closed(monkeypatc
 def test_refusals_may_take_a_share_of_the_time() -> None:
     """A burst is allowed, and then the share; a pause allows another burst, but no more than that."""
     budget = RefusalBudget(share=0.1)
-    assert [budget.spend(100.0, 0.01) for _ in range(4)] == [True, True, False, False]
-    assert budget.spend(100.5, 0.01)
-    assert [budget.spend(200.0, 0.02), budget.spend(200.1, 0.02), budget.spend(200.1, 0.02)] == [True, False, False]
+    assert [budget.charge(100.0, 0.01) for _ in range(4)] == [True, True, False, False]
+    assert budget.charge(100.5, 0.01)
+    assert [budget.charge(200.0, 0.02), budget.charge(200.1, 0.02), budget.charge(200.1, 0.02)] == [True, False, False]
 
 
 async def test_a_flood_of_connections_from_one_address_is_read_little_by_little() -> None:

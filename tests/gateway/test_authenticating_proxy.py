@@ -16,7 +16,7 @@ from touchstone.http.backend_auth import CALLER
 from touchstone.http.upstream import AbsentBackend, InProcessBackend, RemoteBackend, Upstream
 from touchstone.services.gateway import accounts
 from touchstone.services.gateway.app import Gateway
-from touchstone.services.gateway.public_routes import LARGE_BODIES, PUBLIC_ROUTES, STREAMED_BODIES
+from touchstone.services.gateway.public_routes import LARGE_BODY_PATHS, PUBLIC_ROUTES, STREAMED_BODY_PATHS
 from touchstone.services.gateway.route_matcher import NOT_FOUND_ERRORS, RouteMatcher, fill_template, public_addresses
 
 UNAUTHORIZED = {"detail": "Non autorisé", "code": "unauthorized", "errors": []}
@@ -330,5 +330,5 @@ async def test_a_backend_that_is_not_there_is_503(settings: Settings, database: 
 
 def test_uploads_alone_may_be_large() -> None:
     """Only uploads and imported documents may be as large as an upload, and only a bulk import of any length."""
-    assert {"/api/v1/files", "/files", "/api/v1/datasets/import", "/datasets/import"} == LARGE_BODIES
-    assert {"/api/v1/datasets/bulk", "/datasets/bulk"} == STREAMED_BODIES
+    assert {"/api/v1/files", "/files", "/api/v1/datasets/import", "/datasets/import"} == LARGE_BODY_PATHS
+    assert {"/api/v1/datasets/bulk", "/datasets/bulk"} == STREAMED_BODY_PATHS

@@ -3,14 +3,14 @@
 import asyncio
 
 from tests.gateway.harness import GatewayHarness
-from touchstone.http.admission import SamePlaceMiddleware
+from touchstone.http.admission import SameTicketMiddleware
 from touchstone.startup.public_site import PublicSite
 from touchstone.web.app import WebApp
 
 
 async def test_a_user_is_known_once_a_request_was_answered(harness: GatewayHarness) -> None:
     """A known token or cookie identifies the user; otherwise the address of the client counts."""
-    web_app = await WebApp.open(harness.settings, SamePlaceMiddleware(harness.app))
+    web_app = await WebApp.open(harness.settings, SameTicketMiddleware(harness.app))
     site = PublicSite(web_app, harness.gateway)
     async with await harness.user() as client:
         token = client.headers["Authorization"].encode()

@@ -152,6 +152,7 @@ def claims(draw: st.DrawFn, attribute: str, value: Any) -> ExportedClaim:
         source=draw(st.none() | st.builds(ClaimSource, kind=TEXTS, name=TEXTS, url=TEXTS)),
         by=draw(st.none() | TEXTS),
         at=draw(st.none() | st.just(datetime(2026, 1, 2, 3, 4, 5, 600, tzinfo=UTC))),
+        until=draw(st.none() | st.just(datetime(2036, 1, 2, tzinfo=UTC))),
     )
 
 

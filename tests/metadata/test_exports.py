@@ -16,13 +16,12 @@ from tests.metadata.exporting import (
     URN,
     datasets,
     export,
-    exported_claim,
     imported_dataset,
     members,
     read_export,
 )
 from touchstone.core.evidence import EvidenceLevel
-from touchstone.metadata.documents import Claim, DatasetDocument, ImportedDocument
+from touchstone.metadata.documents import Claim, DatasetDocument, ImportedDocument, Scope
 from touchstone.metadata.exact_values import MEMBER
 from touchstone.metadata.exported_dataset import FOREIGN_MEASUREMENT, ExportedClaim, ExportedDataset
 from touchstone.metadata.readers.source_document import SourceDocument
@@ -61,19 +60,27 @@ class TestRecordsOfTheCatalog:
         reread_document = read_export(export(dataset, format_key), format_key)
 
         assert are_identical(dict(reread_document.record), dict(dataset.record))
-        assert [exported_claim(claim) for claim in reread_document.claims] == [
-            ExportedClaim(
+        restated_claims = [
+            Claim(
                 attribute=claim.attribute,
                 value=claim.value,
-                level=EvidenceLevel.DOCUMENTED,
                 scope=claim.scope,
                 quote=claim.quote,
                 place=claim.place,
                 field=claim.field,
                 note=claim.note,
+                until=claim.until,
+                is_restated=True,
             )
             for claim in dataset.claims
         ]
+        # What annotators have agreed to never counts, so the value of the record becomes a claim of its own.
+        unclaimed_values = [
+            Claim(claim.attribute, claim.value, is_restated=True)
+            for claim in dataset.claims
+            if claim.scope is Scope.ANNOTATORS
+        ]
+        assert list(reread_document.claims) == [*restated_claims, *unclaimed_values]
         assert reread_document.unmapped == {}
         assert reread_document.earlier == ()
         assert reread_document.key == dataset.key
@@ -89,6 +96,44 @@ class TestRecordsOfTheCatalog:
             assert statement.get("level", "declared") == claim.level
             assert statement.get("by") == claim.by
             assert statement.get("quote", "") == claim.quote
+
+    def test_the_value_of_the_record_decides_between_claims(self, format_key: str) -> None:
+        """Claims lose their levels, so what contradicts the exported value is left out, and named."""
+        statements: list[tuple[str, Any, EvidenceLevel]] = [
+            ("informed_consent", False, EvidenceLevel.DECLARED),
+            ("informed_consent", True, EvidenceLevel.REVIEWED),
+            ("features_number", 8, EvidenceLevel.DECLARED),
+            ("features_number", 9, EvidenceLevel.REVIEWED),
+        ]
+        claims = tuple(
+            ExportedClaim(attribute=name, value=value, level=level, quote=f"{name} {value}")
+            for name, value, level in statements
+        )
+        record = {"dataset_name": "A", "informed_consent": True, "features_number": 9}
+        document = read_export(export(ExportedDataset(URN, record, claims), format_key), format_key)
+
+        assert [(claim.attribute, claim.value) for claim in document.claims] == [
+            ("informed_consent", True),
+            ("features_number", 9),
+        ]
+        codes = [(part.code, part.facts) for part in document.rejected if part.code == "contradicts_record"]
+        assert codes == [
+            ("contradicts_record", {"attribute": "informed_consent"}),
+            ("contradicts_record", {"attribute": "features_number"}),
+        ]
+
+    def test_passages_made_from_claims_are_no_prose(self, format_key: str) -> None:
+        """The extractor must not find in an export what the export itself has written into it."""
+        quotes = {"informed_consent": "All signed a form.", "anonymization_applied": "Names were removed."}
+        claims = tuple(
+            ExportedClaim(attribute=name, value=True, level=EvidenceLevel.DECLARED, quote=quote)
+            for name, quote in quotes.items()
+        )
+        record = {"dataset_name": "A", "description": "Voices of people.", **dict.fromkeys(quotes, True)}
+        document = read_export(export(ExportedDataset(URN, record, claims), format_key), format_key)
+
+        prose = " ".join(section.text for section in document.sections)
+        assert not [quote for quote in quotes.values() if quote in prose]
 
     def test_claims_come_back_as_the_statements_of_another_catalog(self, format_key: str) -> None:
         reviewed_claim = ExportedClaim(

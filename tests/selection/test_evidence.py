@@ -260,6 +260,23 @@ async def test_an_administrator_declares_nothing_for_the_creator(selection: Sele
         assert (emptied_record["year"], emptied_record["instances_number"]) == (None, None)
 
 
+async def test_the_state_names_the_creators_newest_declaration(
+    selection: Selection, ada: httpx2.AsyncClient, bob: httpx2.AsyncClient
+) -> None:
+    """A creator may declare by a claim as well; what others claim is not declared by the creator."""
+    record = await create_record(ada, year=2000)
+    await post_claim(ada, record["id"], attribute="year", value=2010)
+    await post_claim(ada, record["id"], attribute="citations", value=20)
+    foreign_claim = await post_claim(bob, record["id"], attribute="features_number", value=9)
+    await review_claim(ada, foreign_claim, "accept")
+
+    states = (await evidence(ada, record["id"]))["attributes"]
+    shown_and_declared = {
+        name: (states[name]["value"], states[name]["declared"]) for name in ("year", "citations", "features_number")
+    }
+    assert shown_and_declared == {"year": (2010, 2010), "citations": (20, 20), "features_number": (9, None)}
+
+
 async def test_numbers(selection: Selection, ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:
     """The record shows the creator's number; without one it shows the newest that was accepted."""
     record = await create_record(ada)
@@ -422,6 +439,7 @@ async def test_claims_wait_for_confirmation(
     await post_claim(bob, record["id"], attribute="transparency")
     quoted_claim = await post_claim(ada, record["id"])
     await post_claim(ada, record["id"], attribute="user_control", quote=None)
+    await post_claim(ada, record["id"], attribute="security_measures_in_place", scope="annotators")
     path = "/evidence/proposals?awaiting=confirmation"
     async with calling_as(selection, CURATOR) as curator, calling_as(selection, OTHER_CURATOR) as other_curator:
         own_claim = await post_claim(curator, record["id"], attribute="accountability_defined")
@@ -478,7 +496,7 @@ async def test_a_new_name_reaches_the_records(database: Database, ada: httpx2.As
     await insert_user(database, ADA, "Ada")
     record = await create_record(ada)
     async with database.writing() as transaction:
-        await user_store.update_profile(transaction, ADA, {"pseudo": "Countess"})
+        await user_store.update_user(transaction, ADA, pseudo="Countess")
         await change_counters.increment_version(transaction, change_counters.NAMES)
     renamed_record = record | {"declared_by": {"id": str(ADA), "pseudo": "Countess"}}
     await wait_for_response(ada, f"/datasets/{record['id']}", renamed_record)

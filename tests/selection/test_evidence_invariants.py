@@ -12,7 +12,7 @@ import pytest
 from tests.ranking.catalogs import position_of
 from tests.selection.claims import ADMINISTRATOR, CURATOR, calling_as, evidence
 from tests.selection.conftest import BOB, client_of, create_record
-from touchstone.core.evidence import CLAIMED_ATTRIBUTES, Assurance
+from touchstone.core.evidence import CLAIMED_ATTRIBUTES, Assurance, EvidenceLevel
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.services.selection.app import Selection
@@ -92,7 +92,17 @@ async def check_record(selection: Selection, database: Database, record_id: int)
     for name in CLAIMED_ATTRIBUTES:
         state = states[name]
         assert state["value"] == record.attributes[name]
-        assert state["declared"] == record.declared_value(name)
+        declarations = [
+            claim
+            for claim in claims
+            if claim.attribute == name
+            and claim.author == record.owner
+            and claim.level is EvidenceLevel.DECLARED
+            and claim.is_counted(datetime.now(UTC))
+        ]
+        newest_declaration = max(declarations, key=lambda claim: claim.created_at, default=None)
+        expected_value = newest_declaration.value if newest_declaration else record.declared_value(name)
+        assert state["declared"] == expected_value
         for assurance in (Assurance.DOCUMENTED, Assurance.REVIEWED):
             facts = view.at(assurance).facts(np.array([position]))
             assert shown_value(facts[name][0]) == state[assurance.value], (name, assurance)

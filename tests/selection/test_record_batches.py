@@ -14,7 +14,7 @@ from tests.selection.seeded import random_rows, seed
 from touchstone.core.errors import Unavailable
 from touchstone.database.columnar import stream_columns
 from touchstone.database.engine import Database
-from touchstone.database.parallel_reading import divided_table
+from touchstone.database.parallel_reading import open_divided_table
 from touchstone.database.tables import datasets
 from touchstone.ranking.columns.evidence_columns import STRICTER_ASSURANCES
 from touchstone.ranking.columns.record_batch import CodedColumn, RecordBatch
@@ -145,7 +145,7 @@ def read_over_connections(database: Database) -> Iterator[pa.RecordBatch]:
         yield from stream_columns(database.url, ID_QUERY)
         return
 
-    with divided_table(database.url, datasets, reader_count=3, blocks_per_range=2) as table:
+    with open_divided_table(database.url, datasets, reader_count=3, blocks_per_range=2) as table:
         assert len(table.readers) == 3
         assert len(table.ranges) > 3
         for reader, blocks in zip(itertools.cycle(table.readers), table.ranges, strict=False):

@@ -6,12 +6,14 @@ import socket
 import threading
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
+from uuid import UUID
 
 import httpx2
 import pytest
 import sqlalchemy as sa
 
 from tests.metadata.examples import CARD, CROISSANT, DATASHEET, DCAT_US, INFOS, PMLB, as_bytes, read_dataset, sources
+from tests.selection.claims import calling_as
 from tests.selection.conftest import ADA, BOB, client_of, create_record
 from touchstone.core.identity import Caller
 from touchstone.core.settings import Settings
@@ -27,6 +29,7 @@ from touchstone.services.selection.imports.schemas import ImportOrder
 
 pytestmark = pytest.mark.slow
 CURATOR = BOB
+OTHER_CURATOR = Caller(UUID(int=77), is_curator=True)
 # Facts of the table `iris` in the Penn Machine Learning Benchmarks (MIT licence).
 PMLB_COUNTS = (
     "dataset\tn_instances\tn_features\tn_binary_features\tn_categorical_features\tn_continuous_features"
@@ -258,6 +261,68 @@ async def test_a_rejected_claim_stays_rejected(ada: httpx2.AsyncClient) -> None:
         assert result["status"] == "updated"
         assert result["dataset"]["informed_consent"] is None
         assert not [claim for claim in result["evidence"] if claim["attribute"] == "informed_consent"]
+
+
+async def test_a_rejected_claim_does_not_come_back_at_another_level(
+    curator: httpx2.AsyncClient, selection: Selection
+) -> None:
+    """What was rejected as a declaration is not documented later, when the importer has become a curator."""
+    first_result = await import_document(curator, as_bytes(CROISSANT), "signs.json")
+    async with calling_as(selection, OTHER_CURATOR) as reviewer:
+        for claim in first_result["evidence"]:
+            path = f"/datasets/{first_result['dataset']['id']}/evidence/{claim['id']}/review"
+            assert (await reviewer.post(path, json={"decision": "reject"})).status_code == 200
+
+    newer_document = {**CROISSANT, "description": "Pictures of signs from four cities."}
+    result = await import_document(curator, as_bytes(newer_document), "signs.json", accept=True)
+    assert result["status"] == "updated"
+    assert {claim["status"] for claim in await evidence_of(curator, result["dataset"])} == {"rejected"}
+
+
+async def test_importing_an_export_again_keeps_reviews(curator: httpx2.AsyncClient, selection: Selection) -> None:
+    """The claims of an export are mere declarations, which do not replace the claims that they were made from."""
+    first_result = await import_document(curator, as_bytes(CROISSANT), "signs.json", source_name="Signs")
+    dataset_id = first_result["dataset"]["id"]
+    async with calling_as(selection, OTHER_CURATOR) as reviewer:
+        for claim in first_result["evidence"]:
+            path = f"/datasets/{dataset_id}/evidence/{claim['id']}/review"
+            assert (await reviewer.post(path, json={"decision": "confirm"})).status_code == 200
+    claims_before = await evidence_of(curator, first_result["dataset"])
+    export_response = await curator.get(f"/datasets/{dataset_id}/export?format=croissant")
+
+    result = await import_document(curator, export_response.content, "signs.json", source_name="Signs")
+    assert result["dataset"]["id"] == dataset_id
+    assert await evidence_of(curator, result["dataset"]) == claims_before
+    assert {claim["level"] for claim in claims_before} == {"reviewed"}
+
+
+async def test_a_claim_that_expires_also_does_so_after_a_round_trip(
+    ada: httpx2.AsyncClient, bob: httpx2.AsyncClient
+) -> None:
+    """An exported claim keeps the time at which it ceases to count."""
+    record = await create_record(ada, name="Voices")
+    claim = {"attribute": "user_control", "value": True, "until": "2099-01-01T00:00:00Z"}
+    assert (await ada.post(f"/datasets/{record['id']}/evidence", json=claim)).status_code == 201
+    export_response = await ada.get(f"/datasets/{record['id']}/export?format=jsonld")
+
+    result = await import_document(bob, export_response.content, "voices.json")
+    assert [claim["until"] for claim in result["evidence"]] == ["2099-01-01T00:00:00Z"]
+
+
+async def test_the_creator_replaces_a_documented_value(curator: httpx2.AsyncClient) -> None:
+    """A curator who has imported a record can clear and change what its document says about flags and numbers."""
+    result = await import_document(curator, as_bytes(CROISSANT), "signs.json", source_name="Signs")
+    path = f"/datasets/{result['dataset']['id']}"
+    assert result["dataset"]["year"] == 2023
+
+    assert (await curator.patch(path, json={"year": None})).json()["year"] is None
+    assert (await curator.patch(path, json={"year": 2020})).json()["year"] == 2020
+    statuses = {
+        (claim["value"], claim["status"])
+        for claim in await evidence_of(curator, result["dataset"])
+        if claim["attribute"] == "year"
+    }
+    assert statuses == {(2023, "withdrawn"), (2020, "active")}
 
 
 async def test_only_a_curator_documents_from_a_named_source(

@@ -146,13 +146,27 @@ def test_claims_are_made_and_reviewed_without_scripts(
     page: Page = visit(f"/app/datasets/{record['id']}/claims/new?attribute=transparency", language="en", scripts=False)
     page.locator("input[name=value][value=false]").check()
     page.get_by_label("Quote").fill("The origin of the data is not known.")
+    page.get_by_label("Valid until").fill("2099-01-31")
     page.get_by_role("button", name="Save").click()
     expect(page.locator(".notice.good")).to_contain_text("The claim has been saved.")
+    assert "until Jan 31, 2099" in (page.locator("main").text_content() or "")
 
     propose(stranger, record["id"], "informed_consent", True)
     page.goto("/app/review")
     page.get_by_role("button", name="Reject").click()
     expect(page.get_by_role("heading", name="Nothing is waiting")).to_be_visible()
+
+
+@pytest.mark.parametrize("last_day", ["2020-01-31", "tomorrow"])
+def test_a_claim_that_has_expired_already_is_refused(
+    client: httpx2.Client, record: dict[str, Any], last_day: str
+) -> None:
+    """The form comes back with what was typed, and says which day is possible."""
+    form = {"value": "true", "quote": "We may stop the service.", "until": last_day}
+    answer = client.post(f"/app/datasets/{record['id']}/claims/new?attribute=transparency", data=form)
+    assert answer.status_code == 422
+    assert "Choose a day to come, or none." in answer.text
+    assert "We may stop the service." in answer.text
 
 
 def test_only_administrators_see_the_accounts(visit: Visit) -> None:

@@ -1,7 +1,7 @@
-"""The attributes of a dataset record (interface, section 2.4), in one table that all packages read.
+"""The attributes of a dataset record (interface, section 2.4).
 
-Columns, filters, sort keys, database tables, schemas, importers, evidence, pages and reference documentation
-are derived from `ATTRIBUTES`.
+Columns, filters, sort keys, database tables, schemas, importers, evidence, pages and the reference documentation are
+derived from `ATTRIBUTES`.
 """
 
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ INT53_MAX: Final = 2**53 - 1
 
 
 class Kind(StrEnum):
-    """The kind of an attribute, which decides how its values are stored, compared and bounded."""
+    """The kind of an attribute, which determines how its values are stored, compared and limited."""
 
     TEXT = "text"  # folded for comparison: NFKD, marks removed, casefolded
-    WORDS = "words"  # a list of short texts, compared ignoring case
+    WORDS = "words"  # a list of short strings, compared ignoring case
     INTEGER = "integer"
     PERCENTAGE = "percentage"  # 0-100
     FLAG = "flag"  # true, false (assessed, absent) or null (not assessed)
@@ -24,7 +24,17 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """One attribute: its name in the API, its kind, the bounds of a number, and its labels in French and English."""
+    """An attribute of dataset records.
+
+    Attributes:
+        name: the name in the API.
+        kind: the kind of its values.
+        label_fr: the French label.
+        label_en: the English label.
+        minimum: the minimum of a number, or None.
+        maximum: the maximum of a number, or None.
+        ethical: whether it is one of the ethical criteria.
+    """
 
     name: str
     kind: Kind

@@ -1,4 +1,4 @@
-"""Canonical JSON (RFC 8785), which writes equal values as equal bytes, and digests of it."""
+"""Canonical JSON (RFC 8785), which encodes equal values as equal bytes, and digests of it."""
 
 from hashlib import sha256
 from typing import Any, Final
@@ -6,23 +6,26 @@ from typing import Any, Final
 import msgspec
 import rfc8785
 
-# RFC 8785 treats all numbers as float64, which cannot represent every integer beyond this one exactly.
+# RFC 8785 treats all numbers as float64, which represents all integers up to this one exactly.
 _LARGEST_INTEGER: Final = 2**53 - 1
 
 
 def canonical_json(value: Any) -> bytes:
-    """Return the canonical JSON of a value, which may contain structs, times and UUIDs, but no infinite numbers."""
+    """Encode a value as canonical JSON.
+
+    It may contain structs, times and UUIDs, but no infinite numbers.
+    """
     json_value = msgspec.to_builtins(value)
     return rfc8785.dumps(_round_large_integers(json_value))
 
 
 def canonical_digest(value: Any) -> str:
-    """Return the SHA-256 digest of the canonical JSON of a value, in hexadecimal digits."""
+    """Return the hexadecimal SHA-256 digest of the canonical JSON of a value."""
     return sha256(canonical_json(value)).hexdigest()
 
 
 def _round_large_integers(value: Any) -> Any:
-    """Return a JSON value in which the nearest float64 replaces each integer that is too large to be exact."""
+    """Return a copy of a JSON value in which integers too large for float64 are rounded."""
     if isinstance(value, dict):
         return {key: _round_large_integers(member) for key, member in value.items()}
     if isinstance(value, list | tuple):

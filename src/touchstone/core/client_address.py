@@ -1,4 +1,4 @@
-"""The address of the client: that of the connection's peer, or the one that a trusted reverse proxy forwarded."""
+"""The network address of a client, which may be forwarded by trusted reverse proxies."""
 
 import functools
 import re
@@ -9,14 +9,14 @@ from typing import Final, Self
 
 from starlette.types import Scope
 
-# The name by which the operator trusts the peers of a unix socket, which have no address.
+# The entry for peers of a unix socket, which have no address, in the list of trusted proxies.
 UNIX_SOCKET_PEERS: Final = "unix"
 
 _FORWARDED_FOR_HEADER: Final = b"x-forwarded-for"
 _FORWARDED_PROTO_HEADER: Final = b"x-forwarded-proto"
 _MAX_FORWARDED_ENTRIES: Final = 32
-_MAX_ADDRESS_LENGTH: Final = 64  # longer than any spelling of an address with a port
-_IPV6_CUSTOMER_PREFIX_BITS: Final = 64  # a provider gives each customer at least one network of this size
+_MAX_ADDRESS_LENGTH: Final = 64  # longer than any valid address with a port
+_IPV6_CUSTOMER_PREFIX_BITS: Final = 64  # providers assign at least one network of this size to each customer
 
 _PORT_PATTERN: Final = r"(?::[0-9]{1,5})?"
 _ADDRESS_PATTERN: Final = re.compile(
@@ -32,10 +32,10 @@ Headers = Sequence[tuple[bytes, bytes]]
 
 @dataclass(frozen=True, slots=True)
 class TrustedProxies:
-    """The reverse proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` headers are believed.
+    """The reverse proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` headers are trusted.
 
     Attributes:
-        networks: the networks from which they connect; a single address is a network of its own.
+        networks: the networks of the proxies. A single address is a network with one address.
         is_unix_socket_trusted: whether every peer of a unix socket is a trusted proxy.
     """
 
@@ -49,7 +49,7 @@ class TrustedProxies:
         An entry is an address, a network, or `unix`, which trusts every peer of a unix socket.
 
         Raises:
-            ValueError: an entry is none of these, or it is a network that contains every address.
+            ValueError: an entry has another form, or is a network that contains every address.
         """
         networks: list[Network] = []
         is_unix_socket_trusted = False
@@ -63,16 +63,19 @@ class TrustedProxies:
         return cls(tuple(networks), is_unix_socket_trusted)
 
     def contains(self, address: Address) -> bool:
-        """Return whether this is the address of a trusted proxy."""
+        """Return whether the address belongs to a trusted proxy."""
         return any(address in network for network in self.networks)
 
     def find_client_address(self, peer_address: str | None, headers: Headers) -> str | None:
-        """Return the address of the client that sent a request, even if trusted proxies have forwarded it.
+        """Return the address of the client that sent a request, possibly through trusted proxies.
 
-        `peer_address` is the other end of the connection, and None for a unix socket. If it is not a trusted proxy,
-        it is the client. Otherwise the client is found in `X-Forwarded-For`, to which each proxy appends the address
-        that it received the request from. The header is read backwards up to the first address that is not a
-        trusted proxy. Entries further to the front may be forged by the client and are ignored.
+        If the peer is not a trusted proxy, it is the client. Otherwise, the client is the last address in
+        `X-Forwarded-For` that is not a trusted proxy, because each proxy appends the address of its own peer. Earlier
+        entries are ignored, because the client may have forged them.
+
+        Args:
+            peer_address: the address at the other end of the connection, or None for a unix socket.
+            headers: the headers of the request.
         """
         if not self._trusts_peer(peer_address):
             return peer_address
@@ -81,7 +84,7 @@ class TrustedProxies:
         for entry in reversed(_read_forwarded_for(headers)):
             address = parse_address(entry)
             if address is None:
-                break  # the entries before a malformed one cannot be trusted either
+                break  # entries before a malformed one cannot be trusted
 
             client_address = str(address)
             if not self.contains(address):
@@ -90,10 +93,9 @@ class TrustedProxies:
         return client_address
 
     def apply_forwarded_headers(self, scope: Scope) -> Scope:
-        """Return the ASGI scope of a request with the client's address and scheme in place of the proxy's.
+        """Return the ASGI scope with the address and the scheme of the client instead of the proxy.
 
-        The application can then ignore that there is a proxy. A request that does not come from a trusted proxy
-        keeps its scope.
+        The scope is returned unchanged if the request was not sent by a trusted proxy.
         """
         peer = scope.get("client")
         peer_address = peer[0] if peer else None
@@ -114,11 +116,11 @@ class TrustedProxies:
         return forwarded_scope
 
     def _trusts_peer(self, peer_address: str | None) -> bool:
-        """Return whether the peer of a connection is a trusted proxy; None stands for the peer of a unix socket."""
+        """Return whether the peer, or None for a unix socket, is a trusted proxy."""
         if peer_address is None:
             return self.is_unix_socket_trusted
 
-        if not self.networks:  # spares most installations the parsing of an address for each request
+        if not self.networks:  # most installations need not parse the address of each request
             return False
 
         address = parse_address(peer_address)
@@ -127,10 +129,10 @@ class TrustedProxies:
 
 @functools.lru_cache(maxsize=10_000)
 def parse_address(text: str) -> Address | None:
-    """Parse an IP address with or without a port, such as `192.0.2.1:5678`; return None for anything else.
+    """Parse an IP address with or without a port, or return None for any other string.
 
-    All spellings of an address have the same result, so that a client cannot pass for several: an IPv4 address
-    written as IPv6 (`::ffff:192.0.2.1`) is returned as IPv4, and an IPv6 address loses its zone (`%eth0`).
+    All forms of an address have the same result, so that one client cannot appear as several. An IPv4 address mapped to
+    IPv6 (`::ffff:192.0.2.1`) is returned as IPv4, and an IPv6 address is returned without its zone (`%eth0`).
     """
     if len(text) > _MAX_ADDRESS_LENGTH:
         return None
@@ -152,12 +154,11 @@ def parse_address(text: str) -> Address | None:
 
 
 @functools.lru_cache(maxsize=10_000)
-def address_block(client_address: str) -> str:
-    """Return the key under which rate and connection limits count a client.
+def rate_limit_key(client_address: str) -> str:
+    """Return the key for counting the requests and connections of a client.
 
-    An IPv4 client is counted by its address. An IPv6 client is counted by its /64 network, because providers give
-    each customer a whole one, from which every request could use another address. Text that is not an address is
-    returned unchanged.
+    The key is the address for IPv4 and the /64 network for IPv6. Providers assign a whole /64 to each customer, who
+    could otherwise use a new address for every request. A string that is not an address is returned unchanged.
     """
     address = parse_address(client_address)
     if address is None:
@@ -170,7 +171,7 @@ def address_block(client_address: str) -> str:
 
 
 def _parse_network(entry: str) -> Network:
-    """Parse a network of trusted proxies such as `10.0.0.0/8`; a single address becomes a network of its own.
+    """Parse a network such as `10.0.0.0/8`. A single address becomes a network with one address.
 
     Raises:
         ValueError: the entry is neither an address nor a network, or the network contains every address.
@@ -188,9 +189,9 @@ def _parse_network(entry: str) -> Network:
 
 
 def _read_forwarded_for(headers: Headers) -> list[str]:
-    """Return the entries of `X-Forwarded-For`, which end with the address that the last proxy has seen.
+    """Return the entries of `X-Forwarded-For`, the last of which was added by the nearest proxy.
 
-    If there are more than 32 entries, only the last 32 are returned, so that a long header costs little time.
+    At most the last `_MAX_FORWARDED_ENTRIES` are returned, so that a long header costs little time.
     """
     # Repeated headers form one list (RFC 9110, section 5.3).
     header_values = [value for name, value in headers if name == _FORWARDED_FOR_HEADER]
@@ -204,7 +205,7 @@ def _read_forwarded_for(headers: Headers) -> list[str]:
 
 
 def _read_forwarded_scheme(headers: Headers) -> str | None:
-    """Return the scheme in `X-Forwarded-Proto`, or None if it is missing, repeated or neither http nor https."""
+    """Return the scheme in `X-Forwarded-Proto`, or None if it is missing, repeated or invalid."""
     header_values = [value for name, value in headers if name == _FORWARDED_PROTO_HEADER]
     if len(header_values) != 1:
         return None

@@ -1,9 +1,9 @@
-"""The colours of the pages, the charts and the chart specs of the API, in the light and the dark theme.
+"""The colours of the pages and charts, in the light and the dark theme.
 
-Each colour has one meaning, and a sign, a word, a dash or a figure always conveys the same information. The hues with
-a meaning of their own come from Okabe and Ito (2008), those of classes from Tol's muted scheme (2021); both can be
-distinguished with every common form of colour blindness. The dark variant of a chart's colour equals the light one
-after the filter of the style sheet, so that a chart and the table beside it match in the dark theme as well.
+Each colour has one meaning, which is also conveyed by a sign, a word, a dash or a number. The colours of `ROLES` are
+from Okabe and Ito (2008), and the colours of `CLASSES` from Tol's muted scheme (2021). Both can be distinguished with
+all common forms of colour blindness. The style sheet applies a filter to charts in the dark theme, and the dark
+variants are the results of this filter, so that charts and tables match.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ ROLES: Final[Mapping[str, Colour]] = {
     "data": DATA,  # a figure without a direction: counts, distributions, measured quality
     "data-pale": DATA_PALE,  # single rows behind their mean, values without an order
     "reference": REFERENCE,  # what a figure is compared with: base value, baseline, chance
-    "result": RESULT,  # the prediction that contributions lead to
+    "result": RESULT,  # the prediction as the sum of the contributions
 }
 
 CLASSES: Final[tuple[Colour, ...]] = (
@@ -44,7 +44,7 @@ CLASSES: Final[tuple[Colour, ...]] = (
     Colour("#2a8c7e", "#479a8e"),
 )
 
-# The twelve criteria, in an order in which neighbours also differ in lightness.
+# The colours of the twelve criteria. Neighbours also differ in lightness.
 CRITERIA: Final[tuple[Colour, ...]] = (
     Colour("#26445c", "#7fb2d6"),
     Colour("#d29b25", "#f0c65c"),
@@ -60,8 +60,8 @@ CRITERIA: Final[tuple[Colour, ...]] = (
     Colour("#7b8791", "#8f9ca7"),
 )
 
-# The shades of a value between 0 and 1, each with a text colour that has a contrast of at least 4.5. Lightness falls
-# (rises, in the dark theme) steadily from pale gold to slate, so that everybody can see the order.
+# The shades for values between 0 and 1, each with a text colour of sufficient contrast (at least 4.5). The lightness
+# changes monotonically, so that the order is visible without colour vision.
 SHADES_LIGHT: Final = (
     ("#fdf6e3", "#10161c"),
     ("#f7e1ab", "#10161c"),

@@ -1,4 +1,4 @@
-"""Names of columns: those that a file gives, made usable, and numbered ones for columns without a name."""
+"""Usable and unique names for the columns of a table."""
 
 import re
 from collections.abc import Iterable
@@ -8,27 +8,30 @@ _LINE_BREAK: Final = re.compile(r"\s*[\r\n]\s*")
 
 
 def numbered_name(position: int) -> str:
-    """Return the name of a column for which the file has none; the position of the first column is 1."""
+    """Return the name for a column without a name, where the first column has position 1."""
     return f"column_{position}"
 
 
 def one_line_name(name: str) -> str:
-    """Return a name without white space around it, and with spaces in place of line breaks."""
+    """Strip white space from a name, and replace line breaks by spaces."""
     return _LINE_BREAK.sub(" ", name.strip())
 
 
 def unique_names(names: Iterable[str]) -> list[str]:
-    """Return usable column names: on one line, empty ones numbered, repeated ones distinguished by a suffix."""
+    """Return unique names on one line.
+
+    Empty names are numbered, and repeated names get a numeric suffix.
+    """
     unique: list[str] = []
-    taken: set[str] = set()
+    used_names: set[str] = set()
     for position, name in enumerate(names, start=1):
-        base = one_line_name(name) or numbered_name(position)
-        candidate = base
+        base_name = one_line_name(name) or numbered_name(position)
+        candidate = base_name
         suffix = 2
-        while candidate in taken:
-            candidate = f"{base}_{suffix}"
+        while candidate in used_names:
+            candidate = f"{base_name}_{suffix}"
             suffix += 1
 
-        taken.add(candidate)
+        used_names.add(candidate)
         unique.append(candidate)
     return unique

@@ -1,7 +1,7 @@
-"""Child processes that read hostile input, with limits on memory and time, and without the secrets of the service.
+"""Child processes for untrusted input, with limits on memory and time and without secrets.
 
-The parent starts a module with `start_confined_module`; the module calls `limit_this_process` before it reads
-anything. Whatever the input does there, nothing else is harmed.
+The parent starts a module with `start_confined_module`, and the module calls `limit_this_process` before it reads any
+input.
 """
 
 import asyncio
@@ -15,19 +15,22 @@ from typing import Final, NoReturn
 
 import msgspec
 
-# The child inherits no other variable, because those of the service may contain keys and passwords.
+# The child inherits no other variables, because they may contain keys and passwords.
 CHILD_ENVIRONMENT: Final = {
     "PATH": os.defpath,
     "LC_ALL": "C.UTF-8",
     "TZ": "UTC",
     "MALLOC_ARENA_MAX": "2",  # more arenas of the C library would use up the limit on address space
 }
-# SIGXCPU, and SIGKILL after it, come from the limit on processor time. SIGALRM comes from the child's own timer.
-_SIGNALS_FOR_TOO_SLOW: Final = (signal.SIGXCPU, signal.SIGKILL, signal.SIGALRM)
+# The limit on processor time sends SIGXCPU and then SIGKILL, and the child's own timer sends SIGALRM.
+_TIMEOUT_SIGNALS: Final = (signal.SIGXCPU, signal.SIGKILL, signal.SIGALRM)
 
 
 class ProcessLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """The limits of a confined process. Memory is address space, including that of libraries."""
+    """The limits of a confined process.
+
+    The memory limit applies to the address space, including libraries.
+    """
 
     memory_bytes: int = 3 * 2**30
     cpu_seconds: int = 60
@@ -37,15 +40,15 @@ class ProcessLimits(msgspec.Struct, frozen=True, kw_only=True):
 async def start_confined_module(
     module: str, argument: str, *, descriptors: Sequence[int] = (), has_input: bool = False
 ) -> asyncio.subprocess.Process:
-    """Start a Python process that runs a module with one argument and writes its reply to its standard output.
+    """Start a Python process that runs a module and writes a reply to its standard output.
 
     Args:
         module: the name of the module.
         argument: the only argument on its command line.
-        descriptors: the open files of this process that the new one inherits; it inherits no others.
-        has_input: whether it reads its standard input from a pipe; otherwise its input is empty.
+        descriptors: the file descriptors that it inherits. All others are closed.
+        has_input: whether its standard input is a pipe. Otherwise, it is empty.
     """
-    # In isolated mode (-I), neither PYTHONPATH nor the current folder can supply modules.
+    # In isolated mode (-I), modules are imported neither from PYTHONPATH nor from the current folder.
     return await asyncio.create_subprocess_exec(
         sys.executable,
         "-I",
@@ -61,22 +64,22 @@ async def start_confined_module(
 
 
 async def kill_if_running(child: asyncio.subprocess.Process) -> None:
-    """Kill a child if it has not ended by itself, and wait until it is gone."""
+    """Kill a child that is still running, and wait until it has ended."""
     if child.returncode is None:
         child.kill()
         await child.wait()
 
 
-def died_of_time(exit_status: int | None) -> bool:
-    """Return whether a child with this exit status was ended by a limit on its time."""
-    # `subprocess` reports a process that was killed by a signal with the negative number of the signal.
-    return any(exit_status == -killing_signal for killing_signal in _SIGNALS_FOR_TOO_SLOW)
+def exceeded_time_limit(exit_status: int | None) -> bool:
+    """Return whether a child with this exit status was killed by a time limit."""
+    # The exit status of a process killed by a signal is the negative number of the signal.
+    return any(exit_status == -killing_signal for killing_signal in _TIMEOUT_SIGNALS)
 
 
 def limit_this_process(limits: ProcessLimits) -> None:
-    """Limit the memory and the time of this process for good, and forbid it to write files.
+    """Permanently limit the memory and the time of this process, and forbid it to write files.
 
-    This has to be called before any byte of the input is read, so that a hostile input cannot do much harm.
+    This must be called before any untrusted input is read.
     """
     resource_limits = {
         resource.RLIMIT_AS: limits.memory_bytes,
@@ -89,15 +92,15 @@ def limit_this_process(limits: ProcessLimits) -> None:
         soft_limit = hard_limit = maximum
         resource.setrlimit(resource_kind, (soft_limit, hard_limit))
 
-    # The parent normally ends a child that takes too long; the alarm ends one whose parent has died.
+    # The parent normally kills a child that takes too long. The alarm is for children whose parent has died.
     signal.alarm(math.ceil(limits.wall_seconds) + 1)
 
 
 def end_successfully() -> NoReturn:
-    """End this process with status 0, without calling what libraries have registered for its end.
+    """End this process with status 0, without running exit handlers.
 
-    A parent takes any other status for a failure, so a library that crashes at exit must not turn a complete reply into
-    one.
+    The parent treats any other status as a failure, and a library that crashes in an exit handler must not invalidate a
+    complete reply.
     """
     sys.stdout.buffer.flush()
     os._exit(0)

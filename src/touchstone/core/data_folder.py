@@ -1,4 +1,4 @@
-"""The data folder: created at the start, and readable only by the user who runs the service."""
+"""The data folder, which is created at startup and only readable by the user who runs the service."""
 
 import os
 import stat
@@ -10,9 +10,9 @@ import structlog
 
 from touchstone.core.settings import Settings, SettingsError
 
-# The rights of the group and of other users, none of which a file of the service may grant.
-FOREIGN_RIGHTS: Final = 0o077
-# Only what the service itself creates, because the folder might be shared with something else.
+# The permission bits for the group and for other users, which must not be set for any file of the service.
+NON_OWNER_PERMISSIONS: Final = 0o077
+# Only files created by the service, because other programs may use the same folder.
 _SERVICE_FILE_PATTERNS: Final = (
     *("touchstone.db*", "*.key", "*.id", "uploads", "artifacts"),
     *("*.index", "catalog-*.lock", "catalog-*.unverified"),
@@ -21,21 +21,21 @@ log = structlog.get_logger("touchstone.data")
 
 
 def prepare_data_folder(settings: Settings, database_path: str | None) -> None:
-    """Create the data folder if it is missing, and make sure that no other user can read the service's files.
+    """Create the data folder if it is missing, and make the service's files private.
 
-    This is called once, before the database is opened. It also sets the umask of the process.
+    This must be called once, before the database is opened. It also sets the umask of the process.
 
     Args:
-        settings: where the data folder is.
-        database_path: the file of an SQLite database, which may be outside the data folder; None for PostgreSQL.
+        settings: the settings with the path of the data folder.
+        database_path: the file of an SQLite database, which may be outside the data folder, or None for PostgreSQL.
 
     Raises:
         SettingsError: the folder cannot be created or written to.
     """
     data_folder = settings.data_dir
 
-    # Files that the service creates from now on are private from the beginning.
-    os.umask(FOREIGN_RIGHTS)
+    # This makes all new files private.
+    os.umask(NON_OWNER_PERMISSIONS)
 
     try:
         data_folder.mkdir(parents=True, exist_ok=True)
@@ -43,7 +43,7 @@ def prepare_data_folder(settings: Settings, database_path: str | None) -> None:
     except OSError as error:
         raise SettingsError(f"TOUCHSTONE_DATA_DIR: {data_folder} cannot be used: {error.strerror}") from None
 
-    # Existing files may have been copied here, or created with another umask.
+    # Existing files may have been copied here or created with another umask.
     for path in _find_service_files(data_folder, database_path):
         _make_private(path)
 
@@ -58,11 +58,11 @@ def _check_writable(folder: Path) -> None:
 
 
 def _find_service_files(data_folder: Path, database_path: str | None) -> Iterator[Path]:
-    """Yield the paths of everything that the service keeps private, some of which may not exist.
+    """Yield the paths of the data folder, the service's files in it, and the SQLite database.
 
-    These are the data folder, the service's own files and folders in it, and the files of an SQLite database.
+    Some of the paths may not exist.
     """
-    # A folder such as /tmp, which has the sticky bit, has to stay open to other users.
+    # A folder with the sticky bit, such as /tmp, must remain accessible to other users.
     is_shared_folder = data_folder.stat().st_mode & stat.S_ISVTX
     if not is_shared_folder:
         yield data_folder
@@ -79,11 +79,11 @@ def _find_service_files(data_folder: Path, database_path: str | None) -> Iterato
 
 
 def _make_private(path: Path) -> None:
-    """Remove every right of other users, or log a warning where that is not possible."""
+    """Remove all permissions of other users, or log a warning if that is not possible."""
     try:
         mode = path.lstat().st_mode
-        if mode & FOREIGN_RIGHTS and not stat.S_ISLNK(mode):
-            path.chmod(stat.S_IMODE(mode) & ~FOREIGN_RIGHTS)
+        if mode & NON_OWNER_PERMISSIONS and not stat.S_ISLNK(mode):
+            path.chmod(stat.S_IMODE(mode) & ~NON_OWNER_PERMISSIONS)
     except FileNotFoundError:
         return
     except OSError as error:

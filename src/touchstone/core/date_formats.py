@@ -1,4 +1,4 @@
-"""The formats in which people write dates, of which the first that fits the dates of a column is taken."""
+"""The supported date formats. A column is parsed with the first format that matches its dates."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""How a table of delimited text is written: its delimiter, and whether its first row names the columns."""
+"""Detection of the layout of delimited text, such as the delimiter and the header."""
 
 import csv
 import io
@@ -15,70 +15,77 @@ from touchstone.core.missing_values import PLUS, missing_marks
 
 DELIMITERS: Final = (",", ";", "\t", "|")
 _YEARS: Final = range(1800, 2101)
-# Longer numbers name no column, and Python refuses to convert those with more than 4,300 digits.
+# Longer numbers are not column names, and Python refuses to convert numbers with more than 4,300 digits.
 _MAX_DIGITS: Final = 18
-# Numbers, amounts, shares, dates and times: whatever begins with a digit and consists of little else.
+# Numbers, amounts, percentages, dates and times, which begin with a digit and contain few other characters.
 _VALUE: Final = re.compile(r"[-+\N{MINUS SIGN}(]?\s?[$€£¥]?\s?[.,]?\d[\d.,:/+ T%eE)-]*")
-_MOSTLY: Final = 0.9
+_MIN_VALUE_SHARE: Final = 0.9
 _SAMPLE_LINES: Final = 50
-_MAX_FIELD_CHARACTERS: Final = 2**31 - 1  # The callers limit the length of lines.
+_MAX_FIELD_CHARACTERS: Final = 2**31 - 1  # practically unlimited, because callers limit the length of lines
 
 
 @dataclass(frozen=True, slots=True)
 class TableLayout:
-    """How a table of delimited text is written.
+    """The layout of a table of delimited text.
 
     Attributes:
-        names: the names in the header, as they are written, or made up if there is none.
-        rows_are_wider: whether rows have one field more than there are names: a row name in front, or an empty field
-            after a delimiter at the end.
+        delimiter: the delimiter between fields.
+        has_header: whether the first row contains the column names.
+        names: the column names, exactly as in the header, or numbered names if there is no header.
+        has_extra_field: whether rows have one field more than the header. This is a row name at the beginning, or an
+            empty field after a delimiter at the end.
         empty_lines: the number of empty lines before the first row.
     """
 
     delimiter: str
     has_header: bool
     names: list[str]
-    rows_are_wider: bool
+    has_extra_field: bool
     empty_lines: int
 
     @property
     def width(self) -> int:
-        """The number of fields in a row."""
-        return len(self.names) + 1 if self.rows_are_wider else len(self.names)
+        """The number of fields per row."""
+        return len(self.names) + 1 if self.has_extra_field else len(self.names)
 
 
 def detect_layout(beginning: str, delimiter: str | None = None) -> TableLayout | None:
-    """Find out from the beginning of a text how it is written, or return None if its lines are empty.
+    """Detect the layout of delimited text from its beginning, or return None if all lines are empty.
 
-    The delimiter is detected, too, unless it is given.
+    Args:
+        beginning: the first lines of the text.
+        delimiter: the delimiter, or None to detect it.
     """
-    # Other characters than these line breaks, which `splitlines` would take for some, belong to the cells.
+    # `splitlines` would also split at characters, such as form feeds, that belong to the cells.
     numbered_lines = enumerate(io.StringIO(beginning, newline=None))
-    numbered_sample = list(islice((entry for entry in numbered_lines if entry[1].strip()), _SAMPLE_LINES))
+    nonempty_lines = ((number, line) for number, line in numbered_lines if line.strip())
+    numbered_sample = list(islice(nonempty_lines, _SAMPLE_LINES))
     if not numbered_sample:
         return None
 
     sample = [line for _number, line in numbered_sample]
     empty_lines, _first_line = numbered_sample[0]
     delimiter = delimiter or detect_delimiter(sample)
-    rows = _parse(sample, delimiter)
+    rows = _parse_rows(sample, delimiter)
     header, *other_rows = rows
     if not has_header(rows):
-        names = [numbered_name(position) for position in range(1, _usual_width(rows) + 1)]
-        return TableLayout(delimiter, False, names, False, empty_lines)
+        names = [numbered_name(position) for position in range(1, _most_common_width(rows) + 1)]
+        return TableLayout(delimiter, has_header=False, names=names, has_extra_field=False, empty_lines=empty_lines)
 
-    rows_are_wider = bool(other_rows) and _usual_width(other_rows) == len(header) + 1
-    return TableLayout(delimiter, True, header, rows_are_wider, empty_lines)
+    has_extra_field = bool(other_rows) and _most_common_width(other_rows) == len(header) + 1
+    return TableLayout(
+        delimiter, has_header=True, names=header, has_extra_field=has_extra_field, empty_lines=empty_lines
+    )
 
 
-def _parse(lines: Sequence[str], delimiter: str) -> list[list[str]]:
-    """Return the fields of each row."""
+def _parse_rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
+    """Split each line into its fields."""
     csv.field_size_limit(_MAX_FIELD_CHARACTERS)
     return list(csv.reader(lines, delimiter=delimiter))
 
 
-def _quotes_fit(lines: Sequence[str], delimiter: str) -> bool:
-    """Return whether a delimiter or the end of a row follows all quoted fields."""
+def _is_consistent_with_quotes(lines: Sequence[str], delimiter: str) -> bool:
+    """Return whether all quoted fields are followed by the delimiter or the end of the row."""
     try:
         for _row in csv.reader(lines, delimiter=delimiter, strict=True):
             pass
@@ -87,79 +94,79 @@ def _quotes_fit(lines: Sequence[str], delimiter: str) -> bool:
     return True
 
 
-def _usual_width(rows: Sequence[Sequence[str]]) -> int:
+def _most_common_width(rows: Sequence[Sequence[str]]) -> int:
     """Return the most common number of fields in a row."""
     field_counts = Counter(len(row) for row in rows)
-    [(usual_width, _rows)] = field_counts.most_common(1)
-    return usual_width
+    [(most_common_width, _rows)] = field_counts.most_common(1)
+    return most_common_width
 
 
 def detect_delimiter(lines: Sequence[str]) -> str:
-    """Return the delimiter that splits most of these lines into the same number of fields.
+    """Return the most plausible delimiter.
 
-    Delimiters that stand right beside all quotes are preferred, and among equally good ones, the one that makes more
-    fields.
+    Prefer delimiters consistent with the quoting, then the most uniform field count, then the larger count.
     """
 
-    def agreement(delimiter: str) -> tuple[bool, float, int]:
-        """Return whether quotes fit, how large a share of the lines has the usual number of fields, and that number."""
-        quotes_fit = _quotes_fit(lines, delimiter)
-        field_counts = Counter(len(row) for row in _parse(lines, delimiter))
+    def rank_delimiter(delimiter: str) -> tuple[bool, float, int]:
+        """Return the sort key of a delimiter, where larger is better."""
+        is_consistent = _is_consistent_with_quotes(lines, delimiter)
+        field_counts = Counter(len(row) for row in _parse_rows(lines, delimiter))
         field_count, line_count = field_counts.most_common(1)[0]
 
-        # A character that splits no line is not the delimiter, although all lines agree.
+        # A delimiter that splits nothing is uniform but useless.
         if field_count < 2:
-            return quotes_fit, 0.0, field_count
+            return is_consistent, 0.0, field_count
 
         share_of_lines = line_count / field_counts.total()
-        return quotes_fit, share_of_lines, field_count
+        return is_consistent, share_of_lines, field_count
 
-    return max(DELIMITERS, key=agreement)
+    return max(DELIMITERS, key=rank_delimiter)
 
 
-class _Evidence(Enum):
-    """What the first cell of a column says about the first row."""
+class _HeaderEvidence(Enum):
+    """The conclusion from the first cell of a column about the first row."""
 
-    NAME = auto()  # It is unlike the values below it, so it names them.
-    VALUE = auto()  # It is like the values below it.
+    NAME = auto()  # the cell differs from the values below it, so it is a name
+    VALUE = auto()  # the cell is similar to the values below it
     NOTHING = auto()
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether the first row of a table contains the names of the columns, and not data like the other rows.
+    """Return whether the first row of a table contains column names instead of data.
 
-    Each cell of the first row is compared with the cells below it. The row is data if no cell is a word above values
-    such as numbers, and at least half of the cells resemble those below: a value above values, or a word that occurs
-    again in its column. Consecutive numbers, or years above other values, are names nevertheless.
+    The first row is data if no cell is a word above values such as numbers, and at least half of the cells are similar
+    to the cells below. A cell is similar if it is a value above values, or a word that is repeated in its column. As an
+    exception, consecutive numbers, and years above other values, are names.
     """
     first_row, *other_rows = rows
 
-    # The cells below each cell of the first row; a row may be too short to have one.
-    columns = []
+    columns = []  # the cells below each cell of the first row, except in rows that are too short
     for position in range(len(first_row)):
         cells_below = [row[position] for row in other_rows if position < len(row)]
         columns.append(cells_below)
 
-    evidence = [_evidence(cell.strip(), cells) for cell, cells in zip(first_row, columns, strict=True)]
-    has_name = _Evidence.NAME in evidence
-    resembles_data = evidence.count(_Evidence.VALUE) >= len(first_row) / 2
+    evidence_by_column = [
+        _examine_first_cell(cell.strip(), cells) for cell, cells in zip(first_row, columns, strict=True)
+    ]
+    has_name = _HeaderEvidence.NAME in evidence_by_column
+    resembles_data = evidence_by_column.count(_HeaderEvidence.VALUE) >= len(first_row) / 2
     if has_name or not resembles_data:
         return True
     return _are_numbered_names(first_row, columns)
 
 
-def _evidence(first_cell: str, cells: Sequence[str]) -> _Evidence:
+def _examine_first_cell(first_cell: str, cells: Sequence[str]) -> _HeaderEvidence:
     """Compare the first cell of a column with the cells below it."""
     trimmed_cells = [cell.strip() for cell in cells]
     marks = missing_marks(has_plus=first_cell == PLUS or PLUS in trimmed_cells) | {"none"}
     known_cells = [cell for cell in trimmed_cells if cell.lower() not in marks]
     if first_cell.lower() in marks or not known_cells:
-        return _Evidence.NOTHING
+        return _HeaderEvidence.NOTHING
 
     value_count = sum(_is_value(cell) for cell in known_cells)
-    if value_count >= _MOSTLY * len(known_cells):
-        return _Evidence.VALUE if _is_value(first_cell) else _Evidence.NAME
-    return _Evidence.VALUE if first_cell in known_cells else _Evidence.NOTHING
+    if value_count >= _MIN_VALUE_SHARE * len(known_cells):
+        return _HeaderEvidence.VALUE if _is_value(first_cell) else _HeaderEvidence.NAME
+    return _HeaderEvidence.VALUE if first_cell in known_cells else _HeaderEvidence.NOTHING
 
 
 def _is_value(cell: str) -> bool:
@@ -168,10 +175,10 @@ def _is_value(cell: str) -> bool:
 
 
 def _are_numbered_names(first_row: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
-    """Return whether the values in a first row are whole numbers that name their columns.
+    """Return whether the values in a first row are whole numbers used as column names.
 
     They are names if they are consecutive, such as `1, 2, 3`, or if they are different years, such as `2010, 2020`,
-    above values that are not years.
+    and the values below are not years.
     """
     numbers_by_position = {
         position: int(cell) for position, cell in enumerate(first_row) if cell.isascii() and _is_whole_number(cell)
@@ -193,12 +200,12 @@ def _are_numbered_names(first_row: Sequence[str], columns: Sequence[Sequence[str
 
 
 def _is_whole_number(cell: str) -> bool:
-    """Return whether a cell consists of digits only, which are few enough for Python to convert them."""
+    """Return whether a cell consists of at most `_MAX_DIGITS` digits."""
     digits = cell.strip()
     return digits.isdecimal() and len(digits) <= _MAX_DIGITS
 
 
 def _are_mostly_years(cells: Sequence[str]) -> bool:
-    """Return whether more than half of some cells are years."""
-    years = sum(_is_whole_number(cell) and int(cell) in _YEARS for cell in cells)
-    return years > len(cells) / 2
+    """Return whether more than half of the cells are years."""
+    year_count = sum(_is_whole_number(cell) and int(cell) in _YEARS for cell in cells)
+    return year_count > len(cells) / 2

@@ -1,18 +1,18 @@
-"""Disk space held in reserve, because signing in and deleting must still work when the disk is full."""
+"""Reserved disk space, so that signing in and deleting still work when the disk is full."""
 
 import os
 from pathlib import Path
 from typing import Final
 
-# The reserve takes at most a sixteenth of the file system: a larger one would fill a small disk from the start.
+# The reserve may use a sixteenth of the file system, because a larger one would immediately fill a small disk.
 _MIN_DISK_TO_RESERVE_RATIO: Final = 16
 
 
 class DiskReserve:
-    """A file beside an SQLite database that occupies space and is removed when the disk is full.
+    """A file next to an SQLite database that occupies space and is deleted when the disk is full.
 
-    While the file is missing, every process on this database accepts only essential writes. Once there is enough free
-    space the file is created again, and all writes are accepted.
+    While the file is missing, all processes that use the database accept only essential writes. Once there is enough
+    free space, the file is created again and all writes are accepted.
     """
 
     def __init__(self, database_path: str, size_bytes: int) -> None:
@@ -25,48 +25,48 @@ class DiskReserve:
 
     @property
     def is_intact(self) -> bool:
-        """Whether the reserve is in place, and therefore all writes are accepted."""
+        """Whether the reserve file exists, and therefore all writes are accepted."""
         return self._path.exists()
 
     def free_bytes(self) -> int:
-        """Return the number of bytes that this process can still write; root may use what others must leave free."""
+        """Return the number of bytes that this process can still write. Root may also use reserved blocks."""
         disk = os.statvfs(self._folder)
         is_root = os.geteuid() == 0
         free_blocks = disk.f_bfree if is_root else disk.f_bavail
         return disk.f_frsize * free_blocks
 
-    def admits(self, byte_count: int) -> bool:
-        """Return whether this many bytes can be written beside the database without touching the reserve."""
+    def has_room_for(self, byte_count: int) -> bool:
+        """Return whether this many bytes can be written outside the database without using the reserve."""
         return self.is_intact and byte_count <= self.free_bytes()
 
-    def admits_reuse(self, unused_bytes: int) -> bool:
-        """Return whether the database may write into `unused_bytes` of its own file while the reserve is missing.
+    def can_reuse_pages(self, unused_bytes: int) -> bool:
+        """Return whether the database may reuse `unused_bytes` of its file while the reserve is missing.
 
-        Deleting a row frees pages of the database but no disk space, and the write-ahead log still needs some space.
+        Deleting rows frees pages of the database but no disk space, and the write-ahead log needs disk space.
         """
         free_bytes = self.free_bytes()
-        is_room_for_log = free_bytes >= self._size_bytes // 2
-        is_room_for_rows = free_bytes + unused_bytes >= 2 * self._size_bytes
-        return is_room_for_log and is_room_for_rows
+        has_room_for_log = free_bytes >= self._size_bytes // 2
+        has_room_for_rows = free_bytes + unused_bytes >= 2 * self._size_bytes
+        return has_room_for_log and has_room_for_rows
 
     def release(self) -> None:
         """Make the reserved space available to essential writes."""
         self._path.unlink(missing_ok=True)
 
     def release_if_short(self) -> None:
-        """Release the reserve if the essential write that is about to begin could fail without it."""
+        """Release the reserve if there may be too little free space for the next essential write."""
         if self.free_bytes() < self._size_bytes // 4:
             self.release()
 
     def restore(self) -> None:
         """Create the reserve file again if it is missing and the disk has enough free space.
 
-        All writes are accepted from then on. The reserve file remains missing if another process takes the space first.
+        All writes are then accepted. The file remains missing if another process uses the space first.
         """
         if self.is_intact:
             return
 
-        # Without a margin, the next write could fill the disk and make the service give up the reserve at once.
+        # Without a margin, the next write could fill the disk, and the reserve would be released again.
         margin_bytes = self._size_bytes // 4
         if self.free_bytes() < self._size_bytes + margin_bytes:
             return

@@ -1,12 +1,9 @@
-"""Every error that the HTTP API can answer with: one exception class each, with its status and a stable code.
+"""All errors of the HTTP API, as exception classes with an HTTP status and a stable code.
 
-A new kind of error response is defined here, and only here is its HTTP status chosen. An error carries facts, not
-sentences: the French and English sentence for its code is in `messages/errors.py`, and `http/error_rendering.py`
-combines the two into the body of the response.
-
-Errors that are not responses belong to the packages that raise them: those of running jobs to
-`learning/learning_errors.py`, that of the Python client to `client/errors.py`. `database/failures.py` converts
-exceptions of database drivers into errors of this module.
+An error contains facts instead of sentences. The French and English sentences for each code are in
+`messages/errors.py`, and `http/error_rendering.py` renders them with the facts into the body of the response.
+`database/failures.py` converts exceptions of database drivers to errors of this module. Errors of running jobs are in
+`learning/learning_errors.py`, and errors of the Python client in `client/errors.py`.
 """
 
 from collections.abc import Collection, Mapping
@@ -18,13 +15,13 @@ Location: TypeAlias = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """One thing that is wrong with a request.
+    """An invalid value in a request.
 
     Attributes:
-        loc: path of the offending value, beginning with `body`, `query` or another part of the request.
-        kind: key of the explanation in `messages.validation`; also the `type` in the response.
-        facts: values for the placeholders of the explanation.
-        fallback: explanation of a kind that `messages` does not know.
+        loc: the path of the value, beginning with the part of the request, such as `body` or `query`.
+        kind: the key of the explanation in `messages.validation`, which is also the `type` in the response.
+        facts: the values for the placeholders of the explanation.
+        fallback: the explanation if `messages` does not contain this kind.
     """
 
     loc: Location
@@ -37,11 +34,11 @@ class ServiceError(Exception):
     """An error that is reported to the caller.
 
     Attributes:
-        status: HTTP status of the response.
-        code: stable English key; also the key of the sentence in `messages`.
-        field_errors: what is wrong with the request, one entry for each offending value.
+        status: the HTTP status of the response.
+        code: a stable English key, which is also the key of the sentence in `messages`.
+        field_errors: one entry for each invalid value in the request.
         headers: additional response headers.
-        facts: values for the placeholders of the sentence.
+        facts: the values for the placeholders of the sentence.
     """
 
     status: ClassVar[int] = 500
@@ -55,7 +52,7 @@ class ServiceError(Exception):
 
 
 class Unauthorized(ServiceError):
-    """No bearer token, or not a valid one."""
+    """There is no valid bearer token."""
 
     status, code = 401, "unauthorized"
 
@@ -70,13 +67,13 @@ class InvalidUserId(Unauthorized):
 
 
 class InvalidCredentials(Unauthorized):
-    """Sign-in with an unknown address, a wrong password, or by an inactive user: one answer for all three."""
+    """The address is unknown, the password is wrong, or the user is inactive. The response does not say which."""
 
     code = "invalid_credentials"
 
 
 class InvalidRefreshToken(Unauthorized):
-    """A refresh token that is unknown, used, expired or revoked."""
+    """The refresh token is unknown, used, expired or revoked."""
 
     code = "invalid_refresh_token"
 
@@ -88,43 +85,43 @@ class InvalidInternalToken(Unauthorized):
 
 
 class Forbidden(ServiceError):
-    """The caller may see this, but not change it."""
+    """The caller may read this, but not change it."""
 
     status, code = 403, "forbidden"
 
 
 class RegistrationClosed(Forbidden):
-    """Self-registration is switched off."""
+    """Users may not create their own accounts."""
 
     code = "registration_closed"
 
 
 class AdministratorsOnly(Forbidden):
-    """The route is for administrators."""
+    """Only administrators may use this route."""
 
     code = "administrators_only"
 
 
 class ReviewForbidden(Forbidden):
-    """Claims are reviewed by curators; the creator of the record may accept or reject a proposal."""
+    """Only curators may review claims. The creator of the record may accept or reject proposals."""
 
     code = "review_forbidden"
 
 
 class OwnClaim(Forbidden):
-    """Nobody may confirm a claim of their own."""
+    """Users may not confirm their own claims."""
 
     code = "own_claim"
 
 
 class WithdrawalForbidden(Forbidden):
-    """A claim is withdrawn by its author or a curator; what was measured is rejected instead."""
+    """Only its author or a curator may withdraw a claim. A measured claim can only be rejected."""
 
     code = "withdrawal_forbidden"
 
 
 class NotFound(ServiceError):
-    """No such path."""
+    """The path does not exist."""
 
     status, code = 404, "not_found"
 
@@ -148,7 +145,7 @@ class DatasetNotFound(NotFound):
 
 
 class ClaimNotFound(NotFound):
-    """The dataset that the caller sees has no such claim."""
+    """The dataset does not exist for the caller, or has no such claim."""
 
     code = "claim_not_found"
 
@@ -166,13 +163,13 @@ class JobNotFound(NotFound):
 
 
 class ArtifactNotFound(NotFound):
-    """The job has no artefact of this name."""
+    """The job has no artefact with this name."""
 
     code = "artifact_not_found"
 
 
 class ModelGone(NotFound):
-    """The model is not where the training left it: the training was deleted."""
+    """The model does not exist any more, because its training was deleted."""
 
     code = "model_gone"
 
@@ -184,7 +181,7 @@ class SessionNotFound(NotFound):
 
 
 class UserNotFound(NotFound):
-    """No such user."""
+    """The user does not exist."""
 
     code = "user_not_found"
 
@@ -196,7 +193,7 @@ class PictureNotFound(NotFound):
 
 
 class MethodNotAllowed(ServiceError):
-    """The path exists, the method does not."""
+    """The path does not support this method."""
 
     status, code = 405, "method_not_allowed"
 
@@ -211,31 +208,31 @@ class ReceiveTimeout(ServiceError):
 
 
 class EmailTaken(ServiceError):
-    """The e-mail address has an account already."""
+    """There is already an account with this e-mail address."""
 
     status, code = 409, "email_taken"
 
 
 class SourceTaken(ServiceError):
-    """The owner has another record of this source with this key."""
+    """The owner already has a record with this source and key."""
 
     status, code = 409, "source_taken"
 
 
 class LastAdministrator(ServiceError):
-    """Nobody would be left to administer the service."""
+    """No active administrator would be left."""
 
     status, code = 409, "last_administrator"
 
 
 class ClaimClosed(ServiceError):
-    """The claim has been rejected or withdrawn, or this decision has been made already."""
+    """The claim has been rejected or withdrawn, or the same decision has already been made."""
 
     status, code = 409, "claim_closed"
 
 
 class IdempotencyConflict(ServiceError):
-    """The same Idempotency-Key came with another request."""
+    """The Idempotency-Key has been used for a different request."""
 
     status, code = 409, "idempotency_conflict"
 
@@ -247,13 +244,13 @@ class JobNotFinal(ServiceError):
 
 
 class JobNotSucceeded(ServiceError):
-    """The job has no model: it has not succeeded."""
+    """The job has no model, because it has not succeeded."""
 
     status, code = 409, "job_not_succeeded"
 
 
 class PreconditionFailed(ServiceError):
-    """`If-Match` names another version."""
+    """`If-Match` does not contain the current version."""
 
     status, code = 412, "precondition_failed"
 
@@ -265,31 +262,31 @@ class TooLarge(ServiceError):
 
 
 class QuotaExceeded(TooLarge):
-    """The user's uploads together are larger than allowed."""
+    """The user's uploads would exceed their total size limit."""
 
     code = "quota_exceeded"
 
 
 class RecordQuotaExceeded(TooLarge):
-    """The user's records together are larger than allowed."""
+    """The user's records would exceed their total size limit."""
 
     code = "record_quota_exceeded"
 
 
 class ProjectQuotaExceeded(TooLarge):
-    """The user's projects together are larger than allowed."""
+    """The user's projects would exceed their total size limit."""
 
     code = "project_quota_exceeded"
 
 
 class ClaimQuotaExceeded(TooLarge):
-    """The user has made as many claims as allowed about one dataset, or has too many open proposals."""
+    """The user has made too many claims about the dataset, or has too many open proposals."""
 
     code = "claim_quota_exceeded"
 
 
 class UnsupportedMedia(ServiceError):
-    """The body's media type is not one that this route takes."""
+    """The route does not accept the media type of the body."""
 
     status, code = 415, "unsupported_media"
 
@@ -310,25 +307,25 @@ class BadRequest(ServiceError):
 
 
 class Invalid(ServiceError):
-    """Validation failed; the sentence says where and why for the first fault, `errors` for each."""
+    """The request is invalid. The sentence explains the first error, and `errors` lists all of them."""
 
     status, code = 422, "validation_error"
 
 
 class InvalidValue(Invalid):
-    """One named value does not fit."""
+    """A value in the request is not acceptable."""
 
     code = "invalid_value"
 
 
 class UnknownName(Invalid):
-    """A parameter, field, criterion, tag or key that does not exist; the sentence names the nearest known ones."""
+    """A parameter, field, criterion, tag or key does not exist. The sentence suggests similar ones."""
 
     code = "unknown_name"
 
 
 class InvalidWeights(Invalid):
-    """The weights cannot be used; the sentence names the criterion."""
+    """A weight is not acceptable. The sentence names its criterion."""
 
     code = "invalid_weights"
 
@@ -337,21 +334,21 @@ class InvalidWeights(Invalid):
 
 
 class ConflictingValues(Invalid):
-    """Two names of one thing carry different values."""
+    """A value has been given under two names, but the two values differ."""
 
     code = "conflicting_values"
 
     def __init__(self, *, at: Location, other: str, name: str = "") -> None:
-        """Report that the value at `at` contradicts the one called `other`.
+        """Report that the value at `at` contradicts the value named `other`.
 
-        `name` is what the sentence calls the value at `at`: by default the last part of its path.
+        `name` is the name of the value at `at` in the sentence, which is the last part of its path by default.
         """
         name = name or str(at[-1])
         super().__init__(FieldError(at, self.code, {"name": name, "other": other}), name=name, other=other)
 
 
 class ChosenDatasetNotFound(Invalid):
-    """The dataset that a project is to choose does not exist, or is private to someone else."""
+    """The dataset chosen for a project does not exist, or is private to someone else."""
 
     code = "chosen_dataset_not_found"
 
@@ -360,13 +357,13 @@ class ChosenDatasetNotFound(Invalid):
 
 
 class WeakPassword(Invalid):
-    """The password is too short, too long, too common, or the address itself."""
+    """The password is too short, too long, too common, or equal to the e-mail address."""
 
     code = "weak_password"
 
 
 class WrongPassword(Invalid):
-    """The current password given for a change is wrong."""
+    """The current password is wrong, so it is not changed."""
 
     code = "wrong_password"
 
@@ -378,7 +375,7 @@ class InvalidResetToken(Invalid):
 
 
 class InvalidPicture(Invalid):
-    """The picture is not a PNG, JPEG or WebP image that can be read."""
+    """The picture is not a readable PNG, JPEG or WebP image, or has too many pixels."""
 
     code = "invalid_picture"
 
@@ -390,20 +387,23 @@ class UnusableDocuments(Invalid):
 
 
 class DataFileUnreadable(Invalid):
-    """The data file is missing, forbidden, or outside the data folders: one answer for all three."""
+    """The data file is missing, forbidden, or outside the data folders. The response does not say which."""
 
     code = "data_file_unreadable"
 
 
 class InvalidJobRequest(Invalid):
-    """A job, or a prediction, that cannot work."""
+    """The job or the prediction cannot be carried out."""
 
     code = "invalid_job_request"
 
     def __init__(self, reason: str, *, field: str = "", facts: Mapping[str, Any] | None = None) -> None:
         """Report why the request cannot be carried out.
 
-        `reason` is a key of `messages.job_errors`, `field` the dotted path of the offending value in the body.
+        Args:
+            reason: a key in `messages.job_errors`.
+            field: the dotted path of the invalid value in the body, or an empty string for the whole body.
+            facts: the values for the placeholders of the message.
         """
         path = [int(part) if part.isdigit() else part for part in field.split(".") if part]
         super().__init__(FieldError(("body", *path), reason, facts or {}))
@@ -419,7 +419,7 @@ class TooManyAttempts(ServiceError):
 
 
 class TooManyJobs(ServiceError):
-    """As many jobs of the user wait already as may."""
+    """The user already has the maximum number of waiting jobs."""
 
     status, code = 429, "too_many_jobs"
 
@@ -428,17 +428,17 @@ class TooManyJobs(ServiceError):
 
 
 class HeadersTooLarge(ServiceError):
-    """Too many request headers, or too long ones."""
+    """The request headers are too many or too long."""
 
     status, code = 431, "headers_too_large"
 
 
 class InternalError(ServiceError):
-    """A defect of the service; the log has the request id."""
+    """The service has a defect. The log contains the request id."""
 
 
 class Unavailable(ServiceError):
-    """The database or a backend cannot be reached now."""
+    """The database or a backend cannot be reached."""
 
     status, code = 503, "unavailable"
 
@@ -447,7 +447,7 @@ class Unavailable(ServiceError):
 
 
 class BackendUnavailable(Unavailable):
-    """A backend is down, or not part of this installation."""
+    """A backend is unavailable or not part of this installation."""
 
     code = "backend_unavailable"
 
@@ -456,7 +456,7 @@ class BackendUnavailable(Unavailable):
 
 
 class Overloaded(Unavailable):
-    """More requests than the service works on at once."""
+    """There are more requests than the service can process."""
 
     code = "overloaded"
 
@@ -468,25 +468,25 @@ class CatalogLoading(Unavailable):
 
 
 class IndexBuilding(Unavailable):
-    """The text index is being built, so words cannot be searched yet, nor lists be sorted by descriptions."""
+    """The text index is being built, so text search and sorting by description are not possible yet."""
 
     code = "index_building"
 
 
 class ReportUnavailable(Unavailable):
-    """A report could not be typeset, or not within the limits of its process."""
+    """A report could not be typeset within the limits of its process."""
 
     code = "report_unavailable"
 
 
 class UpstreamTimeout(ServiceError):
-    """A backend was too slow."""
+    """A backend did not respond in time."""
 
     status, code = 504, "upstream_timeout"
 
 
 class StorageFull(ServiceError):
-    """The disk is full: nothing was written."""
+    """The disk is full, so nothing was written."""
 
     status, code = 507, "storage_full"
 

@@ -4,11 +4,11 @@ import asyncio
 import contextlib
 
 
-async def is_set_within(event: asyncio.Event, timeout_seconds: float) -> bool:
-    """Wait until the event is set, but no longer than `timeout_seconds`, and return whether it is set.
+async def wait_until_set(event: asyncio.Event, timeout_seconds: float) -> bool:
+    """Wait until the event is set, but not longer than `timeout_seconds`, and return whether it is set.
 
-    A task that waits here can always be cancelled. `asyncio.wait_for` of Python 3.11 loses the cancellation if the
-    event is set at the same moment, so that a loop around it would never end.
+    Unlike `asyncio.wait_for` in Python 3.11, this function never loses a cancellation. `wait_for` does so if the event
+    is set at the same time, and a loop around it would then never end.
     """
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(timeout_seconds):

@@ -1,4 +1,4 @@
-"""Levels of evidence, and what the claims about an attribute amount to."""
+"""Levels of evidence, and the resulting evidence about an attribute."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -11,16 +11,16 @@ from touchstone.core.attributes import FLAGS, NUMBERS
 ClaimValue: TypeAlias = bool | int | float | None
 
 CLAIMED_ATTRIBUTES: Final = (*FLAGS, *NUMBERS)
-"""The attributes about which there are claims: sixteen flags and five numbers."""
+"""The attributes that can have claims: sixteen flags and five numbers."""
 
 
 class EvidenceLevel(StrEnum):
-    """How well a claim is supported, from the weakest to the strongest."""
+    """The strength of the evidence for a claim, from the weakest level to the strongest."""
 
     DECLARED = "declared"
-    """Somebody says so."""
+    """Stated by a user without evidence."""
     DOCUMENTED = "documented"
-    """A verbatim quote from a document that a curator or the service imported from a named source."""
+    """Supported by a verbatim quote from a document that a curator or the service imported from a named source."""
     MEASURED = "measured"
     """Computed from the data file."""
     REVIEWED = "reviewed"
@@ -28,11 +28,14 @@ class EvidenceLevel(StrEnum):
 
     @property
     def strength(self) -> int:
-        """The position of the level, 0 for the weakest; of conflicting claims, those of the strongest level win."""
+        """The position of the level, beginning at 0 for the weakest.
+
+        The strongest of conflicting claims wins.
+        """
         return list(EvidenceLevel).index(self)
 
     def counts_at(self, assurance: "Assurance") -> bool:
-        """Return whether claims of this level count at an assurance; measured claims count at every one."""
+        """Return whether claims of this level count at an assurance. Measured claims always count."""
         if self is EvidenceLevel.MEASURED:
             return True
         return self.strength >= EvidenceLevel(assurance.value).strength
@@ -47,15 +50,15 @@ class Assurance(StrEnum):
 
 
 class AttributeEvidence(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What all claims about one attribute of one dataset amount to.
+    """The combined evidence of all claims about one attribute of one dataset.
 
     Attributes:
-        level: the level of the claim that decides the value at the assurance `declared`, which records show.
-        declared: the value that the creator of the record declares, even if a stronger claim overrides it.
-        documented: the value at the assurance `documented`; None if no claim of that level counts.
-        reviewed: the value at the assurance `reviewed`; None if no claim of that level counts.
-        stricter_level: the level of the claim that decides the value at the assurances above `declared`; None if it is
-            `level`, which it is unless the record shows another value.
+        level: the level of the claim that determines the value at the assurance `declared`, which records show.
+        declared: the value declared by the creator of the record, even if a stronger claim overrides it.
+        documented: the value at the assurance `documented`, or None if no claim counts at this assurance.
+        reviewed: the value at the assurance `reviewed`, or None if no claim counts at this assurance.
+        stricter_level: the level of the claim that determines the value at assurances above `declared`, or None if it
+            is equal to `level`. It only differs if the record shows another value.
     """
 
     level: EvidenceLevel
@@ -65,17 +68,17 @@ class AttributeEvidence(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
     stricter_level: EvidenceLevel | None = None
 
     def value_at(self, assurance: Assurance, shown_value: ClaimValue) -> ClaimValue:
-        """Return the value at an assurance; `shown_value` is the one that the record shows."""
+        """Return the value at an assurance, where `shown_value` is the value that the record shows."""
         if assurance is Assurance.DECLARED:
             return shown_value
         return self.documented if assurance is Assurance.DOCUMENTED else self.reviewed
 
     def level_at(self, assurance: Assurance) -> EvidenceLevel:
-        """Return the level of the claim that decides the value at an assurance."""
+        """Return the level of the claim that determines the value at an assurance."""
         if assurance is Assurance.DECLARED or self.stricter_level is None:
             return self.level
         return self.stricter_level
 
 
 EvidenceByAttribute: TypeAlias = Mapping[str, AttributeEvidence]
-"""The evidence about the attributes of a dataset; an attribute without an entry is declared by the record's creator."""
+"""The evidence by attribute. Attributes without an entry are only declared by the creator of the record."""

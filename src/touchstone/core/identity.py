@@ -1,4 +1,4 @@
-"""The identity of a caller, and the headers that carry it from the gateway to a backend."""
+"""The identity of a caller, and the headers that pass it from the gateway to a backend."""
 
 import re
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from uuid import UUID
 
 from touchstone.core.errors import InvalidUserId
 
-UUID_TEXT: Final = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
+UUID_PATTERN: Final = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 USER_ID_HEADER: Final = b"x-user-id"
 USER_EMAIL_HEADER: Final = b"x-user-email"
 
@@ -16,7 +16,7 @@ Headers = list[tuple[bytes, bytes]]
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The user on whose behalf a backend works; an administrator is always a curator, too."""
+    """The user who makes a request. Administrators are always curators."""
 
     id: UUID
     email: str = ""
@@ -25,14 +25,14 @@ class Caller:
 
 
 def parse_uuid(text: str) -> UUID | None:
-    """Return the UUID written as 8-4-4-4-12 hexadecimal digits in either case, or None for any other spelling."""
-    return UUID(text) if UUID_TEXT.fullmatch(text) else None
+    """Parse a UUID in the form 8-4-4-4-12 with hexadecimal digits, or return None for any other string."""
+    return UUID(text) if UUID_PATTERN.fullmatch(text) else None
 
 
 def read_user_id(headers: Headers) -> UUID | None:
-    """Return the id of the user on whose behalf a backend is called, or None if the request has no user.
+    """Return the user id in the `X-User-ID` header, or None if the request has no user.
 
-    The id is read from the `X-User-ID` header, which only backends without an internal key trust.
+    Only backends without an internal key may trust this header.
 
     Raises:
         InvalidUserId: the header is repeated or is not a UUID.

@@ -1,4 +1,4 @@
-"""The short-lived signed token with which the gateway tells a backend in another process who the caller is."""
+"""Short-lived signed tokens that tell a backend in another process who the caller is."""
 
 import time
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ TOKEN_LIFE_SECONDS: Final = 60
 MAX_CACHED_TOKENS: Final = 10_000
 _ALGORITHM: Final = "HS256"
 _AUDIENCE: Final = "touchstone-backend"
-_CLAIMS_CHECK: Final = jwt.JWTClaimsRegistry(
+_CLAIMS_REGISTRY: Final = jwt.JWTClaimsRegistry(
     leeway=5,
     aud={"essential": True, "value": _AUDIENCE},
     exp={"essential": True},
@@ -26,24 +26,26 @@ _CLAIMS_CHECK: Final = jwt.JWTClaimsRegistry(
 
 @dataclass(frozen=True, slots=True)
 class _CachedToken:
-    """A signed token, with the time from which a new one is signed instead."""
+    """A signed token, and the time when a new one has to be signed."""
 
     token: bytes
     renew_at: float
 
 
 class InternalTokens:
-    """Signs and verifies the short-lived tokens (JWT, HS256) that prove the gateway to a backend."""
+    """Signs and verifies the short-lived tokens (JWT, HS256) that authenticate the gateway to a backend."""
 
     def __init__(self, key: str) -> None:
         self._key = OctKey.import_key(key.encode())
         self._cache: dict[Caller | None, _CachedToken] = {}
 
     def sign(self, caller: Caller | None) -> bytes:
-        """Return a token that proves to a backend that the gateway has authenticated `caller`.
+        """Return a token that proves to a backend that the gateway has authenticated the caller.
 
-        `caller` is None for a request without a user. A token is cached and reused for half of its life, because
-        signing one for every request would be slow.
+        Tokens are reused for half of their lifetime, because signing one for every request would be slow.
+
+        Args:
+            caller: the user, or None for a request without a user.
         """
         now = time.time()
         cached = self._cache.get(caller)
@@ -58,7 +60,7 @@ class InternalTokens:
         return token
 
     def _create_token(self, caller: Caller | None, *, issued_at: int) -> bytes:
-        """Return a new signed token (JWT); `issued_at` is a Unix time in seconds."""
+        """Return a new signed token, where `issued_at` is in seconds since 1970."""
         claims: dict[str, object] = {
             "aud": _AUDIENCE,
             "iat": issued_at,
@@ -73,9 +75,7 @@ class InternalTokens:
         return jwt.encode({"alg": _ALGORITHM}, claims, self._key).encode()
 
     def verify(self, headers: Headers) -> Caller | None:
-        """Check the token in the headers of a request, and return the caller that the gateway signed it for.
-
-        Returns None if the gateway signed the token for a request without a user.
+        """Verify the token in the headers of a request, and return the caller, or None if there is no user.
 
         Raises:
             InvalidInternalToken: the token is missing, repeated, expired or not signed with our key.
@@ -87,7 +87,7 @@ class InternalTokens:
         try:
             token_text = header_values[0].decode("ascii")
             token = jwt.decode(token_text, self._key, algorithms=[_ALGORITHM])
-            _CLAIMS_CHECK.validate(token.claims)
+            _CLAIMS_REGISTRY.validate(token.claims)
         except (JoseError, ValueError) as error:
             raise InvalidInternalToken from error
 

@@ -1,4 +1,4 @@
-"""Logging: one line per event on standard error, as JSON or in a form for people."""
+"""Logging of one line per event on standard error, as JSON or as readable text."""
 
 import contextlib
 import logging
@@ -11,14 +11,14 @@ import structlog
 from touchstone.core.settings import Settings
 
 LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
-# Every request logs a line, and the encoder of the standard library would cost a fifth of a hot response.
+# Every request is logged, and the standard library's encoder would take a fifth of the time for a fast handler.
 _JSON_ENCODER: Final = msgspec.json.Encoder(enc_hook=repr)
 
 
 def configure_logging(settings: Settings) -> None:
-    """Configure what the process logs on standard error, according to the settings `log_level` and `log_format`.
+    """Configure logging on standard error according to the settings `log_level` and `log_format`.
 
-    Libraries use the `logging` module of Python, of which only warnings and errors are shown.
+    For libraries, which use Python's `logging` module, only warnings and errors are logged.
     """
     level = LEVELS[settings.log_level]
     if _wants_text(settings):
@@ -42,55 +42,58 @@ def configure_logging(settings: Settings) -> None:
 
 
 def _wants_text(settings: Settings) -> bool:
-    """Return whether lines are text for people; the format `auto` means text on a terminal and JSON elsewhere."""
+    """Return whether to log readable text.
+
+    The format `auto` means text on a terminal and JSON otherwise.
+    """
     if settings.log_format == "auto":
         return sys.stderr.isatty()
     return settings.log_format == "console"
 
 
 def _text_output() -> tuple[structlog.typing.Processor, Any]:
-    """Return the renderer of coloured lines for people, and the factory of the loggers that write them."""
+    """Return the renderer for coloured text, and the factory for loggers that write it."""
     stream = _LossyStream(sys.stderr)
     renderer = structlog.dev.ConsoleRenderer(pad_event_to=0)
     return renderer, structlog.PrintLoggerFactory(stream)  # type: ignore[arg-type]
 
 
 def _json_output() -> tuple[structlog.typing.Processor, Any]:
-    """Return the renderer of JSON lines, and the factory of the loggers that write them."""
+    """Return the renderer for JSON lines, and the factory for loggers that write them."""
     stream = _LossyStream(sys.stderr.buffer)
     renderer = structlog.processors.JSONRenderer(_encode_event)
     return renderer, structlog.BytesLoggerFactory(stream)  # type: ignore[arg-type]
 
 
 class _LossyStream:
-    """A stream that drops what it cannot write, so that a log on a full disk does not make requests fail."""
+    """A stream that ignores write errors, so that a log on a full disk does not make requests fail."""
 
     def __init__(self, stream: IO[Any]) -> None:
         self._stream = stream
 
     def write(self, line: Any) -> None:
-        """Write a line, or drop it if the system refuses."""
+        """Write a line, or drop it on an error."""
         with contextlib.suppress(OSError):
             self._stream.write(line)
 
     def flush(self) -> None:
-        """Flush the stream, or leave its buffer for a later attempt if the system refuses."""
+        """Flush the stream, or keep its buffer for the next attempt on an error."""
         with contextlib.suppress(OSError):
             self._stream.flush()
 
 
 def _encode_event(event: structlog.typing.EventDict, **_options: Any) -> bytes:
-    """Return the JSON line of an event; structlog passes options of the standard library's encoder, which is unused."""
+    """Encode an event as JSON, ignoring the options for the standard library's encoder."""
     return _JSON_ENCODER.encode(event)
 
 
 def _escape_control_characters(
     _logger: Any, _method: str, event: structlog.typing.EventDict
 ) -> structlog.typing.EventDict:
-    """Return the event with its texts escaped, because control characters could forge lines or colours of the log."""
+    """Escape the strings in an event, because control characters could forge log lines or colours."""
     return {name: _escape(value) if isinstance(value, str) else value for name, value in event.items()}
 
 
 def _escape(text: str) -> str:
-    r"""Return the text itself if all of it is printable, otherwise with backslash escapes such as `\x1b`."""
+    r"""Return a printable string unchanged, and any other one with backslash escapes such as `\x1b`."""
     return text if text.isprintable() else text.encode("unicode_escape").decode("ascii")

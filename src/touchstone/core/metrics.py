@@ -1,4 +1,4 @@
-"""Prometheus metrics of the process, which a separate listener serves."""
+"""The Prometheus metrics of the process, which are served by a separate listener."""
 
 from typing import Final
 

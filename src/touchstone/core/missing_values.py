@@ -1,17 +1,20 @@
-"""Words and signs that stand for a missing value in the cells of a table."""
+"""Words and signs that represent a missing value in the cells of a table."""
 
 from typing import Final
 
-# In lower case, although any case counts. Numbers such as -9 or 999 are values, although some tables use them as marks.
+# In lower case, but compared ignoring case. Numbers such as -9 or 999, which some tables use as marks, are values.
 MISSING_MARKS: Final = frozenset({"", "?", "na", "n/a", "#n/a", "<na>", "nan", "null", "-", "--", "."})
-MISSING_NUMBER_MARKS: Final = frozenset({"none", "missing", "unknown"})  # These are missing among numbers only.
+MISSING_NUMBER_MARKS: Final = frozenset({"none", "missing", "unknown"})  # only in columns of numbers
 PLUS: Final = "+"
 DASHES: Final = frozenset({"-", "--"})
 
 
 def missing_marks(*, has_plus: bool) -> frozenset[str]:
-    """Return the marks of a column, in lower case; `has_plus` says whether one of its values is a plus sign.
+    """Return the marks for missing values in a column, in lower case.
 
-    In a column of plus and minus signs, such as the results of a test, a minus sign is a value like the other.
+    In a column of plus and minus signs, such as test results, a minus sign is a value.
+
+    Args:
+        has_plus: whether one of the values in the column is a plus sign.
     """
     return MISSING_MARKS - DASHES if has_plus else MISSING_MARKS

@@ -1,9 +1,9 @@
-"""Objects within the rows of JSON files, whose members are columns of their own, such as `address.city`."""
+"""Flattening of nested objects in the rows of JSON files, with column names such as `address.city`."""
 
 from typing import Any, Final
 
 SEPARATOR: Final = "."
-MAX_LEVELS: Final = 5  # Objects below this level are not divided any more.
+MAX_LEVELS: Final = 5  # objects below this level are not flattened
 
 Row = dict[str, Any]
 
@@ -14,7 +14,7 @@ def member_name(object_name: str, key: str) -> str:
 
 
 def flatten(row: Row) -> Row:
-    """Return a row with the members of its objects in place of the objects; arrays stay as they are."""
+    """Replace the objects in a row by their members. Arrays are not changed."""
     if not any(isinstance(value, dict) for value in row.values()):
         return row
 
@@ -25,7 +25,7 @@ def flatten(row: Row) -> Row:
 
 
 def _add_members(flat_row: Row, name: str, value: Any, *, levels: int) -> None:
-    """Add a value to a row, or the members of an object that has at most `levels` levels of objects."""
+    """Add a value to a flat row, or the members of an object down to `levels` levels."""
     if not isinstance(value, dict) or levels == 0:
         flat_row[name] = value
         return
@@ -35,6 +35,6 @@ def _add_members(flat_row: Row, name: str, value: Any, *, levels: int) -> None:
 
 
 def enclosing_names(name: str) -> list[str]:
-    """Return the names of the objects that a column may be a member of, the outermost first."""
+    """Return the names of all objects that may contain a column, the outermost first."""
     keys = name.split(SEPARATOR)
     return [SEPARATOR.join(keys[:count]) for count in range(1, len(keys))]

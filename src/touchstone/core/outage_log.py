@@ -1,4 +1,4 @@
-"""Log lines about an outage: one when it begins, a reminder now and then, and one when it is over."""
+"""Log lines about an outage, at its beginning, at intervals while it lasts, and at its end."""
 
 from time import monotonic
 from typing import Final
@@ -10,13 +10,11 @@ log = structlog.get_logger("touchstone.database")
 
 
 class OutageLog:
-    """A log of one kind of outage, with few lines however many attempts fail.
-
-    An outage that returns soon after its end counts as the same one.
+    """A log of one kind of outage, with a limited number of lines even if many attempts fail.
 
     Attributes:
-        begin_event: what the log says when an outage begins.
-        end_event: what the log says when it is over.
+        begin_event: the log event at the beginning of an outage.
+        end_event: the log event at its end.
     """
 
     def __init__(self, begin_event: str, end_event: str) -> None:
@@ -24,17 +22,17 @@ class OutageLog:
         self.end_event = end_event
         self._last_line_at = float("-inf")
 
-        # The current outage. Its beginning is not logged if it follows too soon after the last line.
+        # The state of the current outage. Its beginning is not logged if the last line is too recent.
         self._is_ongoing = False
         self._is_beginning_logged = False
         self._began_at = float("-inf")
         self._failure_count = 0
 
     def record_failure(self, error: BaseException | None) -> None:
-        """Count a failed attempt, and log it unless a line has been logged in the last 30 seconds.
+        """Count a failed attempt, and log it unless a line has been logged within `REMINDER_SECONDS`.
 
-        The first line of an outage says what is wrong. Later lines are reminders that say how long the outage has
-        lasted and how many attempts have failed.
+        The first line of an outage contains the error. Later lines contain the duration of the outage and the number of
+        failed attempts.
         """
         now = monotonic()
         if not self._is_ongoing:
@@ -57,7 +55,7 @@ class OutageLog:
         log.error(reminder_event, seconds=elapsed_seconds, times=self._failure_count)
 
     def record_success(self) -> None:
-        """End the outage, if there is one, and log its length if its beginning was logged."""
+        """End the outage, if there is one, and log its duration if its beginning was logged."""
         if not self._is_ongoing:
             return
 
@@ -69,6 +67,6 @@ class OutageLog:
 
 
 def first_line_of_driver_error(error: BaseException | None) -> str:
-    """Return the first line of the message of the database driver, without what SQLAlchemy adds to it."""
+    """Return the first line of the database driver's message, without the additions of SQLAlchemy."""
     driver_error = getattr(error, "orig", error)
     return str(driver_error).partition("\n")[0]

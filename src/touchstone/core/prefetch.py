@@ -1,4 +1,4 @@
-"""Iteration over values that other threads prepare in advance."""
+"""Iteration over values that are computed in advance by other threads."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -10,9 +10,9 @@ Value = TypeVar("Value")
 
 
 def prefetch(values: Iterable[Value]) -> Iterator[Value]:
-    """Yield values, and produce each next value in a thread while the caller works with the current one.
+    """Yield values, and compute the next value in a thread while the caller processes the current one.
 
-    No value may be None. Exceptions of the producer are raised in the caller.
+    Values must not be None. Exceptions in the thread are raised in the caller.
     """
     iterator = iter(values)
 
@@ -28,9 +28,9 @@ def prefetch(values: Iterable[Value]) -> Iterator[Value]:
 
 
 def map_ahead(compute: Callable[[Item], Value], items: Iterable[Item], thread_count: int) -> Iterator[Value]:
-    """Yield `compute(item)` for each item, in the order of the items, while threads compute the next values.
+    """Yield `compute(item)` for each item in order, while threads compute the next values.
 
-    There are at most `thread_count + 1` values that the caller has not taken yet. Exceptions are raised in the caller.
+    At most `thread_count + 1` values are computed in advance. Exceptions in a thread are raised in the caller.
     """
     pending_values: deque[Future[Value]] = deque()
     with ThreadPoolExecutor(thread_count, "map-ahead") as executor:
@@ -43,5 +43,5 @@ def map_ahead(compute: Callable[[Item], Value], items: Iterable[Item], thread_co
             while pending_values:
                 yield pending_values.popleft().result()
         finally:
-            # If the caller gives up, values that nobody has begun to compute are not needed.
+            # If the caller stops early, pending computations are not needed.
             executor.shutdown(wait=True, cancel_futures=True)

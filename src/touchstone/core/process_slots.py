@@ -9,7 +9,7 @@ _RETRY_SECONDS: Final = 5
 
 
 class ProcessSlots:
-    """A few slots; whoever gets none in time is refused, so that requests do not wait in vain."""
+    """A limited number of slots. A request is refused if no slot becomes free in time."""
 
     def __init__(self, count: int, *, max_wait_seconds: float) -> None:
         self._semaphore = asyncio.Semaphore(count)
@@ -19,7 +19,7 @@ class ProcessSlots:
         """Wait for a slot, which the caller has to release.
 
         Raises:
-            Overloaded: no slot becomes free in time.
+            Overloaded: no slot became free in time.
         """
         try:
             async with asyncio.timeout(self._max_wait_seconds):
@@ -28,5 +28,5 @@ class ProcessSlots:
             raise Overloaded(retry_after=_RETRY_SECONDS) from None
 
     def release(self) -> None:
-        """Give a slot back."""
+        """Release an acquired slot."""
         self._semaphore.release()

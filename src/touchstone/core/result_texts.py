@@ -1,14 +1,17 @@
-"""The sentences in the result of a job, each of which is an object with a text by language."""
+"""The localized sentences in the JSON result of a job."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 
 def texts_at(result: Mapping[str, Any], paths: Iterable[Sequence[str]]) -> list[Mapping[str, str]]:
-    """Return the texts that the JSON result of a job has at the given paths, each as a mapping from languages.
+    """Return the localized texts at the given paths in the JSON result of a job.
 
-    For the path `("split", "strategy")`, this is `result["split"]["strategy"]["text"]`. Paths without a text are
+    For example, the path `("split", "strategy")` means `result["split"]["strategy"]["text"]`. Paths without a text are
     skipped.
+
+    Returns:
+        The text by language for each path that has one.
     """
     texts: list[Mapping[str, str]] = []
     for path in paths:

@@ -1,6 +1,6 @@
 """The settings of the service, read from `TOUCHSTONE_*` environment variables.
 
-An unknown name or an invalid value keeps the service from starting.
+The service does not start if a name is unknown or a value is invalid.
 """
 
 import difflib
@@ -23,11 +23,11 @@ LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 class SettingsError(Exception):
-    """A setting with a wrong name or value; the message is the one line to show to the operator."""
+    """An error in the settings. The message is a single line for the operator."""
 
 
 class Settings(BaseSettings):
-    """The choices of the operator. Each field is read from the variable `TOUCHSTONE_<NAME>`."""
+    """The settings of the service. Each field is read from the variable `TOUCHSTONE_<NAME>`."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="forbid")
 
@@ -146,7 +146,7 @@ class Settings(BaseSettings):
     @field_validator("data_roots", mode="before")
     @classmethod
     def _split_at_colons(cls, value: Any) -> Any:
-        """Return the folders of a variable such as `/data:/more`; anything but text is left to pydantic."""
+        """Split a string such as `/data:/more` into folders, and leave other types to Pydantic."""
         if not isinstance(value, str):
             return value
         return tuple(Path(folder) for folder in value.split(":") if folder)
@@ -154,7 +154,7 @@ class Settings(BaseSettings):
     @field_validator("cors_origins", "trusted_proxies", mode="before")
     @classmethod
     def _split_at_commas(cls, value: Any) -> Any:
-        """Return the entries of a variable such as `10.0.0.1, unix`; anything but text is left to pydantic."""
+        """Split a string such as `10.0.0.1, unix` into entries, and leave other types to Pydantic."""
         if not isinstance(value, str):
             return value
         entries = (entry.strip() for entry in value.split(","))
@@ -163,7 +163,7 @@ class Settings(BaseSettings):
     @field_validator("cors_origins")
     @classmethod
     def _check_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
-        """Refuse origins without a scheme, and wildcards, which would let any site act for a signed-in user."""
+        """Refuse origins without a scheme, and wildcards, which would let any site act on behalf of a user."""
         for origin in origins:
             if urlsplit(origin).scheme not in ("http", "https") or "*" in origin:
                 raise ValueError(f"{origin!r} is not an origin such as https://app.example.org")
@@ -172,14 +172,14 @@ class Settings(BaseSettings):
     @field_validator("trusted_proxies")
     @classmethod
     def _check_proxies(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Refuse what is neither an address nor a network; `proxies` returns the parsed value."""
+        """Check that all entries are valid. The parsed value is in `proxies`."""
         TrustedProxies.parse(names)
         return names
 
     @field_validator("signing_key", "internal_key")
     @classmethod
     def _check_key_length(cls, key: SecretStr | None) -> SecretStr | None:
-        """Refuse keys that are short enough to be guessed."""
+        """Refuse keys that could be guessed because they are too short."""
         if key is not None and len(key.get_secret_value().encode()) < MINIMUM_KEY_BYTES:
             raise ValueError(f"a key has at least {MINIMUM_KEY_BYTES} bytes")
         return key
@@ -187,14 +187,14 @@ class Settings(BaseSettings):
     @field_validator("database_url")
     @classmethod
     def _check_database_url(cls, url: str | None) -> str | None:
-        """Refuse databases of a kind that the service does not know, and options of SQLite, which would be ignored."""
+        """Refuse unsupported databases, and options for SQLite, which would be ignored."""
         if url is None:
             return None
 
         parsed = urlsplit(url)
         if parsed.scheme not in ("sqlite", "postgresql"):
             raise ValueError("a database URL begins with sqlite:/// or postgresql://")
-        # Every connection to a database in memory would have a database of its own.
+        # With an in-memory database, each connection would have a different database.
         is_in_memory = parsed.path in ("", "/", "/:memory:")
         if parsed.scheme == "sqlite" and (parsed.query or is_in_memory):
             raise ValueError("the URL of an SQLite database is sqlite:///path, without options")
@@ -203,7 +203,7 @@ class Settings(BaseSettings):
     @field_validator("selection_url", "training_url", "explanation_url")
     @classmethod
     def _check_backend_url(cls, url: str | None) -> str | None:
-        """Refuse addresses of a backend that are neither HTTP URLs nor unix sockets."""
+        """Refuse backend addresses that are neither HTTP URLs nor unix sockets."""
         if url is None or url.startswith("unix:/"):
             return url
 
@@ -214,40 +214,41 @@ class Settings(BaseSettings):
 
     @property
     def listens_locally(self) -> bool:
-        """Whether only this machine can reach the listener."""
+        """Whether the listener can only be reached from this machine."""
         return self.host in LOOPBACK or self.host.startswith(("unix:", "127."))
 
     @property
     def proxies(self) -> TrustedProxies:
-        """The reverse proxies whose forwarding headers are believed."""
+        """The reverse proxies whose forwarding headers are trusted."""
         return TrustedProxies.parse(self.trusted_proxies)
 
     @property
     def effective_database_url(self) -> str:
-        """The database's URL, or the embedded SQLite file in the data folder."""
+        """The URL of the database, which by default is an SQLite file in the data folder."""
         return self.database_url or f"sqlite:///{(self.data_dir / 'touchstone.db').absolute()}"
 
     @property
     def uploads_dir(self) -> Path:
-        """Folder of the uploaded tables."""
+        """The folder for uploaded tables."""
         return self.data_dir / "uploads"
 
     @property
     def index_file(self) -> Path:
-        """File with the index of a large catalog, one for each database."""
+        """The file for the index of a large catalog, with a different name for each database."""
         digest = hashlib.sha256(self.effective_database_url.encode()).hexdigest()
         return self.data_dir / f"catalog-{digest[:16]}.index"
 
     @property
     def artifacts_dir(self) -> Path:
-        """Folder of the jobs' artefacts."""
+        """The folder for the artefacts of jobs."""
         return self.data_dir / "artifacts"
 
     @classmethod
     def load(cls, environment: Mapping[str, str] | None = None) -> Self:
         """Read the settings from environment variables, such as `TOUCHSTONE_PORT=8080`.
 
-        `environment` is read instead of the variables of this process if it is given.
+        Args:
+            environment: the environment variables, or None for the ones of this process.
 
         Raises:
             SettingsError: a `TOUCHSTONE_` variable is not a setting, or its value is invalid.
@@ -265,16 +266,18 @@ class Settings(BaseSettings):
         try:
             return cls(**values)
         except ValidationError as error:
-            raise SettingsError(_describe_first_fault(error)) from None
+            raise SettingsError(_describe_first_error(error)) from None
 
 
 def _check_names(names: Iterable[str], *, known_suffixes: Collection[str]) -> None:
-    """Check that each of these environment variables is a setting, so that a misspelt one does not go unnoticed.
+    """Check that all environment variables are settings, to detect misspelt names.
 
-    `known_suffixes` are the names of all settings without the prefix `TOUCHSTONE_`.
+    Args:
+        names: the names of the variables.
+        known_suffixes: the names of all settings without the prefix `TOUCHSTONE_`.
 
     Raises:
-        SettingsError: a variable is not a setting; the message suggests a setting with a similar name.
+        SettingsError: a variable is not a setting. The message suggests a similar name, if there is one.
     """
     for name in names:
         suffix = name.removeprefix(PREFIX)
@@ -287,9 +290,9 @@ def _check_names(names: Iterable[str], *, known_suffixes: Collection[str]) -> No
         raise SettingsError(f"{name} is not a setting.")
 
 
-def _describe_first_fault(error: ValidationError) -> str:
-    """Return the name of the first variable with an invalid value, and the reason why it is invalid."""
-    fault = error.errors()[0]
-    field = str(fault["loc"][0]) if fault["loc"] else ""
-    reason = fault["msg"].removeprefix("Value error, ")
+def _describe_first_error(error: ValidationError) -> str:
+    """Return a message with the first invalid variable and the reason why it is invalid."""
+    first_error = error.errors()[0]
+    field = str(first_error["loc"][0]) if first_error["loc"] else ""
+    reason = first_error["msg"].removeprefix("Value error, ")
     return f"{PREFIX}{field.upper()}: {reason}"

@@ -1,4 +1,4 @@
-"""Steps of background tasks that a cancellation must not interrupt, such as queries."""
+"""Steps of background tasks that must not be interrupted by a cancellation, such as queries."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -8,10 +8,10 @@ Result = TypeVar("Result")
 
 
 async def run_uninterrupted(step: Coroutine[Any, Any, Result]) -> Result:
-    """Await a step, such as a database query, without letting a cancellation of the caller interrupt it.
+    """Await a step, and delay a cancellation of the caller until the step has ended.
 
-    If the caller is cancelled in the meantime, `CancelledError` is raised once the step has ended. An interrupted query
-    would cost its connection, and the thread or server that works on it might outlive the event loop.
+    Interrupting a query would close its connection, and the thread or server that executes it might outlive the event
+    loop.
     """
     task = asyncio.ensure_future(step)
     try:

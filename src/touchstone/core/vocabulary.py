@@ -1,8 +1,7 @@
-"""One vocabulary for tasks and domains, so that the spellings of different sources fold to one value.
+"""The vocabulary of tasks and domains, which unifies the spellings of different sources.
 
-A value is compared by its key: lower case without accents, words joined by hyphens. The tables below add what
-folding alone cannot know: that `extractive-qa` is question answering, or that `Health and Medicine` and `health` are
-one domain.
+Values are compared by a key in lower case, without accents and with hyphens between words. The tables below list
+synonyms, for example that `Health and Medicine` and `health` are the same domain.
 """
 
 import re
@@ -17,16 +16,16 @@ from touchstone.core.text import fold
 
 _SEPARATORS: Final = re.compile(r"[^\w+#]+|_+")
 _PARENTHESES: Final = re.compile(r"\s*\([^)]*\)")
-# Categories of the Hugging Face hub in front of a free name: `text-classification-other-hate-speech-detection`.
+# The category of a free task name on the Hugging Face hub, as in `text-classification-other-hate-speech-detection`.
 _HUB_PREFIX: Final = re.compile(r"^(?:[a-z0-9]+-)*?other-+(?:other-+)?(?=[a-z])")
-# Words that are spelled in two ways within longer names of tasks.
+# Words with two spellings in longer names of tasks.
 _WORD_SPELLINGS: Final = (
     (re.compile(r"\bdialog\b"), "dialogue"),
     (re.compile(r"\bmodelling\b"), "modeling"),
     (re.compile(r"summarisation\b"), "summarization"),
 )
-# Values that name no task and no domain.
-_EMPTY: Final = frozenset(
+# Keys that are neither a task nor a domain.
+_MEANINGLESS_KEYS: Final = frozenset(
     {
         "",
         "other",
@@ -140,49 +139,52 @@ _DOMAIN_GROUPS: Final = {
 }
 
 
-def _spellings(groups: dict[str, str]) -> dict[str, str]:
-    """Return the value for each known spelling."""
+def _values_by_spelling(groups: dict[str, str]) -> dict[str, str]:
+    """Return the value by spelling, given the spellings of each value separated by spaces."""
     return {spelling: value for value, words in groups.items() for spelling in words.split()}
 
 
-_TASKS: Final = _spellings(_TASK_GROUPS)
-_DOMAINS: Final = _spellings(_DOMAIN_GROUPS)
+_TASKS: Final = _values_by_spelling(_TASK_GROUPS)
+_DOMAINS: Final = _values_by_spelling(_DOMAIN_GROUPS)
 
 
 def vocabulary_key(text: str) -> str:
-    """Return what all spellings of one term have in common: `Question Answering` becomes `question-answering`."""
+    """Return the key of a term, such as `question-answering` for `Question Answering`."""
     return _SEPARATORS.sub("-", fold(text)).strip("-")
 
 
 def fold_task(text: str) -> str | None:
-    """Return the value of the vocabulary for a task, or None if the text names no task."""
+    """Return the vocabulary value for a task, or None for a meaningless value such as "other"."""
     key = _HUB_PREFIX.sub("", vocabulary_key(_PARENTHESES.sub("", text)))
     for pattern, spelling in _WORD_SPELLINGS:
         key = pattern.sub(spelling, key)
-    return _fold_term(key, _TASKS)
+    return _look_up_term(key, _TASKS)
 
 
 def fold_domain(text: str) -> str | None:
-    """Return the value of the vocabulary for a domain, or None if the text names no domain."""
-    return _fold_term(vocabulary_key(_PARENTHESES.sub("", text)), _DOMAINS)
+    """Return the vocabulary value for a domain, or None for a meaningless value such as "other"."""
+    return _look_up_term(vocabulary_key(_PARENTHESES.sub("", text)), _DOMAINS)
 
 
 def fold_language(text: str) -> str | None:
-    """Return the ISO 639 code of a language, which is named by a code (`en-GB`, `eng`) or in English or French."""
+    """Return the ISO 639 code of a language, given as a code or an English or French name.
+
+    The result is None for an unknown language. Codes may have other forms, such as `en-GB` and `eng`.
+    """
     key = fold(text).strip()
     code = re.split(r"[-_]", key)[0]
-    codes_by_name = _language_codes()
+    codes_by_name = _language_codes_by_name()
     if key in codes_by_name:
         return codes_by_name[key]
     if code in _known_codes():
         return code
-    code_of_two_letters = get_global("language_aliases").get(code)
-    return code_of_two_letters if code_of_two_letters in _known_codes() else None
+    two_letter_code = get_global("language_aliases").get(code)
+    return two_letter_code if two_letter_code in _known_codes() else None
 
 
 @cache
-def _language_codes() -> dict[str, str]:
-    """Return the code of each language by its folded names in English and in French."""
+def _language_codes_by_name() -> dict[str, str]:
+    """Return the language codes by their folded English and French names."""
     codes: dict[str, str] = {}
     for locale in (Locale("en"), Locale("fr")):
         codes |= {fold(name): code for code, name in locale.languages.items() if "_" not in code}
@@ -192,47 +194,47 @@ def _language_codes() -> dict[str, str]:
 @cache
 def _known_codes() -> frozenset[str]:
     """Return the codes of all languages."""
-    return frozenset(_language_codes().values())
+    return frozenset(_language_codes_by_name().values())
 
 
 @lru_cache(maxsize=100_000)
 def comparison_key(column: str, text: str) -> str:
-    """Return what all spellings of one value of a word column have in common, by which filters and facets compare.
+    """Return the key for comparing values of a word column in filters and facets.
 
-    Domains, tasks and languages have a vocabulary. The values of other columns are compared without case and accents.
+    Domains, tasks and languages are compared by their vocabulary values, other values ignoring case and accents.
     """
-    fold_value = _FOLDS.get(column)
+    fold_value = _FOLD_FUNCTIONS.get(column)
     if fold_value is None:
         return fold(text)
     return fold_value(text) or vocabulary_key(text) or fold(text)
 
 
 def fold_tasks(texts: Iterable[str]) -> list[str]:
-    """Return the different tasks that the texts name, in their order."""
-    return _without_repetition(fold_task(text) for text in texts)
+    """Return the unique vocabulary values of the tasks, in their original order."""
+    return _unique_known_values(fold_task(text) for text in texts)
 
 
 def fold_domains(texts: Iterable[str]) -> list[str]:
-    """Return the different domains that the texts name, in their order."""
-    return _without_repetition(fold_domain(text) for text in texts)
+    """Return the unique vocabulary values of the domains, in their original order."""
+    return _unique_known_values(fold_domain(text) for text in texts)
 
 
 def known_domains(texts: Iterable[str]) -> list[str]:
-    """Return the domains among texts of any kind, such as keywords, of which most name no domain."""
-    folded = _without_repetition(fold_domain(text) for text in texts)
-    return [domain for domain in folded if domain in _DOMAIN_GROUPS]
+    """Return the known domains among strings of any kind, such as keywords."""
+    candidates = _unique_known_values(fold_domain(text) for text in texts)
+    return [domain for domain in candidates if domain in _DOMAIN_GROUPS]
 
 
-def _fold_term(key: str, spellings: dict[str, str]) -> str | None:
-    """Return the value for a key, or the key itself if it is a term of its own."""
-    if key in _EMPTY:
+def _look_up_term(key: str, spellings: dict[str, str]) -> str | None:
+    """Return the value for a key, the key itself if it is not a synonym, or None if it is meaningless."""
+    if key in _MEANINGLESS_KEYS:
         return None
     return spellings.get(key, key)
 
 
-def _without_repetition(values: Iterable[str | None]) -> list[str]:
-    """Return the values that are known, each once."""
+def _unique_known_values(values: Iterable[str | None]) -> list[str]:
+    """Return the values without None and without repetitions, in their original order."""
     return list(dict.fromkeys(value for value in values if value is not None))
 
 
-_FOLDS: Final = {"domain": fold_domain, "task": fold_task, "language": fold_language}
+_FOLD_FUNCTIONS: Final = {"domain": fold_domain, "task": fold_task, "language": fold_language}

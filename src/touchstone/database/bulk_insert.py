@@ -1,4 +1,4 @@
-"""Inserting many rows at once, in the fastest way that the database has."""
+"""Insertion of many rows with the fastest method of each database."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,14 +12,14 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from touchstone.database import postgresql, sqlite
 from touchstone.database.copy_lines import to_arrow, to_copy_lines
 
-# The values of a column as they are passed to the database: those of the driver of SQLite, or an Arrow array.
+# The values of a column in the form for the database: values for the SQLite driver, or an Arrow array for PostgreSQL.
 ConvertedColumn: TypeAlias = Sequence[Any] | pa.Array
 
 
 async def insert_rows(connection: AsyncConnection, table: sa.Table, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert rows into a table, in the transaction of the connection.
+    """Insert rows into a table in the transaction of the connection.
 
-    All rows must have values for the same columns. The other columns get their defaults.
+    All rows must have the same columns. Other columns of the table get their defaults.
     """
     if rows:
         columns = {name: [row[name] for row in rows] for name in rows[0]}
@@ -29,21 +29,30 @@ async def insert_rows(connection: AsyncConnection, table: sa.Table, rows: Sequen
 def convert_columns(
     table: sa.Table, columns: Mapping[str, Sequence[Any]], dialect: sa.Dialect
 ) -> dict[str, ConvertedColumn]:
-    """Convert the values of rows to those that are passed to the database; `columns` has the values of each column."""
+    """Convert the values of each column to the form for the database."""
     if sqlite.is_sqlite(dialect):
         return {name: _to_driver_values(values, table.c[name], dialect) for name, values in columns.items()}
     return {name: to_arrow(values, table.c[name]) for name, values in columns.items()}
 
 
 def convert_uuids(hexadecimals: Sequence[str], dialect: sa.Dialect) -> ConvertedColumn:
-    """Convert UUIDs, given as 32 hexadecimal digits each, which both databases take as they are."""
+    """Convert UUIDs, given as 32 hexadecimal digits, which both databases accept."""
     return hexadecimals if sqlite.is_sqlite(dialect) else pa.array(hexadecimals, pa.string())
 
 
 def convert_shared_values(
     table: sa.Table, values: Mapping[str, Any], row_count: int, dialect: sa.Dialect
 ) -> dict[str, ConvertedColumn]:
-    """Convert values that all rows have in common, by the name of their column, each of them only once."""
+    """Convert values that are the same in all rows to columns.
+
+    Each value is only converted once.
+
+    Args:
+        table: the table.
+        values: the shared values by column name.
+        row_count: the number of rows.
+        dialect: the dialect of the database.
+    """
     columns = convert_columns(table, {name: [value] for name, value in values.items()}, dialect)
     if sqlite.is_sqlite(dialect):
         return {name: [*column] * row_count for name, column in columns.items()}
@@ -51,10 +60,10 @@ def convert_shared_values(
 
 
 async def insert_columns(connection: AsyncConnection, table: sa.Table, columns: Mapping[str, ConvertedColumn]) -> None:
-    """Insert rows, given as the converted values of each column, in the transaction of the connection.
+    """Insert rows, given as converted columns, in the transaction of the connection.
 
-    The columns of the table that are not given get their defaults. The driver is called directly, which is faster
-    than SQLAlchemy for many rows.
+    Other columns of the table get their defaults. The driver is called directly, which is faster than SQLAlchemy for
+    many rows.
     """
     dialect = connection.dialect
 
@@ -66,26 +75,26 @@ async def insert_columns(connection: AsyncConnection, table: sa.Table, columns: 
     raw_connection = await connection.get_raw_connection()
     driver_connection = raw_connection.driver_connection
 
-    with _as_sqlalchemy_errors(target, dialect):
+    with _raise_sqlalchemy_errors(target, dialect):
         if sqlite.is_sqlite(dialect):
             rows = list(zip(*columns.values(), strict=True))
             await sqlite.insert_rows(driver_connection, target, rows)
         else:
-            # Arrow writes the lines without Python's lock, so that other tasks can go on meanwhile.
+            # Arrow releases the interpreter lock while it writes the lines, so that other tasks can run meanwhile.
             lines = await asyncio.to_thread(to_copy_lines, columns)
             await postgresql.copy_lines(driver_connection, target, lines)
 
 
 async def reserve_ids(connection: AsyncConnection, table: sa.Table, count: int) -> list[int]:
-    """Return `count` new ids in ascending order, for rows that the transaction is about to insert into a table."""
+    """Return `count` new ids in ascending order for rows that this transaction will insert."""
     if sqlite.is_sqlite(connection.dialect):
         return await sqlite.next_ids(connection, table, count)
     return await postgresql.next_ids(connection, table, count)
 
 
 def _to_driver_values(values: Sequence[Any], column: sa.Column[Any], dialect: sa.Dialect) -> Sequence[Any]:
-    """Convert the values of a column as SQLAlchemy does for its own statements: JSON to text, for example."""
-    # The drivers accept numbers as they are, and SQLAlchemy would only check their types.
+    """Convert the values of a column as SQLAlchemy does, for example JSON values to strings."""
+    # The driver accepts numbers, and SQLAlchemy would only check their types.
     if isinstance(column.type, sa.Boolean | sa.Double | sa.Integer):
         return values
 
@@ -96,8 +105,8 @@ def _to_driver_values(values: Sequence[Any], column: sa.Column[Any], dialect: sa
 
 
 @contextmanager
-def _as_sqlalchemy_errors(target: str, dialect: sa.Dialect) -> Iterator[None]:
-    """Turn the driver's errors in the block into SQLAlchemy's, which the callers handle."""
+def _raise_sqlalchemy_errors(target: str, dialect: sa.Dialect) -> Iterator[None]:
+    """Convert exceptions of the driver in the `with` block to exceptions of SQLAlchemy."""
     driver_error: type[Exception] = dialect.loaded_dbapi.Error
     try:
         yield

@@ -1,6 +1,7 @@
-"""Version counters, by which processes notice each other's writes.
+"""Version counters, which let processes notice changes made by other processes.
 
-A transaction that changes the catalog, the accounts or the names of users also increments the counter of that name.
+There are counters for the catalog, for accounts and for names of users. A transaction that changes such data must
+increment the corresponding counter.
 """
 
 from typing import Final
@@ -13,32 +14,36 @@ from touchstone.database.tables import versions
 CATALOG: Final = "catalog"
 ACCOUNTS: Final = "accounts"
 NAMES: Final = "names"
-_INCREMENT: Final = (
+_INCREMENT_COUNTER: Final = (
     sa.update(versions)
     .where(versions.c.name == sa.bindparam("counter"))
     .values(version=versions.c.version + 1)
     .returning(versions.c.version)
 )
-# Two processes may create a counter at the same time: the later one waits here until the earlier one has committed.
+# If two processes create a counter at the same time, the second one waits here until the first one has committed.
 _CREATE_COUNTER: Final = sa.text("INSERT INTO versions (name, version) VALUES (:name, 0) ON CONFLICT (name) DO NOTHING")
 
 
 async def read_version(connection: Reader, counter: str) -> int:
-    """Return the value of a counter such as `CATALOG`, which is 0 before it is first incremented."""
+    """Return the value of a counter such as `CATALOG`, or 0 if it has never been incremented."""
     version = await connection.scalar(sa.select(versions.c.version).where(versions.c.name == counter))
     return int(version or 0)
 
 
 async def increment_version(transaction: Writer, counter: str) -> int:
-    """Increment a counter such as `CATALOG`, and return its new value, so that other processes notice a change.
+    """Increment a counter so that other processes notice the change, and return the new value.
 
-    A transaction that makes a change calls this, too. The counter stays locked until the transaction ends, so that
-    new values become visible in ascending order. A missing counter is created first.
+    Call it in the transaction that makes the change. The counter is locked until the transaction ends, so that new
+    values become visible in ascending order. The counter is created if it does not exist yet.
+
+    Args:
+        transaction: the transaction that makes the change.
+        counter: the name of the counter, such as `CATALOG`.
     """
-    row = await transaction.returning(_INCREMENT, {"counter": counter})
+    row = await transaction.fetch_returned_row(_INCREMENT_COUNTER, {"counter": counter})
     if row is None:
         await transaction.execute(_CREATE_COUNTER.bindparams(name=counter))
-        row = await transaction.returning(_INCREMENT, {"counter": counter})
+        row = await transaction.fetch_returned_row(_INCREMENT_COUNTER, {"counter": counter})
 
-    assert row is not None, "the counter exists now"
+    assert row is not None
     return int(row["version"])

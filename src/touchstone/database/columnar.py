@@ -1,12 +1,12 @@
-"""Reading many rows column by column: the rows of a query as Arrow record batches of bounded size.
+"""Reading of query results as Arrow record batches of limited size.
 
-PostgreSQL's driver is one of ADBC (Arrow Database Connectivity), which decodes the binary form of COPY straight into
-Arrow arrays. SQLite is read with the `sqlite3` of the standard library, because ADBC's driver for SQLite brings a
-second copy of SQLite into the process. With that driver, some tests failed with disk I/O errors, whose cause was not
-traced. SQLite's documentation warns of two copies, which can release each other's locks
-(https://www.sqlite.org/howtocorrupt.html, section 2.2.1).
+PostgreSQL is read with the ADBC driver (Arrow Database Connectivity), which decodes the binary format of COPY directly
+to Arrow arrays. SQLite is read with the standard library's `sqlite3`, because ADBC's SQLite driver loads a second copy
+of SQLite into the process. With that driver, some tests failed with disk I/O errors of unknown cause. SQLite's
+documentation warns that two copies can release each other's locks (https://www.sqlite.org/howtocorrupt.html, section
+2.2.1).
 
-A query is a single statement, so its rows are those of one moment, whatever is written while they are read.
+A query is a single statement, so its rows are consistent even if there are concurrent writes.
 """
 
 import sqlite3
@@ -25,11 +25,11 @@ from touchstone.database.postgresql import connection_string
 from touchstone.database.sqlite import BUSY_TIMEOUT_MS, sqlite_path
 from touchstone.database.utc_datetime import UtcDateTime
 
-# PostgreSQL's driver fills a batch up to a size; rows of SQLite are counted.
+# The batch size is limited in bytes for PostgreSQL, whose driver supports this, and in rows for SQLite.
 BATCH_BYTES: Final = 32 * 1024 * 1024
 BATCH_ROWS: Final = 16_384
 
-# With the placeholders of a driver, SQLAlchemy would double each percent sign in the SQL.
+# With a driver's default placeholders, SQLAlchemy would double each percent sign in the SQL.
 _POSTGRESQL: Final[sa.Dialect] = postgresql.dialect(paramstyle="named")  # type: ignore[no-untyped-call]
 _SQLITE: Final[sa.Dialect] = sqlite.dialect(paramstyle="named")
 
@@ -44,10 +44,10 @@ _ARROW_TYPES: Final[tuple[tuple[type[Any], pa.DataType], ...]] = (
     (sa.Double, pa.float64()),
     (sa.Text, pa.large_string()),
 )
-"""The type of the Arrow array for each type of a column of the schema; JSON is read as its text."""
+"""The Arrow type for each SQLAlchemy column type. JSON values are not decoded."""
 
-# How SQLite stores the values of an Arrow type, where it has no such type itself.
-_SQLITE_TYPES: Final = {_TIME: pa.string(), _UUID: pa.string(), pa.bool_(): pa.int64()}
+# The types of values as read from SQLite, which stores timestamps and UUIDs as strings, and Booleans as integers.
+_SQLITE_STORAGE_TYPES: Final = {_TIME: pa.string(), _UUID: pa.string(), pa.bool_(): pa.int64()}
 
 
 class ColumnConnection(Protocol):
@@ -56,8 +56,7 @@ class ColumnConnection(Protocol):
     def stream(self, query: sa.Select[Any]) -> Iterator[pa.RecordBatch]:
         """Run a query, and yield its rows in batches with one array for each column.
 
-        The arrays have the same types on both databases: those of `_ARROW_TYPES`. Call this in a thread, because it
-        waits for the database.
+        The arrays have the types of `_ARROW_TYPES` for both databases. Call this in a thread, because it blocks.
 
         Raises:
             Unavailable: the database cannot be reached.
@@ -68,7 +67,7 @@ class ColumnConnection(Protocol):
 
 
 def connect_for_columns(url: str) -> ColumnConnection:
-    """Connect to the database at `url`, to read rows column by column. Call this in a thread, because it waits.
+    """Connect to the database at `url` for reading columns. Call this in a thread, because it blocks.
 
     Raises:
         Unavailable: the database cannot be reached.
@@ -78,7 +77,7 @@ def connect_for_columns(url: str) -> ColumnConnection:
 
 
 def stream_columns(url: str, query: sa.Select[Any]) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a single query on the database at `url`, like `ColumnConnection.stream`."""
+    """Yield the rows of a query like `ColumnConnection.stream`, with a new connection."""
     with closing(connect_for_columns(url)) as connection:
         yield from connection.stream(query)
 
@@ -89,7 +88,7 @@ def _arrow_schema(query: sa.Select[Any]) -> pa.Schema:
 
 
 def _arrow_type(column_type: sa.types.TypeEngine[Any]) -> pa.DataType:
-    """Return the Arrow type of the values of a column."""
+    """Return the Arrow type for a column type."""
     for known_type, arrow_type in _ARROW_TYPES:
         if isinstance(column_type, known_type):
             return arrow_type
@@ -97,9 +96,9 @@ def _arrow_type(column_type: sa.types.TypeEngine[Any]) -> pa.DataType:
 
 
 class PostgresqlConnection:
-    """A connection that reads rows of PostgreSQL column by column. It must be closed after use.
+    """A connection that reads columns from PostgreSQL in a single transaction.
 
-    Its queries are parts of one transaction.
+    It must be closed after use.
     """
 
     def __init__(self, url: str) -> None:
@@ -119,14 +118,17 @@ class PostgresqlConnection:
         """Close the connection."""
         self._connection.close()
 
-    def take_over_snapshot(self, snapshot: str) -> None:
-        """See the rows that another transaction saw when it exported a snapshot; no query may have run before."""
+    def import_snapshot(self, snapshot: str) -> None:
+        """Make this transaction see the same rows as the transaction that exported the snapshot.
+
+        This must be called before any query.
+        """
         with _translate_driver_failures(), closing(self._connection.cursor()) as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             cursor.execute(f"SET TRANSACTION SNAPSHOT '{snapshot}'")
 
     def stream(self, query: sa.Select[Any]) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a query, which PostgreSQL sends in the binary form of COPY."""
+        """Yield the rows of a query in batches with one array for each column."""
         schema = _arrow_schema(query)
         options = {self._batch_size_option: str(BATCH_BYTES)}
         with _translate_driver_failures(), closing(self._connection.cursor(adbc_stmt_kwargs=options)) as cursor:
@@ -137,7 +139,7 @@ class PostgresqlConnection:
 
 @contextmanager
 def _translate_driver_failures() -> Iterator[None]:
-    """Raise `Unavailable` if the driver of PostgreSQL reports an error in the block."""
+    """Raise `Unavailable` if the PostgreSQL driver raises an exception in the `with` block."""
     import adbc_driver_manager  # noqa: PLC0415
 
     try:
@@ -147,10 +149,13 @@ def _translate_driver_failures() -> Iterator[None]:
 
 
 class SqliteConnection:
-    """A connection that reads rows of SQLite column by column. It must be closed after use."""
+    """A connection that reads columns from SQLite.
+
+    It must be closed after use.
+    """
 
     def __init__(self, path: str) -> None:
-        """Open the database in a file.
+        """Open a database file.
 
         Raises:
             Unavailable: the file cannot be opened.
@@ -163,42 +168,36 @@ class SqliteConnection:
         self._connection.close()
 
     def stream(self, query: sa.Select[Any]) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a query in batches of columns.
+        """Yield the rows of a query in batches with one array for each column.
 
-        Only the values of the current batch exist as Python objects, so that a large table needs little memory.
+        Only one batch is held as Python objects, so a large table needs little memory.
         """
         schema = _arrow_schema(query)
-
-        # SQLite stores some types as others; `_convert_batch` then converts the values to the types of the schema.
-        stored_types = [_SQLITE_TYPES.get(field.type, field.type) for field in schema]
+        storage_types = [_SQLITE_STORAGE_TYPES.get(field.type, field.type) for field in schema]
 
         with translate_failures(), closing(self._connection.execute(_to_sql(query, _SQLITE))) as cursor:
-            while True:
-                rows = cursor.fetchmany(BATCH_ROWS)
-                if not rows:
-                    return
-
+            while rows := cursor.fetchmany(BATCH_ROWS):
                 columns = zip(*rows, strict=True)
                 arrays = [
-                    pa.array(values, stored_type) for values, stored_type in zip(columns, stored_types, strict=True)
+                    pa.array(values, storage_type) for values, storage_type in zip(columns, storage_types, strict=True)
                 ]
                 stored_batch = pa.RecordBatch.from_arrays(arrays, names=schema.names)
                 yield _convert_batch(stored_batch, schema)
 
 
 def _to_sql(query: sa.Select[Any], dialect: sa.Dialect) -> str:
-    """Return the SQL of a query, with its parameters as literals."""
+    """Return the SQL of a query, with literals instead of bind parameters."""
     return str(query.compile(dialect=dialect, compile_kwargs={"literal_binds": True}))
 
 
 def _convert_batch(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """Convert the columns of a batch to the types that they have for every database."""
-    columns = [_convert(column, field.type) for column, field in zip(batch.columns, schema, strict=True)]
+    """Convert the columns of a batch to the types of the schema, which are the same for both databases."""
+    columns = [_convert_column(column, field.type) for column, field in zip(batch.columns, schema, strict=True)]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def _convert(column: pa.Array, arrow_type: pa.DataType) -> pa.Array:
-    """Convert a column that was read from a database to the Arrow type that it has for every database."""
+def _convert_column(column: pa.Array, arrow_type: pa.DataType) -> pa.Array:
+    """Convert a column as read from a database to the given Arrow type."""
     if isinstance(column, pa.ExtensionArray):
         column = column.storage
     if column.type == arrow_type:
@@ -211,7 +210,7 @@ def _convert(column: pa.Array, arrow_type: pa.DataType) -> pa.Array:
 
 
 def _parse_uuids(texts: pa.Array) -> pa.Array:
-    """Convert UUIDs from 32 hexadecimal digits, as SQLite stores them, to 16 bytes each."""
+    """Convert UUIDs from 32 hexadecimal digits, as stored by SQLite, to 16 bytes."""
     texts_without_nulls = texts.fill_null("0" * 32)
     uuid_bytes = bytes.fromhex("".join(texts_without_nulls.to_pylist()))
 

@@ -1,7 +1,7 @@
-"""Rows as lines of CSV, in which PostgreSQL takes them by COPY.
+"""Conversion of rows to CSV lines for PostgreSQL's COPY.
 
-Arrow writes the lines, several times faster than a driver converts one value after the other. All values are in quotes,
-so that a missing value, which is not, differs from an empty text.
+Arrow writes the lines several times faster than a driver could convert single values. All values except missing ones
+are quoted, so that a missing value differs from an empty string.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,13 +17,13 @@ import sqlalchemy as sa
 from touchstone.database.utc_datetime import UtcDateTime
 
 _WRITE_OPTIONS: Final = pyarrow.csv.WriteOptions(include_header=False, quoting_style="all_valid")
-# The Arrow types of columns that do not become texts.
+# The Arrow types of columns that are not converted to strings.
 _ARROW_TYPES: Final[Sequence[tuple[type[Any], pa.DataType]]] = (
     (sa.Boolean, pa.bool_()),
     (sa.Double, pa.float64()),
     (sa.Integer, pa.int64()),
 )
-# How values are converted before Arrow takes them; a float in a column of integers needs no conversion.
+# Conversions of values before they are passed to Arrow. A float in a column of integers needs no conversion.
 _CONVERSIONS: Final[Sequence[tuple[type[Any], Callable[[Any], object]]]] = (
     (sa.JSON, msgspec.json.encode),
     (sa.Uuid, attrgetter("hex")),
@@ -32,7 +32,7 @@ _CONVERSIONS: Final[Sequence[tuple[type[Any], Callable[[Any], object]]]] = (
 
 
 def to_copy_lines(columns: Mapping[str, pa.Array]) -> bytes:
-    """Return rows as lines of CSV; `columns` has the values of each column, as `to_arrow` returns them."""
+    """Return rows as CSV lines, given the Arrow array of each column from `to_arrow`."""
     lines = pa.BufferOutputStream()
     pyarrow.csv.write_csv(pa.record_batch(dict(columns)), lines, _WRITE_OPTIONS)
     content: bytes = lines.getvalue().to_pybytes()
@@ -40,7 +40,7 @@ def to_copy_lines(columns: Mapping[str, pa.Array]) -> bytes:
 
 
 def to_arrow(values: Sequence[Any], column: sa.Column[Any]) -> pa.Array:
-    """Return the values of a column as an Arrow array of numbers, Booleans or texts that PostgreSQL can read."""
+    """Convert the values of a column to an Arrow array that can be written as CSV."""
     for column_type, convert in _CONVERSIONS:
         if isinstance(column.type, column_type):
             values = [None if value is None else convert(value) for value in values]

@@ -1,6 +1,6 @@
-"""Conversion of exceptions of the database drivers and the disk into errors of `core/errors.py`.
+"""Conversion of exceptions of database drivers and the disk to errors of `core/errors.py`.
 
-Callers of the database therefore see `Unavailable` or `StorageFull`, whichever database and driver is in use.
+Callers therefore only have to handle `Unavailable` and `StorageFull`, regardless of the database and its driver.
 """
 
 import sqlite3
@@ -20,7 +20,7 @@ _DISK_FULL_MESSAGES: Final = (
     "could not extend file",
     "disk I/O error",
 )
-# PostgreSQL refuses writes with this code on a standby server, and on a primary that has become one.
+# PostgreSQL's error code for writes on a standby server.
 _READ_ONLY_TRANSACTION: Final = "25006"
 _CONNECTION_FAILURES: Final = (
     OperationalError,
@@ -33,9 +33,9 @@ _CONNECTION_FAILURES: Final = (
 
 @contextmanager
 def translate_failures() -> Iterator[None]:
-    """Raise `StorageFull` or `Unavailable` if the database or the disk fails in the block.
+    """Raise `StorageFull` or `Unavailable` if the database or the disk fails in the `with` block.
 
-    All other exceptions are raised unchanged.
+    Other exceptions are raised unchanged.
     """
     try:
         yield
@@ -56,14 +56,14 @@ def is_disk_full(failure: BaseException) -> bool:
     if isinstance(failure, IntegrityError) or not isinstance(failure, DBAPIError | sqlite3.Error | OSError):
         return False
 
-    # Drivers have no exception class for a full disk: only the message tells.
+    # Drivers have no exception class for a full disk, so it can only be recognized by the message.
     description = str(failure)
     return any(message in description for message in _DISK_FULL_MESSAGES)
 
 
 def is_unavailable(failure: BaseException) -> bool:
-    """Return whether an exception means that the database is busy, damaged, read-only, or cannot be reached."""
-    # A violated constraint shows that the database works.
+    """Return whether an exception means that the database is busy, damaged, read-only or unreachable."""
+    # A violated constraint shows that the database is available.
     if isinstance(failure, IntegrityError):
         return False
 
@@ -73,12 +73,12 @@ def is_unavailable(failure: BaseException) -> bool:
 
 
 def _is_read_only(failure: BaseException) -> bool:
-    """Return whether an exception means that the server allows no writes, as a standby server does."""
+    """Return whether an exception means that the server is read-only, such as a standby server."""
     driver_error = getattr(failure, "orig", failure)
     return getattr(driver_error, "sqlstate", None) == _READ_ONLY_TRANSACTION
 
 
 def is_busy(failure: BaseException) -> bool:
-    """Return whether an exception means that other transactions keep the database busy."""
+    """Return whether an exception means that the database is busy with other transactions."""
     is_locked = is_unavailable(failure) and "locked" in str(failure)
     return is_locked or isinstance(failure, PoolTimeout)

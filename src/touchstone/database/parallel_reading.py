@@ -1,8 +1,8 @@
-"""Reading a large table of PostgreSQL over several connections at once, as it was at one moment.
+"""Consistent reading of a large PostgreSQL table over several connections at once.
 
-PostgreSQL decodes and sends the rows of a connection on one processor. Several connections share a snapshot, so that
-together they read the same rows as a single one would. Each reads some blocks of the table at a time: so the table is
-read once, from its beginning to its end, and no index is needed.
+PostgreSQL uses one processor for each connection, so several connections are faster. They share a snapshot and
+therefore see the same rows. Each connection reads a range of blocks at a time, so the table is read once from its
+beginning to its end, without an index.
 """
 
 from collections.abc import Iterator
@@ -18,21 +18,29 @@ from touchstone.database.columnar import PostgresqlConnection
 from touchstone.database.postgresql import connection_string
 
 BLOCKS_PER_RANGE: Final = 2048
-"""How many blocks are read with one query: 16 MB, some ten thousand records."""
-# Older servers cannot read a range of blocks without reading all blocks before it.
+"""The number of blocks read by one query, which have 16 MB and contain about ten thousand records."""
+# Older servers read all preceding blocks in order to read a range of blocks.
 _MIN_SERVER_VERSION: Final = 140_000
 _DESCRIBE_TABLE: Final = """
     SELECT pg_export_snapshot(), pg_relation_size(%s::regclass) / current_setting('block_size')::bigint"""
 
 
 class BlockRange(NamedTuple):
-    """Some blocks of a table: those from `start` to before `end`, or all from `start` on if `end` is None."""
+    """A range of blocks of a table.
+
+    Attributes:
+        start: the first block.
+        end: the block after the last one, or None for all remaining blocks.
+    """
 
     start: int
     end: int | None
 
     def restrict(self, query: sa.Select[Any], table: sa.Table) -> sa.Select[Any]:
-        """Return a query of the rows of these blocks only. A row is at an address, its block and its place in it."""
+        """Restrict a query on the table to rows in these blocks.
+
+        The system column `ctid` contains the position of a row, as the block and the index in the block.
+        """
         query = query.where(sa.text(f"{table.name}.ctid >= '({self.start},0)'"))
         if self.end is None:
             return query
@@ -40,28 +48,28 @@ class BlockRange(NamedTuple):
 
 
 class RangeReader:
-    """A connection that reads ranges of blocks of a table; one thread at a time may use it."""
+    """A connection that reads ranges of blocks of a table. Only one thread may use it at a time."""
 
     def __init__(self, connection: PostgresqlConnection, table: sa.Table) -> None:
         self._connection = connection
         self._table = table
 
     def read(self, query: sa.Select[Any], blocks: BlockRange) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a query on the table that are in some blocks, like `stream_columns`.
+        """Yield the rows of a query on the table that are in the given blocks, as `stream_columns` does.
 
         Raises:
-            Unavailable: the database cannot be reached any more.
+            Unavailable: the connection to the database is lost.
         """
         return self._connection.stream(blocks.restrict(query, self._table))
 
 
 @dataclass(frozen=True, slots=True)
 class DividedTable:
-    """A table that is read range by range.
+    """A table divided into ranges of blocks.
 
     Attributes:
-        ranges: All blocks of the table, in ascending order.
-        readers: The connections, each of which can read any of the ranges; they see the rows of the same moment.
+        ranges: all blocks of the table, in ascending order.
+        readers: the connections, which share a snapshot. Each of them can read any range.
     """
 
     ranges: list[BlockRange]
@@ -69,16 +77,18 @@ class DividedTable:
 
 
 @contextmanager
-def divided_table(
+def open_divided_table(
     url: str, table: sa.Table, reader_count: int, blocks_per_range: int = BLOCKS_PER_RANGE
 ) -> Iterator[DividedTable]:
-    """Open several connections that read a table of PostgreSQL together, and close them at the end of the block.
+    """Open several connections that read a PostgreSQL table together.
+
+    They are closed at the end of the `with` block.
 
     Args:
         url: the URL of the database.
-        table: the table, all of whose rows are seen as they were at one moment.
-        reader_count: the largest number of connections; a small table needs fewer.
-        blocks_per_range: how many blocks of the table are read with one query.
+        table: the table.
+        reader_count: the maximum number of connections. A small table needs fewer.
+        blocks_per_range: the number of blocks read by one query.
 
     Raises:
         Unavailable: the database cannot be reached.
@@ -88,7 +98,7 @@ def divided_table(
 
     with ExitStack() as connections:
         try:
-            # Other connections can take over a snapshot only while the transaction that has exported it lasts.
+            # Other connections can only import a snapshot while the transaction that exported it is open.
             with psycopg.connect(connection_string(url)) as exporter:
                 exporter.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
                 exporter.read_only = True
@@ -97,7 +107,7 @@ def divided_table(
                 snapshot, block_count = row
 
                 if exporter.info.server_version >= _MIN_SERVER_VERSION:
-                    ranges = _divide(block_count, blocks_per_range)
+                    ranges = _divide_into_ranges(block_count, blocks_per_range)
                 else:
                     whole_table = BlockRange(0, None)
                     ranges = [whole_table]
@@ -105,7 +115,7 @@ def divided_table(
                 readers = []
                 for _ in range(min(reader_count, len(ranges))):
                     connection = connections.enter_context(closing(PostgresqlConnection(url)))
-                    connection.take_over_snapshot(snapshot)
+                    connection.import_snapshot(snapshot)
                     readers.append(RangeReader(connection, table))
         except psycopg.Error as error:
             raise Unavailable from error
@@ -113,8 +123,8 @@ def divided_table(
         yield DividedTable(ranges, readers)
 
 
-def _divide(block_count: int, blocks_per_range: int) -> list[BlockRange]:
-    """Return ranges of a table that has so many blocks; the last one has no end."""
+def _divide_into_ranges(block_count: int, blocks_per_range: int) -> list[BlockRange]:
+    """Divide a table with `block_count` blocks into ranges. The last one has no end."""
     starts = range(0, max(block_count, 1), blocks_per_range)
     ends = [*starts[1:], None]
     return [BlockRange(start, end) for start, end in zip(starts, ends, strict=True)]

@@ -1,9 +1,9 @@
-"""Connections to SQLite that send one message to their thread for each statement.
+"""Connections to SQLite that send only one message to their thread for each statement.
 
-The asynchronous driver runs SQLite in a thread of each connection. It sends one message to the thread to open a cursor,
-one to execute a statement, one to fetch its rows, and one to close the cursor. Each time, the thread and the event loop
-wait for each other, for some milliseconds if either of them has other work. All four steps need only one message,
-because SQLAlchemy fetches all rows at once unless it streams them.
+The asynchronous driver aiosqlite runs each connection in a separate thread. It sends four messages to this thread for
+each statement, to open a cursor, execute the statement, fetch the rows and close the cursor. Each message may take some
+milliseconds if the thread or the event loop is busy. SQLAlchemy fetches all rows at once, except when it streams them,
+so a single message suffices.
 """
 
 import sqlite3
@@ -13,12 +13,12 @@ from typing import Any, Final, NamedTuple, Self
 
 import aiosqlite
 
-# A setting of the driver, which only matters to those who iterate over the rows of its own cursors.
+# A required argument of the driver, which is only used by its own cursors.
 _ROWS_PER_MESSAGE: Final = 64
 
 
 class _Outcome(NamedTuple):
-    """What remains of a statement when its cursor is closed; the fields are those of a cursor of the DB API."""
+    """The result of a statement, with the attributes of a DB-API cursor (PEP 249)."""
 
     rows: list[Any]
     description: Any
@@ -30,19 +30,22 @@ class EagerConnection(aiosqlite.Connection):
     """A connection whose cursors fetch all rows of a statement when they execute it."""
 
     def __init__(self, path: str) -> None:
-        """Prepare a connection to a database file, which is opened when the connection is awaited."""
+        """Prepare a connection to a database file. It is opened when the object is awaited."""
         super().__init__(partial(sqlite3.connect, path), _ROWS_PER_MESSAGE)
-        # A connection that nobody has closed must not keep the process from ending.
+        # An unclosed connection must not keep the process from exiting.
         self._thread.daemon = True
 
     def cursor(self) -> "EagerCursor":  # type: ignore[override]
-        """Return a cursor; no message is sent until it executes a statement."""
+        """Return a cursor, without sending a message to the thread."""
         return EagerCursor(self)
 
     async def run_statement(self, statement: str, parameters: Any, *, many: bool = False) -> _Outcome:
         """Execute a statement in the thread of the connection, and fetch its rows.
 
-        With `many`, `parameters` is a sequence, and the statement is executed once for each of its members.
+        Args:
+            statement: the SQL.
+            parameters: the parameters, or a sequence of parameters if `many` is true.
+            many: whether to execute the statement once for each member of `parameters`.
         """
         outcome: _Outcome = await self._execute(  # type: ignore[no-untyped-call]
             _run_statement, self._conn, statement, parameters, many
@@ -50,10 +53,10 @@ class EagerConnection(aiosqlite.Connection):
         return outcome
 
 
-# This is not a method, because the thread remembers the last function that it has called: a connection that is
-# forgotten could then not be closed by its finalizer.
+# This is not a method, because the thread holds a reference to the last function that it has called. A reference to the
+# connection would prevent the finalizer from closing an unused connection.
 def _run_statement(connection: sqlite3.Connection, statement: str, parameters: Any, many: bool) -> _Outcome:
-    """Execute a statement with a cursor of its own, and fetch its rows."""
+    """Execute a statement with a new cursor, and fetch its rows."""
     with closing(connection.cursor()) as cursor:
         if many:
             cursor.executemany(statement, parameters)
@@ -64,12 +67,12 @@ def _run_statement(connection: sqlite3.Connection, statement: str, parameters: A
 
 
 class EagerCursor:
-    """A cursor as SQLAlchemy uses it; between two statements, it holds nothing of SQLite.
+    """A cursor for SQLAlchemy, which stores the result of the last statement.
 
     Attributes:
-        description: The columns of the rows; None if the last statement has no rows.
-        rowcount: How many rows the last statement has changed; -1 for a query.
-        lastrowid: The id of the row that was inserted last.
+        description: the columns of the rows, or None if the last statement returns no rows.
+        rowcount: the number of rows changed by the last statement, or -1 for a query.
+        lastrowid: the id of the row that was inserted last.
     """
 
     arraysize = 1
@@ -86,16 +89,16 @@ class EagerCursor:
 
     async def execute(self, statement: str, parameters: Any = ()) -> Self:
         """Execute a statement, and fetch its rows."""
-        self._keep(await self._connection.run_statement(statement, parameters))
+        self._store_outcome(await self._connection.run_statement(statement, parameters))
         return self
 
     async def executemany(self, statement: str, parameters: Any) -> Self:
-        """Execute a statement once for each of several sequences of parameters."""
-        self._keep(await self._connection.run_statement(statement, parameters, many=True))
+        """Execute a statement once for each member of `parameters`."""
+        self._store_outcome(await self._connection.run_statement(statement, parameters, many=True))
         return self
 
-    def _keep(self, outcome: _Outcome) -> None:
-        """Keep what remains of a statement until the next one."""
+    def _store_outcome(self, outcome: _Outcome) -> None:
+        """Store the result of a statement until the next one is executed."""
         self._rows, self.description, self.rowcount, self.lastrowid = outcome
 
     async def fetchall(self) -> list[Any]:
@@ -103,7 +106,7 @@ class EagerCursor:
         return self._rows
 
     async def close(self) -> None:
-        """Do nothing, because the cursor of SQLite was closed after each statement."""
+        """Do nothing, because SQLite's cursor is closed after each statement."""
 
 
 async def open_eager_connection(path: str) -> EagerConnection:

@@ -1,4 +1,4 @@
-"""The tables of the database: the catalog with its claims, projects with their choices, files, users and jobs."""
+"""The tables for the catalog, claims, projects, files, users and jobs."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -25,12 +25,12 @@ _COLUMN_TYPES: Final[dict[Kind, Any]] = {
 
 
 def _json_column(name: str, *, nullable: bool = True) -> sa.Column[Any]:
-    """Return a column of JSON values in which None is stored as NULL, not as the JSON value `null`."""
+    """Return a column of JSON values that stores None as NULL instead of the JSON value `null`."""
     return sa.Column(name, sa.JSON(none_as_null=True), nullable=nullable)
 
 
 def _attribute_columns() -> Iterator[sa.Column[Any]]:
-    """Yield a column for each attribute of a dataset; only the name of a dataset is required."""
+    """Yield a column for each attribute of a dataset. Only the name of a dataset is required."""
     for attribute in ATTRIBUTES:
         if attribute.kind is Kind.WORDS:
             yield _json_column(attribute.name)
@@ -51,11 +51,11 @@ datasets = sa.Table(
     sa.Column("file_type", sa.Text, nullable=False),
     *_attribute_columns(),
     _json_column("metadata"),
-    # The names of the attributes that were measured in the data file, not declared by anybody.
+    # The names of the attributes that were measured in the data file but not declared.
     _json_column("measured_attributes"),
-    # What the claims about each attribute amount to; an attribute without an entry is merely declared by the creator.
+    # The combined evidence by attribute. Attributes without an entry are only declared by the creator.
     _json_column("attribute_evidence"),
-    # When the creator has declared an attribute, by its name, where that was after the record was created.
+    # The time of the creator's declaration by attribute, for declarations after the record was created.
     _json_column("declared_at"),
     # An administrator has hidden the record from everybody but its owner.
     sa.Column("is_hidden", sa.Boolean, nullable=False, server_default=sa.false()),
@@ -64,16 +64,16 @@ datasets = sa.Table(
     sa.Column("source_digest", sa.Text, nullable=True),
     sa.Column("created_at", UtcDateTime, nullable=False),
     sa.Column("updated_at", UtcDateTime, nullable=False),
-    # The catalog version of the last change of this row: other processes fetch the rows that are newer than theirs.
+    # The catalog version of the last change of this row. Other processes fetch all rows with newer versions.
     sa.Column("changed_at_version", sa.BigInteger, nullable=False),
-    # The size of the record as JSON, which counts towards the quota of its owner and the byte limit of a page.
+    # The size of the record as JSON in bytes, for the quota of its owner and for the size limit of a page.
     sa.Column("bytes", sa.BigInteger, nullable=False, server_default=sa.text("0")),
     sa.Index(None, "changed_at_version", "id"),
     sa.Index(None, "source_digest", unique=True),
     sqlite_autoincrement=True,
 )
 
-# The size of all records of each owner together, which changes in the same transaction as the records.
+# The total size of the records of each owner, which is updated in the same transaction as the records.
 record_usage = sa.Table(
     "record_usage",
     metadata,
@@ -88,8 +88,8 @@ dataset_deletions = sa.Table(
     sa.Column("deleted_at_version", sa.BigInteger, nullable=False, index=True),
 )
 
-# What people, documents and measurements say about the attributes of datasets. A value that the creator of a record
-# merely declares is not here, but in the row of the record.
+# Claims about the attributes of datasets, by people, from documents and from measurements. Values declared by the
+# creator of a record are in the row of the record instead.
 claims = sa.Table(
     "claims",
     metadata,
@@ -119,7 +119,7 @@ claims = sa.Table(
     sa.Index(None, "author", "status"),
 )
 
-# The counters "catalog", "accounts" and "names", which change in the same transaction as the data of that name.
+# The counters "catalog", "accounts" and "names", which are incremented in the transactions that change this data.
 versions = sa.Table(
     "versions",
     metadata,
@@ -128,7 +128,7 @@ versions = sa.Table(
 )
 
 # The files in which processes have saved the index of the catalog, each with the version of its records. A file that is
-# not listed here holds records of another database, or changes that were undone when a backup was restored.
+# not listed here contains records of another database, or changes that were undone when a backup was restored.
 catalog_snapshots = sa.Table(
     "catalog_snapshots",
     metadata,
@@ -155,8 +155,8 @@ projects = sa.Table(
     sa.Index(None, "user_id", "updated_at"),
 )
 
-# Append-only: one row for each choice of a dataset for a project, in the order of the ids. It keeps what was known of
-# the dataset at that time, which outlives the record.
+# An append-only table of the choices of datasets for projects, in the order of the ids. A row contains the evidence
+# about the dataset at that time, which is kept when the record is deleted.
 project_choices = sa.Table(
     "project_choices",
     metadata,
@@ -164,7 +164,7 @@ project_choices = sa.Table(
     sa.Column("project_id", sa.Uuid, sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False, index=True),
     sa.Column("author", sa.Uuid, nullable=False),
     sa.Column("created_at", UtcDateTime, nullable=False),
-    # All of these are null if a choice was taken back.
+    # All of these are null if the choice was withdrawn.
     sa.Column("dataset_id", sa.Integer, nullable=True),
     sa.Column("dataset_name", sa.Text, nullable=True),
     sa.Column("digest", sa.Text, nullable=True),
@@ -189,12 +189,12 @@ project_snapshots = sa.Table(
     sa.Column("catalog_version", sa.BigInteger, nullable=False),
     sa.Column("total_count", sa.BigInteger, nullable=False),
     sa.Column("item_count", sa.Integer, nullable=False),
-    # Canonical JSON, of which `sha256` is the digest.
+    # The canonical JSON with the digest in `sha256`.
     sa.Column("content", sa.Text, nullable=False),
     sa.Column("bytes", sa.BigInteger, nullable=False),
 )
 
-# Random keys that the service makes for itself, by purpose.
+# Random keys generated by the service.
 secret_keys = sa.Table(
     "secret_keys",
     metadata,
@@ -227,7 +227,7 @@ users = sa.Table(
     sa.Column("pseudo", sa.Text, nullable=True),
     sa.Column("given_name", sa.Text, nullable=True),
     sa.Column("family_name", sa.Text, nullable=True),
-    sa.Column("locale", sa.Text, nullable=True),  # null: none chosen, so the language of the client is used
+    sa.Column("locale", sa.Text, nullable=True),  # null if none is chosen, so that the language of the client is used
     sa.Column("picture", sa.LargeBinary, nullable=True),
     sa.Column("picture_digest", sa.Text, nullable=True),
     sa.Column("created_at", UtcDateTime, nullable=False),
@@ -260,7 +260,7 @@ sessions = sa.Table(
 refresh_tokens = sa.Table(
     "refresh_tokens",
     metadata,
-    # Only the digest is stored, so that a stolen database signs nobody in.
+    # Only the digest is stored, so that a stolen database contains no usable tokens.
     sa.Column("digest", sa.Text, primary_key=True),
     sa.Column("session_id", sa.Uuid, sa.ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False, index=True),
     sa.Column("created_at", UtcDateTime, nullable=False),
@@ -291,14 +291,14 @@ jobs = sa.Table(
     sa.Column("idempotency_key", sa.Text, nullable=True),
     sa.Column("request_digest", sa.Text, nullable=False),
     _json_column("request", nullable=False),
-    # What the worker needs but users do not see: the path of the file, its declared metadata, the model artefact.
+    # Data for the worker that is hidden from users: the path of the file, its declared metadata, the model artefact.
     _json_column("source"),
     _json_column("inputs"),
     _json_column("progress"),
     _json_column("result"),
     _json_column("error"),
     sa.Column("attempt", sa.Integer, nullable=False),
-    # The number of attempts that ended because the worker was lost; a worker that shuts down does not count.
+    # The number of attempts that ended because the worker was lost, not counting workers that were shut down.
     sa.Column("losses", sa.Integer, nullable=False),
     sa.Column("worker", sa.Text, nullable=True),
     sa.Column("lease_until", UtcDateTime, nullable=True),
@@ -308,10 +308,10 @@ jobs = sa.Table(
     sa.Column("updated_at", UtcDateTime, nullable=False),
     sa.UniqueConstraint("owner", "kind", "idempotency_key"),
     sa.Index(None, "owner", "created_at"),
-    sa.Index(None, "owner", "started_at"),  # for the order in which users get their turn
+    sa.Index(None, "owner", "started_at"),  # for scheduling jobs fairly between users
 )
 
-# Append-only: one row for each change of state or progress report of a job, in the order of the ids.
+# An append-only table of the state changes and progress reports of jobs, in the order of the ids.
 job_events = sa.Table(
     "job_events",
     metadata,
@@ -336,7 +336,7 @@ job_artifacts = sa.Table(
     sa.Column("path", sa.Text, nullable=False),
 )
 
-# The records whose data files are still to be measured. Whoever measures one keeps the others away with a lease.
+# The records whose data files have yet to be measured. A lease keeps other processes from measuring the same record.
 pending_measurements = sa.Table(
     "pending_measurements",
     metadata,
@@ -367,10 +367,10 @@ compared_datasets = sa.Table(
     sa.Column("position", sa.Integer, primary_key=True),
     sa.Column("dataset_id", sa.Integer, nullable=False),
     sa.Column("dataset_name", sa.Text, nullable=False),
-    # The position of the dataset in the ranking of the project; datasets that were named by their ids have none.
+    # The position of the dataset in the ranking of the project, or null if the dataset was specified by its id.
     sa.Column("rank", sa.Integer, nullable=True),
     sa.Column("target", sa.Text, nullable=True),
-    # Empty if the dataset could not be trained on, for the reason in `refusal`, or if the training was deleted.
+    # Null if the dataset cannot be used for training, for the reason in `refusal`, or if the training was deleted.
     sa.Column("job_id", sa.Uuid, sa.ForeignKey("jobs.id", ondelete="SET NULL"), nullable=True, index=True),
     _json_column("refusal"),
 )

@@ -1,4 +1,4 @@
-"""The column type of points in time."""
+"""The column type for timestamps."""
 
 from datetime import UTC, datetime
 
@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 
 class UtcDateTime(sa.TypeDecorator[datetime]):
-    """A column type for points in time, which are in UTC on both databases."""
+    """A column type for timestamps, which are in UTC in both databases."""
 
     impl = sa.DateTime(timezone=True)
     cache_ok = True
@@ -15,7 +15,7 @@ class UtcDateTime(sa.TypeDecorator[datetime]):
         """Convert a value to UTC before it is stored.
 
         Raises:
-            ValueError: the value has no time zone, which is a programming error.
+            ValueError: the value has no time zone.
         """
         if value is None:
             return None
@@ -24,7 +24,7 @@ class UtcDateTime(sa.TypeDecorator[datetime]):
         return value.astimezone(UTC)
 
     def process_result_value(self, value: datetime | None, dialect: sa.Dialect) -> datetime | None:
-        """Return a stored value in UTC; SQLite returns it without its time zone."""
+        """Return a stored value in UTC. SQLite does not store the time zone."""
         if value is None:
             return None
         if value.tzinfo is None:

@@ -36,7 +36,7 @@ class DuckDbTable:
         delimiter: the delimiter of cells in a CSV or TSV file, which limits the possible meanings of commas in numbers.
         names_in_file: the original names of the columns, which may be empty or repeated, or None if the names in SQL
             are the same.
-        rows_are_wider: whether the rows of a CSV or TSV file have one field more than its header has names.
+        has_extra_field: whether the rows of a CSV or TSV file have one field more than its header has names.
         is_rereadable: whether every query can read the file again; otherwise, the first query consumes it.
     """
 
@@ -45,7 +45,7 @@ class DuckDbTable:
     warnings: tuple[str, ...] = ()
     delimiter: str = ","
     names_in_file: Sequence[str] | None = None
-    rows_are_wider: bool = False
+    has_extra_field: bool = False
     is_rereadable: bool = True
 
     def count_rows(self) -> int:
@@ -108,14 +108,14 @@ def resolve_surplus_fields(table: DuckDbTable) -> DuckDbTable:
         ProfilingError: a row has too many fields.
     """
     assert table.names_in_file is not None
-    width = len(table.names_in_file) + table.rows_are_wider
+    width = len(table.names_in_file) + table.has_extra_field
     surplus = _numbered_column(width)
     if _has_row(table, f"{surplus} IS NOT NULL"):
         raise ProfilingError(FailureReason.MALFORMED, "a row has too many fields")
 
     dropped_columns = [surplus]
     names = table.names_in_file
-    if table.rows_are_wider:
+    if table.has_extra_field:
         last_column = _numbered_column(width - 1)
         if _has_row(table, f"regexp_matches({last_column}, '\\S')"):
             names = ["", *names]
@@ -297,7 +297,7 @@ def _open_delimited_table(
         warnings=() if layout.has_header else ("first_row_looks_like_data",),
         delimiter=layout.delimiter,
         names_in_file=layout.names,
-        rows_are_wider=layout.rows_are_wider,
+        has_extra_field=layout.has_extra_field,
     )
 
 

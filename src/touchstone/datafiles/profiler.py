@@ -10,7 +10,7 @@ from typing import BinaryIO, Final
 
 import msgspec
 
-from touchstone.core.confined_process import died_of_time, kill_if_running, start_confined_module
+from touchstone.core.confined_process import exceeded_time_limit, kill_if_running, start_confined_module
 from touchstone.datafiles.file_profile import (
     FILE_TYPES,
     FailureReason,
@@ -100,7 +100,7 @@ def _decode_reply(reply: bytes, *, exit_status: int | None) -> FileProfile:
     try:
         result = msgspec.json.decode(reply, type=ProfilingSuccess | ProfilingFailure)
     except msgspec.DecodeError:
-        reason = FailureReason.TOO_SLOW if died_of_time(exit_status) else FailureReason.CRASHED
+        reason = FailureReason.TOO_SLOW if exceeded_time_limit(exit_status) else FailureReason.CRASHED
         raise ProfilingError(reason, f"the child process ended with status {exit_status}") from None
 
     if isinstance(result, ProfilingFailure):

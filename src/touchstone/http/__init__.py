@@ -1,1 +1,1 @@
-"""Everything between a socket and a handler: the server, its limits, middleware, error responses and the clients."""
+"""The HTTP layer, with the server, connection limits, middleware, error responses and clients."""

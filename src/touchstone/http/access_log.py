@@ -1,4 +1,4 @@
-"""The access log: a line for each request, and the metrics that count requests."""
+"""The access log with a line for each request, and the metrics that count requests."""
 
 import functools
 import logging
@@ -13,7 +13,7 @@ from touchstone.core.errors import Overloaded
 from touchstone.core.metrics import REQUEST_COUNTER, REQUEST_SECONDS
 from touchstone.http.request_tracking import TrackedRequest
 
-CLIENT_DISCONNECTED: Final = 499  # Stands for the status if the client went away before the response; never sent.
+CLIENT_DISCONNECTED: Final = 499  # logged as the status if the client disconnected before the response, but never sent
 OVERLOAD_LOG_SECONDS: Final = 1.0
 MAX_LOGGED_METHOD: Final = 16  # characters
 MAX_LOGGED_PATH: Final = 300
@@ -24,19 +24,19 @@ _request_counter: Final = functools.cache(REQUEST_COUNTER.labels)
 
 
 class AccessLog:
-    """The log of the requests to one listener, which also counts them in the metrics."""
+    """The access log of one listener, which also counts its requests in the metrics."""
 
     def __init__(self) -> None:
-        """Prepare the logger, because doing so for each request would take longer than handling a short one."""
+        """Bind the logger once, because doing so for each request would take longer than a fast handler."""
         self._log: structlog.typing.FilteringBoundLogger = log.bind()
         self._logs_requests = self._log.is_enabled_for(logging.INFO)
         self._refused_since_log = 0
         self._overload_logged_at = -math.inf
 
     def record(self, request: TrackedRequest) -> None:
-        """Count a finished request in the metrics, and write a line to the log.
+        """Count a finished request in the metrics, and write it to the log.
 
-        The query of the URL is not logged, because it may contain personal data.
+        The query string of the URL is not logged, because it may contain personal data.
         """
         elapsed_seconds = time.perf_counter() - request.started_at
         status = CLIENT_DISCONNECTED if request.is_abandoned else request.status
@@ -58,10 +58,14 @@ class AccessLog:
         )
 
     def record_refusal(self, scope: Scope, started_at: float, *, running_count: int) -> None:
-        """Count a request that was refused at once; such requests are logged together, once a second.
+        """Count a request that was refused under overload.
 
-        `started_at` is when the request arrived, by the performance counter, and `running_count` how many requests are
-        running beside it.
+        All refusals within a second are logged together.
+
+        Args:
+            scope: the ASGI scope of the request.
+            started_at: the value of `time.perf_counter` when the request arrived.
+            running_count: the number of running requests.
         """
         _request_counter(_method_label(scope["method"]), Overloaded.status).inc()
         REQUEST_SECONDS.observe(time.perf_counter() - started_at)
@@ -75,5 +79,8 @@ class AccessLog:
 
 
 def _method_label(method: str) -> str:
-    """Return the label of a method in the metrics; unknown methods share one, so that clients cannot create labels."""
+    """Return the metric label of a method.
+
+    Unknown methods share one label, so that clients cannot create labels.
+    """
     return method if method in _METHODS else "OTHER"

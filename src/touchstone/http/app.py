@@ -1,4 +1,4 @@
-"""The application factory: routes, health checks, documentation and error responses of one part of the service."""
+"""The factory for the FastAPI applications of the gateway and the backends."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -17,10 +17,16 @@ def create_app(
     resources: tuple[Resource, ...] = (),
     lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | None = None,
 ) -> FastAPI:
-    """Return the FastAPI application of one part of the service, such as the gateway or a backend.
+    """Create the FastAPI application of the gateway or of a backend.
 
-    In addition to the routes of `routers`, each application gets health checks that ask its `resources`, API
-    documentation at `/docs`, and exception handlers that report every error in the service's own format.
+    Each application has health checks, API documentation at `/docs`, and exception handlers that report all errors in
+    the same format.
+
+    Args:
+        name: the name in the title of the documentation.
+        *routers: the routes of the application.
+        resources: the resources that must respond before the application is ready.
+        lifespan: the lifespan context manager, or None if the application needs none.
     """
     app = FastAPI(
         title=f"Touchstone {name}",
@@ -29,9 +35,9 @@ def create_app(
         # FastAPI's own documentation pages load their scripts from a public server.
         docs_url=None,
         redoc_url=None,
-        # Middleware of our own accepts addresses with and without a trailing slash, and saves the client a redirect.
+        # Our own middleware accepts paths with and without a trailing slash, which saves the client a redirect.
         redirect_slashes=False,
-        # Clients may leave the Content-Type header out: every request body is JSON.
+        # Clients may omit the Content-Type header, because every request body is JSON.
         strict_content_type=False,
     )
 

@@ -1,4 +1,4 @@
-"""Authentication of the gateway by a backend: by process, by signed token, or on loopback by a plain header."""
+"""Authentication of the gateway to backends, with signed tokens or with a plain header on loopback."""
 
 from collections.abc import Awaitable
 from typing import Final
@@ -16,10 +16,10 @@ _PUBLIC_PATHS: Final = ("/docs", "/openapi.json", "/health/")
 
 
 class BackendAuthMiddleware:
-    """Middleware of a backend that stores the caller of each request in its scope, under the key `CALLER`.
+    """Middleware of a backend that stores the caller of each request in its scope.
 
-    With an internal key, requests that the gateway has not signed are refused. Without one, the backend listens on this
-    machine only and trusts the `X-User-ID` header.
+    With an internal key, requests are refused unless the gateway has signed them. Without one, the backend only listens
+    on the loopback interface, and trusts the `X-User-ID` header.
     """
 
     def __init__(self, app: ASGIApp, tokens: InternalTokens | None) -> None:
@@ -27,9 +27,9 @@ class BackendAuthMiddleware:
         self.tokens = tokens
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        """Identify the caller and pass the request on, or send an error response if the caller is not authentic.
+        """Identify the caller and pass the request on, or send an error response if authentication fails.
 
-        A gateway in the same process has put the caller into the scope already.
+        If the gateway runs in the same process, it has already stored the caller in the scope.
         """
         is_identified = CALLER in scope
         if scope["type"] != "http" or is_identified or scope["path"].startswith(_PUBLIC_PATHS):
@@ -43,10 +43,10 @@ class BackendAuthMiddleware:
         return self.app({**scope, CALLER: caller}, receive, send)
 
     def _identify(self, scope: Scope) -> Caller | None:
-        """Return the caller that the headers of a request name, or None if they name nobody.
+        """Return the caller named in the request headers, or None for a request without a user.
 
         Raises:
-            ServiceError: no other part of the service has signed the request, or the user id is malformed.
+            ServiceError: the request has no valid signature, or the user id is malformed.
         """
         if self.tokens is not None:
             return self.tokens.verify(scope["headers"])
@@ -58,7 +58,7 @@ class BackendAuthMiddleware:
 
 
 def caller_of(scope: Scope) -> Caller | None:
-    """Return the caller whom `BackendAuthMiddleware` identified, or None for a request without a user."""
+    """Return the caller identified by `BackendAuthMiddleware`, or None for a request without a user."""
     caller: Caller | None = scope.get(CALLER)
     return caller
 

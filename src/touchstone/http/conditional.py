@@ -7,14 +7,15 @@ from typing import Final
 from starlette.requests import Request
 
 _ENTITY_TAG: Final = re.compile(r'(?:W/)?"[\x21\x23-\x7e]*"')
-# A version may be followed by digits that tell apart responses of the same version.
+# Hexadecimal digits after the version distinguish different responses about the same version.
 _VERSION_TAG: Final = re.compile(r'"([0-9]{1,9})(?:-[0-9a-f]+)?"')
 
 
 def parse_if_match(request: Request) -> frozenset[str] | None:
     """Return the entity tags in `If-Match`, or None if the write does not depend on a version.
 
-    A weak tag is included but never equals a strong one, and a malformed header contains no tags: both lead to 412.
+    The result for a malformed header is empty. Weak tags are included, but never match. The response is 412 in both
+    cases.
     """
     values = request.headers.getlist("if-match")
     if not values or values == ["*"]:
@@ -24,9 +25,9 @@ def parse_if_match(request: Request) -> frozenset[str] | None:
 
 
 def parse_version_tags(tags: Collection[str] | None) -> frozenset[int] | None:
-    """Return the version numbers that these entity tags stand for, or None if any version is acceptable.
+    """Return the version numbers in the entity tags, or None if any version is acceptable.
 
-    Tags that are not version numbers are left out, because no version can match them.
+    Tags without a version number are omitted, because they cannot match any version.
     """
     if tags is None:
         return None
@@ -36,9 +37,9 @@ def parse_version_tags(tags: Collection[str] | None) -> frozenset[int] | None:
 
 
 def is_not_modified(request: Request, etag: str) -> bool:
-    """Return whether the client already holds the response with this entity tag, so that 304 is enough.
+    """Return whether the client already has the response with this entity tag.
 
-    The entity tags in `If-None-Match` are compared weakly: whether they are marked as weak makes no difference.
+    The entity tags in `If-None-Match` are compared weakly, so that the `W/` prefix makes no difference.
     """
     values = request.headers.getlist("if-none-match")
     if values == ["*"]:
@@ -49,7 +50,7 @@ def is_not_modified(request: Request, etag: str) -> bool:
 
 
 def _parse_entity_tags(values: Sequence[str]) -> frozenset[str]:
-    """Return the entity tags in the values of a header, or the empty set if a value is malformed."""
+    """Return the entity tags in the values of a header, or an empty set if a value is malformed."""
     header = ",".join(values)
     text_between_tags = _ENTITY_TAG.sub("", header)
     is_malformed = text_between_tags.strip(", \t") != ""

@@ -1,4 +1,4 @@
-"""One connection of the HTTP server, which enforces its deadlines and limits, and refuses requests without a task."""
+"""A connection of the HTTP server, with deadlines and limits, and with refusals that need no task."""
 
 import asyncio
 import random
@@ -23,22 +23,24 @@ from touchstone.http.tcp_sockets import SocketCounters, has_input, limit_unsent_
 from touchstone.messages.locales import DEFAULT_LOCALE
 
 CHECK_SECONDS: Final = 1.0
-# A refusal asks its client to come back after the shorter time; clients that do not are not read for up to the longer.
-RETRY_SECONDS: Final = (1.0, 2.0)
+# A refusal asks its client to retry after this time.
+RETRY_SECONDS: Final = 1.0
+# If a client retries earlier, its connection may be paused for a random time in this range.
+PAUSE_SECONDS: Final = (1.0, 2.0)
 # Reasons for which a connection is reset instead of closed after its response.
 _ABORT_REASONS: Final = frozenset({"unread", "unsent", "too_many_slow"})
-# Returns the response to a request that is refused before the application is called, or None to call it.
+# Returns the response to a request with the given scope if it is refused, or None if the application must be called.
 QuickRefusal = Callable[[Any], Response | None]
 
 
 def _encode_response(status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes | memoryview) -> bytes:
-    """Return the bytes of a complete HTTP/1.1 response."""
+    """Encode a complete HTTP/1.1 response."""
     header_lines = [b"%b: %b\r\n" % header for header in headers]
     return b"".join((STATUS_LINE[status], *header_lines, b"\r\n", body))
 
 
 def _encode_last_response(error: ServiceError) -> bytes:
-    """Return the bytes of an error response, in the default language, that ends its connection."""
+    """Encode an error response in the default language that closes the connection."""
     headers = {**error.headers, "Connection": "close"}
     response = JsonResponse(render_error(error, DEFAULT_LOCALE), error.status, headers)
     return _encode_response(error.status, response.raw_headers, response.body)
@@ -49,32 +51,40 @@ _TOO_MANY_CONNECTIONS: Final = _encode_last_response(Overloaded(retry_after=1))
 
 
 class ConnectionProtocol(HttpToolsProtocol):
-    """uvicorn's protocol with deadlines, limits per client address, and error responses like the application's.
+    """uvicorn's protocol with deadlines, limits per client address, and the application's error format.
 
-    Once a second each connection checks itself. It is closed if the headers of a request are late, if a client neither
-    reads its response nor sends the rest of a refused body at the minimum rate, or if it has been idle for long. Bodies
-    that the application waits for are limited in `http/request_bodies.py`, where they can be refused. uvicorn's own
-    timer stops at the next byte, so that half a request would hold its connection forever.
+    Each connection is checked once a second. It is closed if the headers of a request are late, if the client reads its
+    response or sends the rest of a refused body below the minimum rate, or if it has been idle for too long. Bodies
+    that the application reads have their own limits in `http/request_bodies.py`. uvicorn's keep-alive timer is not
+    sufficient, because any byte stops it, so an incomplete request would keep its connection open forever.
 
-    Requests that `refuse` answers never reach the application. A client that then repeats its request, byte for byte,
-    is refused without parsing it again. If refusals still take too much time, the connections of clients that ignore
-    `Retry-After` are not read for a while, so that impatient clients cost next to nothing.
+    Requests that `refuse` answers never reach the application. If a client then repeats the same bytes, it is refused
+    without parsing them again. If refusals still take too much time, connections of clients that ignore `Retry-After`
+    are not read for a while.
     """
 
     def __init__(self, *arguments: Any, limits: ConnectionLimits, refuse: QuickRefusal, **options: Any) -> None:
+        """Create the protocol for one connection.
+
+        Args:
+            *arguments: positional arguments for uvicorn's protocol.
+            limits: the limits of the listener.
+            refuse: returns the response if a request must be refused, or None otherwise.
+            **options: keyword arguments for uvicorn's protocol.
+        """
         super().__init__(*arguments, **options)
         self._limits = limits
         self._refuse = refuse
-        self._is_refused = False
+        self._last_request_refused = False
         self._refused_input: bytes | None = None
         self._request_count = 0
         self._is_between_requests = True
         self._pause_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Prepare a new connection, or refuse it if its client has too many.
+        """Start the checks of a new connection, or refuse it if there are too many connections.
 
-        A connection that is part of a flood of connections is read after a delay.
+        If a client opens many connections in a short time, they are read after a delay.
         """
         joining_transport = JoiningTransport(transport, self.loop)
         super().connection_made(cast("asyncio.Transport", joining_transport))
@@ -88,11 +98,11 @@ class ConnectionProtocol(HttpToolsProtocol):
         self._read_pace = Pace(self._limits.minimum_rate)
         self._write_pace = Pace(self._limits.minimum_rate)
         self._is_slow = False
-        # Connections that were opened together are checked at different moments, so that no check delays many requests.
+        # The random delay spreads the checks of connections that were opened at the same time.
         first_check_seconds = random.uniform(0, CHECK_SECONDS)  # noqa: S311
         self._check_timer = self.loop.call_later(first_check_seconds, self._check)
 
-        self._client_key = self._limits.key(self.client)
+        self._client_key = self._limits.client_key(self.client)
         self._is_counted = self._limits.add_connection(self._client_key)
         if not self._is_counted:
             # The response is for the request that the client is about to send.
@@ -107,19 +117,22 @@ class ConnectionProtocol(HttpToolsProtocol):
             self._pause_reading(delay_seconds)
 
     def data_received(self, data: bytes) -> None:
-        """Parse what the client has sent, unless it only repeats the request that has just been refused."""
-        is_repetition = data == self._refused_input and self._can_refuse_here(self.cycle)
+        """Parse the received bytes, unless they only repeat a request that has just been refused."""
+        is_repetition = data == self._refused_input and self._can_refuse_directly(self.cycle)
         if is_repetition and self._refuse_if_overloaded(self.cycle):
             return
 
-        is_between_requests, request_count = self._is_between_requests, self._request_count
+        began_between_requests = self._is_between_requests
+        previous_request_count = self._request_count
         super().data_received(data)
 
-        is_one_request = is_between_requests and self._is_between_requests and self._request_count == request_count + 1
-        self._refused_input = data if is_one_request and self._is_refused else None
+        ended_between_requests = self._is_between_requests
+        has_one_request = self._request_count == previous_request_count + 1
+        is_whole_request = began_between_requests and ended_between_requests and has_one_request
+        self._refused_input = data if is_whole_request and self._last_request_refused else None
 
     def on_message_begin(self) -> None:
-        """Note when a request begins, because its headers must be complete in time."""
+        """Record when a request begins, because its headers must be complete in time."""
         self._request_count += 1
         self._is_between_requests = False
         self._request_began_at = self._request_began_at or self.loop.time()
@@ -127,20 +140,20 @@ class ConnectionProtocol(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
-        """Start the request; while the server stops, its response is the last one on this connection."""
+        """Start the request, and close the connection after its response if the server is stopping."""
         self._has_headers = True
         super().on_headers_complete()
         if self._is_stopping:
             self.cycle.keep_alive = False
 
     def on_message_complete(self) -> None:
-        """Note that the request has been received completely."""
+        """Record that the request has been received completely."""
         self._request_began_at = None
         self._is_between_requests = True
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """Start the next request if it has been received already: as uvicorn does, but without its timer."""
+        """Start the next pipelined request, but unlike uvicorn no keep-alive timer."""
         self._idle_since = self.loop.time()
         self.server_state.total_requests += 1
         if self.transport.is_closing():
@@ -151,42 +164,41 @@ class ConnectionProtocol(HttpToolsProtocol):
             self._start_asgi_task(*self.pipeline.pop())
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        """Start a task for a request whose headers are complete, or refuse the request without one.
+        """Start a task for a request with complete headers, or refuse the request without starting a task.
 
-        Under overload most requests are refused, so refusals have to be cheap.
+        Most requests are refused under overload, so refusals have to be cheap.
         """
-        is_refused = self._can_refuse_here(cycle) and self._refuse_if_overloaded(cycle)
+        is_refused = self._can_refuse_directly(cycle) and self._refuse_if_overloaded(cycle)
         if not is_refused:
-            self._is_refused = False
+            self._last_request_refused = False
             super()._start_asgi_task(cycle, app)
 
     def _refuse_if_overloaded(self, cycle: RequestResponseCycle) -> bool:
         """Refuse a request if there is no capacity for it, and return whether it was refused.
 
-        The connection of a client that returns too early is not read for a while if refusals take too much time.
+        If refusals exceed their time budget, clients that retry too early are not read from for a while.
         """
         started_at = time.perf_counter()
         response = self._refuse(cycle.scope)
         if response is None:
             return False
 
-        # A refusal asks the client to come back after a second at the earliest.
-        has_returned_too_early = self._is_refused and self.loop.time() - self._idle_since < RETRY_SECONDS[0]
-        self._is_refused = True
+        is_early_retry = self._last_request_refused and self.loop.time() - self._idle_since < RETRY_SECONDS
+        self._last_request_refused = True
 
         self._send_refusal(cycle, response)
         refusal_seconds = time.perf_counter() - started_at
-        is_within_budget = self._limits.refusals.spend(self.loop.time(), refusal_seconds)
-        has_limits = self._client_key is not None
+        is_within_budget = self._limits.refusals.charge(self.loop.time(), refusal_seconds)
+        is_rate_limited = self._client_key is not None
 
-        if has_returned_too_early and has_limits and not is_within_budget:
+        if is_early_retry and is_rate_limited and not is_within_budget:
             # The delay is random, so that not all clients are read again at once.
-            delay_seconds = random.uniform(*RETRY_SECONDS)  # noqa: S311
+            delay_seconds = random.uniform(*PAUSE_SECONDS)  # noqa: S311
             self._pause_reading(delay_seconds)
         return True
 
     def _send_refusal(self, cycle: RequestResponseCycle, response: Response) -> None:
-        """Send the response to a request for which no task has been started; the connection stays open."""
+        """Send the response to a request without a task, and keep the connection open."""
         headers = [*cycle.default_headers, *response.raw_headers]
         self.transport.write(_encode_response(response.status_code, headers, response.body))
 
@@ -194,41 +206,41 @@ class ConnectionProtocol(HttpToolsProtocol):
         cycle.response_complete = True
         self.on_response_complete()
 
-    def _can_refuse_here(self, cycle: RequestResponseCycle) -> bool:
-        """Return whether a refusal needs neither the application nor the end of the connection.
+    def _can_refuse_directly(self, cycle: RequestResponseCycle) -> bool:
+        """Return whether a request can be refused while its connection stays open.
 
-        Pipelined requests, which do not wait for a response, are refused by the application, which then closes.
+        This is not possible for pipelined requests, which the client sends without waiting for the previous response.
         """
         is_pipelined = bool(self.pipeline) or self._pause_timer is not None
         is_last = not cycle.keep_alive or self._is_stopping
         return not is_pipelined and not is_last and cycle.scope["method"] != "HEAD"
 
     def _pause_reading(self, delay_seconds: float) -> None:
-        """Leave what the client sends in the kernel for this time."""
+        """Stop reading from the client for this time, so that its data stays in the kernel's buffer."""
         self.flow.pause_reading()
         self._pause_timer = self.loop.call_later(delay_seconds, self._resume_reading)
 
     def _resume_reading(self) -> None:
-        """Read again what the client sends, which counts as idle from now on and not since its last response."""
+        """Read from the client again, and restart its idle time."""
         self._pause_timer = None
         self._idle_since = self.loop.time()
         if not self.transport.is_closing():
             self.flow.resume_reading()
 
     def close_after_next_response(self) -> None:
-        """Make the next response the last one if it has not begun; an idle client may send one more request soon."""
+        """Close after the current response if it has not begun, or restart the idle timer."""
         if self.is_idle:
             self._idle_since = self.loop.time()
         elif not self.cycle.response_started:
             self.cycle.keep_alive = False
 
     def shutdown(self) -> None:
-        """Close the connection, unless it has been asked already to close after its next response."""
+        """Close the connection, unless it is already closing after its next response."""
         if not self._is_stopping:
             super().shutdown()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse input that is not HTTP, for which there is no request that the application could refuse."""
+        """Refuse input that is not valid HTTP, which never reaches the application."""
         if not self.pipeline and (self.is_idle or not self.cycle.response_started):
             self.transport.write(_NOT_HTTP)
         if self.cycle is not None:
@@ -263,7 +275,7 @@ class ConnectionProtocol(HttpToolsProtocol):
         return stop_event is not None and stop_event.is_set()
 
     def _check(self) -> None:
-        """Abort or close the connection if there is a reason to, and check again after a second."""
+        """Abort or close the connection if it violates a limit, and schedule the next check."""
         reason = self._check_pace() or self._close_reason()
         if reason in _ABORT_REASONS:
             self._abort(reason)
@@ -271,19 +283,20 @@ class ConnectionProtocol(HttpToolsProtocol):
 
         if reason and not self.transport.is_closing():
             CLOSED_CONNECTIONS.labels(reason).inc()
-            self.transport.close()  # the rest of the response is still sent, and its pace checked
+            self.transport.close()  # buffered data is still sent, and its rate is still checked
         self._check_timer = self.loop.call_later(CHECK_SECONDS, self._check)
 
     def _check_pace(self) -> str | None:
-        """Record how many bytes have moved since the last check, and return why the client is too slow, if it is.
+        """Record the progress of the transfers, and return why the client is too slow, or None.
 
-        The reason is "unread" if the client does not read its response, "unsent" if it does not send the rest of a
-        refused body, and "too_many_slow" if too many connections of its address are slow.
+        Returns:
+            "unread" if the client does not read its response, "unsent" if it does not send the rest of a refused body,
+            "too_many_slow" if too many connections of its address are slow, or None.
         """
         previous_counters = self._counters
         self._counters = SocketCounters.read(self.transport.get_extra_info("socket"))
         if self._counters is None:
-            return None  # the system does not count the bytes of a connection
+            return None  # there are no counters on this system
 
         if self._reads_too_slowly(self._counters):
             return "unread"
@@ -295,7 +308,7 @@ class ConnectionProtocol(HttpToolsProtocol):
         return None if may_stay_open else "too_many_slow"
 
     def _reads_too_slowly(self, counters: SocketCounters) -> bool:
-        """Record the progress of the response, and return whether the client reads below the minimum rate."""
+        """Record the progress of the response, and return whether it is below the minimum rate."""
         return self._write_pace.record_progress(
             self.loop.time(),
             moved_bytes=counters.acknowledged_bytes,
@@ -303,9 +316,9 @@ class ConnectionProtocol(HttpToolsProtocol):
         )
 
     def _sends_too_slowly(self, counters: SocketCounters) -> bool:
-        """Record the progress of a refused body, and return whether the client sends it below the minimum rate.
+        """Record the progress of a refused body, and return whether it is below the minimum rate.
 
-        Bodies that the application waits for are not checked here, because `LimitedBody` does that.
+        Bodies that the application reads are not checked here, because `LimitedBody` does that.
         """
         is_dropping_body = self._is_receiving and self._has_headers and self.is_idle
         return self._read_pace.record_progress(
@@ -315,27 +328,28 @@ class ConnectionProtocol(HttpToolsProtocol):
         )
 
     def _is_slow_since(self, previous_counters: SocketCounters, counters: SocketCounters) -> bool:
-        """Return whether a transfer is under way that has moved few bytes since the last check."""
+        """Return whether a transfer is in progress but has moved few bytes since the last check."""
         is_sending = self._unsent_bytes(counters) > 0
         is_receiving = self._is_receiving and not self.flow.read_paused
         moved_bytes = counters.moved_bytes - previous_counters.moved_bytes
         return (is_sending or is_receiving) and moved_bytes < SLOW_BYTES
 
     def _unsent_bytes(self, counters: SocketCounters) -> int:
-        """Return how many bytes of the response are in the buffers of the kernel and the transport."""
+        """Return the number of bytes of the response in the buffers of the kernel and the transport."""
         buffered_bytes: int = self.transport.get_write_buffer_size()
         return counters.unsent_bytes + buffered_bytes
 
     @property
     def _is_receiving(self) -> bool:
-        """Whether the client has begun to send a request, and has not sent all of it."""
+        """Whether the client has sent a part of a request."""
         return self._request_began_at is not None
 
     def _close_reason(self) -> str | None:
-        """Return why a connection on which the server waits for its client must be closed, or None if it may stay open.
+        """Return why an idle connection must be closed, or None if it may stay open.
 
-        The reason is "headers" if the client has not sent all headers of a request in time, and "idle" if it has not
-        sent another request.
+        Returns:
+            "headers" if the client has not sent all headers of a request in time, "idle" if it has not sent another
+            request in time, or None.
         """
         if not self.is_idle or has_input(self.transport.get_extra_info("socket")):
             return None
@@ -343,19 +357,19 @@ class ConnectionProtocol(HttpToolsProtocol):
         request_began_at = self._request_began_at
         has_sent_nothing = self.scope is None
         if self._is_stopping and has_sent_nothing:
-            request_began_at = None  # the first request of a new connection is no longer expected
+            request_began_at = None  # do not wait for the first request
 
         awaited_input = AwaitedInput(
             idle_since=self._idle_since,
             request_began_at=request_began_at,
             has_headers=self._has_headers,
-            is_refused=self._is_refused and self._client_key is not None,
+            was_refused=self._last_request_refused and self._client_key is not None,
             is_stopping=self._is_stopping,
         )
         return awaited_input.overdue_reason(self.loop.time())
 
     def _count_as_slow(self, *, is_slow: bool) -> bool:
-        """Count this connection among the slow ones or not, and return whether it may stay open."""
+        """Count this connection as slow or stop counting it as slow, and return whether it may stay open."""
         if is_slow == self._is_slow:
             return True
 
@@ -366,11 +380,11 @@ class ConnectionProtocol(HttpToolsProtocol):
         return True
 
     def _abort(self, reason: str) -> None:
-        """Reset the connection, so that a response which its client does not read does not stay in memory."""
+        """Reset the connection and discard its buffered data."""
         CLOSED_CONNECTIONS.labels(reason).inc()
         connection = self.transport.get_extra_info("socket")
 
-        # With a linger time of zero, closing drops what has not been sent.
+        # With a linger time of zero, the kernel drops unsent data when the socket is closed.
         linger_option = struct.pack("ii", 1, 0)
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger_option)
         self.transport.abort()

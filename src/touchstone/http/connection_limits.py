@@ -1,4 +1,4 @@
-"""Limits on connections: their number in all and per client address, and the rate at which they must progress.
+"""Limits on the number of connections, in total and per client address, and on their minimum rate.
 
 The deadlines for headers and for idle connections are in `connection_deadlines.py`.
 """
@@ -9,28 +9,29 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final, Self
 
-from touchstone.core.client_address import TrustedProxies, address_block, parse_address
+from touchstone.core.client_address import TrustedProxies, parse_address, rate_limit_key
 from touchstone.core.settings import Settings
 
 # The rate of a response, and of a refused body, is measured over this time.
 RATE_SECONDS: Final = 4.0
 # A connection is slow if it has moved fewer bytes than this within a second.
 SLOW_BYTES: Final = 64 * 1024
-# The measured time is about half of what refusals cost; the rest is parsing and the kernel's work.
+# The share of the event loop's time for refusals. The real cost is about twice as high, because the time for parsing
+# and for the kernel is not measured.
 REFUSAL_SHARE: Final = 0.2
 REFUSAL_BURST_SECONDS: Final = 0.25
-# New connections of one address are read at once up to a burst, and then at this rate, so that a flood of them does not
-# stop the event loop while everybody else waits.
+# A burst of new connections from one address is read at once, and further ones at a limited rate, so that a flood of
+# connections does not block the event loop for everybody else.
 CONNECTION_BURST: Final = 200
 CONNECTIONS_PER_SECOND: Final = 400.0
 _MAX_SCHEDULES: Final = 1000
-# Of the process's file descriptors, those for files, databases and child processes.
+# The number of file descriptors that are reserved for files, databases and child processes.
 _RESERVED_DESCRIPTORS: Final = 256
 UNLIMITED: Final = 1 << 30
 
 
 class Pace:
-    """A check that bytes move at a minimum rate, in bytes per second, while there are any left to move."""
+    """A check that bytes are transferred at a minimum rate while any are outstanding."""
 
     def __init__(self, minimum_rate: int) -> None:
         self._window_bytes = int(minimum_rate * RATE_SECONDS)
@@ -38,10 +39,14 @@ class Pace:
         self._required_bytes = 0
 
     def record_progress(self, now: float, *, moved_bytes: int, outstanding_bytes: int) -> bool:
-        """Record how many bytes have moved so far, and return whether that is too slow.
+        """Record the progress of a transfer, and return whether it is too slow.
 
-        `outstanding_bytes` have yet to move. Each time a few seconds' worth of bytes has moved, the next bytes get a
-        new deadline, so that a fast client may pause for a moment.
+        The bytes for each window of `RATE_SECONDS` have one deadline, so that a fast client may pause for a short time.
+
+        Args:
+            now: the event loop time.
+            moved_bytes: the total number of bytes transferred so far.
+            outstanding_bytes: the number of bytes that have yet to be transferred.
         """
         if outstanding_bytes <= 0:
             self._deadline = None
@@ -58,14 +63,14 @@ class Pace:
 
 @dataclass(slots=True)
 class RefusalBudget:
-    """A limit on the share of the event loop's time that refusing requests may take (a token bucket)."""
+    """A token bucket that limits the share of the event loop's time for refusing requests."""
 
     share: float = REFUSAL_SHARE
     _used_seconds: float = 0.0
     _used_at: float = 0.0
 
-    def spend(self, now: float, seconds: float) -> bool:
-        """Deduct the time that a refusal has taken, and return whether the budget suffices."""
+    def charge(self, now: float, seconds: float) -> bool:
+        """Deduct the time for a refusal from the budget, and return whether the budget is not exceeded."""
         refilled_seconds = self.share * (now - self._used_at)
         self._used_seconds = max(0.0, self._used_seconds - refilled_seconds) + seconds
         self._used_at = now
@@ -75,15 +80,16 @@ class RefusalBudget:
 
 @dataclass(slots=True)
 class ConnectionLimits:
-    """The limits of one listener, whose connections are counted by client address; trusted proxies have no limits.
+    """The limits and the connection counts of one listener.
 
     Attributes:
-        per_address: connections of one address; 0 for no limits per address.
-        slow_per_address: how many of them may be slow at once; 0 for no limit.
-        total: connections of all addresses.
-        minimum_rate: bytes per second at which a response must be read.
-        proxies: reverse proxies, to which no limit per address applies.
-        refusals: time that refusals may take before refused connections are no longer read for a while.
+        per_address: the maximum number of connections per client address, or 0 for no limits per address.
+        slow_per_address: the maximum number of slow connections per client address, or 0 for no limit.
+        total: the maximum number of connections of all addresses.
+        minimum_rate: the minimum rate of reading a response, in bytes per second.
+        proxies: trusted reverse proxies, which have no limits per address.
+        refusals: the time budget for refusals. If it is exceeded, clients that retry too early are not read from for a
+            while.
     """
 
     per_address: int = 0
@@ -94,11 +100,11 @@ class ConnectionLimits:
     refusals: RefusalBudget = field(default_factory=RefusalBudget)
     _open: Counter[str] = field(default_factory=Counter)
     _slow: Counter[str] = field(default_factory=Counter)
-    _next_reads: dict[str, float] = field(default_factory=dict)  # by address: the earliest time for the next connection
+    _next_reads: dict[str, float] = field(default_factory=dict)  # by client key, when to read the next new connection
 
     @classmethod
-    def of(cls, settings: Settings, *, total: int) -> Self:
-        """Return the limits in the settings, with at most `total` connections of all addresses together."""
+    def from_settings(cls, settings: Settings, *, total: int) -> Self:
+        """Create the limits from the settings, with at most `total` connections of all addresses together."""
         return cls(
             per_address=settings.connections_per_address,
             slow_per_address=settings.slow_connections_per_address,
@@ -107,8 +113,12 @@ class ConnectionLimits:
             proxies=settings.proxies,
         )
 
-    def key(self, client: tuple[str, int] | None) -> str | None:
-        """Return the key by which connections of this client are counted, or None if they are not counted."""
+    def client_key(self, client: tuple[str, int] | None) -> str | None:
+        """Return the key for counting the connections of a client, or None if it has no limits.
+
+        Args:
+            client: the address and port of the client, or None if it has no address.
+        """
         if client is None or not self.per_address:
             return None
 
@@ -116,10 +126,10 @@ class ConnectionLimits:
         address = parse_address(client_host)
         if address is not None and self.proxies.contains(address):
             return None
-        return address_block(client_host)
+        return rate_limit_key(client_host)
 
     def add_connection(self, key: str | None) -> bool:
-        """Count a new connection and return True, or return False if it is one too many and must be closed."""
+        """Count a new connection and return True, or return False if it must be closed."""
         is_full = self._open.total() >= self.total
         is_full_for_address = key is not None and self._open[key] >= self.per_address
         if is_full or is_full_for_address:
@@ -129,16 +139,20 @@ class ConnectionLimits:
         return True
 
     def schedule_first_read(self, key: str | None, now: float) -> float:
-        """Schedule when a new connection is read, and return for how many seconds it has to wait until then.
+        """Schedule the first read of a new connection, and return the delay until then in seconds.
 
-        The connections of one address are scheduled one after another, at the permitted rate. Those of a short burst
-        are read ahead of the schedule, so that only a flood of connections has to wait (generic cell rate algorithm).
+        The connections of one address are scheduled at `CONNECTIONS_PER_SECOND`. They may be read ahead of the schedule
+        by the length of a burst, so that only a flood of connections has to wait (generic cell rate algorithm).
+
+        Args:
+            key: the client key, or None if the client has no limits.
+            now: the event loop time.
         """
         if key is None:
             return 0.0
 
         if len(self._next_reads) >= _MAX_SCHEDULES:
-            self._forget_past_schedules(now)
+            self._drop_past_schedules(now)
         scheduled_at = max(now, self._next_reads.get(key, now))
         self._next_reads[key] = scheduled_at + 1 / CONNECTIONS_PER_SECOND
 
@@ -146,8 +160,8 @@ class ConnectionLimits:
         read_at = scheduled_at - burst_seconds
         return max(0.0, read_at - now)
 
-    def _forget_past_schedules(self, now: float) -> None:
-        """Free the memory of addresses that have not opened a connection lately."""
+    def _drop_past_schedules(self, now: float) -> None:
+        """Drop the schedules of clients that have not opened a connection recently."""
         self._next_reads = {address: next_read for address, next_read in self._next_reads.items() if next_read > now}
 
     def remove_connection(self, key: str | None) -> None:
@@ -169,16 +183,16 @@ class ConnectionLimits:
 
 
 def _decrement(counter: Counter[str], key: str) -> None:
-    """Count one less under this key, and forget keys whose count is zero."""
+    """Decrement the count of a key, and delete the key if its count is zero."""
     counter[key] -= 1
     if counter[key] <= 0:
         del counter[key]
 
 
 def raise_descriptor_limit() -> int:
-    """Raise the limit on open files of this process as far as the system permits, and return how many clients may use.
+    """Raise the limit on open files, and return the number available for connections.
 
-    The rest is left for databases, child processes and files of the service itself.
+    The remaining file descriptors are reserved for databases, child processes and the service's own files.
     """
     soft_limit, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft_limit != hard_limit:

@@ -16,9 +16,9 @@ _SCRIPT: Final = 'SwaggerUIBundle({url: "openapi.json", dom_id: "#swagger-ui", d
 
 
 def add_docs_pages(app: FastAPI) -> None:
-    """Add a page at `/docs` on which people can read about the API of an application and try it out (Swagger UI).
+    """Add a page with interactive API documentation at `/docs`.
 
-    Unlike FastAPI's own page, this one loads nothing from other servers, so it works without access to the internet.
+    Unlike FastAPI's own page, it loads nothing from other servers, so it works without internet access.
     """
     app.mount("/docs/static", PackagedFiles(Path(swagger_ui_path)), name="docs-static")
 

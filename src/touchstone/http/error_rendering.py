@@ -1,4 +1,4 @@
-"""The bodies of error responses: the only place where an error of `core/errors.py` becomes French or English text.
+"""The bodies of error responses, in French or English.
 
 `error_responses.py` sends them.
 """
@@ -17,15 +17,15 @@ from touchstone.core.errors import (
 )
 from touchstone.messages import FRENCH_ONLY, document_rejection_text, job_error_text, text, validation_text
 
-# Keys of the texts that name a part of the request, for errors that concern no single field.
-_REQUEST_PART_TEXTS: Final = {"query": "whole_query", "path": "whole_path"}
+# Message keys of the parts of a request, for errors that do not concern a single field.
+_REQUEST_PART_MESSAGES: Final = {"query": "whole_query", "path": "whole_path"}
 
 
 def render_error(error: ServiceError, locale: str) -> dict[str, Any]:
-    """Return the JSON body of an error response, with its sentences in the language `locale`.
+    """Return the JSON body of an error response, with messages in the language `locale`.
 
-    `detail` explains the error to a person, `code` identifies it for a program, and `errors` has one entry for each
-    invalid field of the request, with the same keys as an error of pydantic.
+    `detail` explains the error to people, `code` identifies it for programs, and `errors` has one entry for each
+    invalid field of the request, with the same keys as in Pydantic's errors.
     """
     return {
         "detail": render_detail(error, locale),
@@ -35,14 +35,14 @@ def render_error(error: ServiceError, locale: str) -> dict[str, Any]:
 
 
 def render_detail(error: ServiceError, locale: str) -> str:
-    """Return the sentence that explains an error to a person, in the language `locale`.
+    """Return the sentence that explains an error to people, in the language `locale`.
 
-    If fields of the request are invalid, the sentence is about the first of them. The API contract fixes the sentences
-    of the errors in `FRENCH_ONLY`, so these are not translated.
+    If fields of the request are invalid, the sentence is about the first one. Errors in `FRENCH_ONLY` are not
+    translated, because the API contract specifies their exact wording.
     """
     if not isinstance(error, Invalid) or not error.field_errors:
         sentence_locale = "fr" if error.code in FRENCH_ONLY else locale
-        return text(_text_key(error), sentence_locale, **error.facts)
+        return text(_message_key(error), sentence_locale, **error.facts)
 
     field_error = error.field_errors[0]
     explanation = _explain(error, field_error, locale)
@@ -57,15 +57,16 @@ def render_detail(error: ServiceError, locale: str) -> str:
     return text(error.code, locale, where=location, why=explanation, **error.facts)
 
 
-def _text_key(error: ServiceError) -> str:
-    """Return the key of an error's sentence: its code, except while the number of records to load is not known."""
+def _message_key(error: ServiceError) -> str:
+    """Return the message key of an error, which is usually its code."""
+    # At first, the number of records to load is unknown.
     if isinstance(error, CatalogLoading) and not error.facts["total_records"]:
         return "catalog_loading_begins"
     return error.code
 
 
 def _render_field_error(error: ServiceError, field_error: FieldError, locale: str) -> dict[str, Any]:
-    """Return the entry of one invalid field: where it is, why it is refused, and a stable key of the reason."""
+    """Return the location of an invalid field, and the reason with its stable key."""
     return {
         "loc": list(field_error.loc),
         "msg": _explain(error, field_error, locale),
@@ -74,7 +75,7 @@ def _render_field_error(error: ServiceError, field_error: FieldError, locale: st
 
 
 def _explain(error: ServiceError, field_error: FieldError, locale: str) -> str:
-    """Return the sentence that says why the value of a field is not accepted."""
+    """Return a sentence that explains why a field is invalid."""
     if isinstance(error, InvalidJobRequest):
         return job_error_text(field_error.kind, field_error.facts, locale)
     if isinstance(error, UnusableDocuments):
@@ -83,13 +84,13 @@ def _explain(error: ServiceError, field_error: FieldError, locale: str) -> str:
 
 
 def _describe_location(location: Location, locale: str) -> str:
-    """Return the dotted path of a field, or the name of a part of the request if the error concerns no single field.
+    """Return the dotted path of a field, or the name of the request part if there is no field.
 
-    A location begins with the part of the request (`body`, `query` or `path`), which the dotted path leaves out.
+    A location begins with the part of the request (`body`, `query` or `path`), which the dotted path omits.
     """
     request_part, *field_path = location or ("body",)
     if field_path:
         return ".".join(map(str, field_path))
 
-    text_key = _REQUEST_PART_TEXTS.get(str(request_part), "whole_body")
-    return validation_text(text_key, fallback="", context=None, locale=locale)
+    message_key = _REQUEST_PART_MESSAGES.get(str(request_part), "whole_body")
+    return validation_text(message_key, fallback="", context=None, locale=locale)

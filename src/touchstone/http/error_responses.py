@@ -1,6 +1,6 @@
-"""Error responses: the exception handlers of every application, and the language in which they answer.
+"""The exception handlers of all applications, and the choice of the response language.
 
-The errors themselves are defined in `core/errors.py`, and their bodies are made in `error_rendering.py`.
+The errors are defined in `core/errors.py`, and `error_rendering.py` renders their bodies.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -43,7 +43,7 @@ ERROR_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
 
 
 def request_locale(scope: Scope) -> str:
-    """Return the language in which to answer a request, `fr` or `en`, according to its `Accept-Language` header."""
+    """Return the preferred language, `fr` or `en`, according to the `Accept-Language` header."""
     for name, value in scope["headers"]:
         if name == b"accept-language":
             return preferred_locale(value.decode("latin-1"))
@@ -52,38 +52,38 @@ def request_locale(scope: Scope) -> str:
 
 
 def error_response(error: ServiceError, scope: Scope) -> Response:
-    """Return the response that reports an error in the caller's language."""
+    """Return the response that reports an error in the language of the request."""
     body = render_error(error, request_locale(scope))
     return JsonResponse(body, status_code=error.status, headers=error.headers)
 
 
 async def _handle_service_error(request: Request, error: Exception) -> Response:
-    """Report one of our own errors, which carries its status and the facts of its text."""
+    """Report one of our own errors."""
     assert isinstance(error, ServiceError)
     return error_response(error, request.scope)
 
 
 async def _handle_validation_error(request: Request, error: Exception) -> Response:
-    """Report a request that pydantic found invalid, with an entry for each invalid field."""
+    """Report a request that Pydantic found invalid, with an entry for each invalid field."""
     assert isinstance(error, RequestValidationError)
-    return error_response(_to_invalid(error.errors()), request.scope)
+    return error_response(_combine_errors(error.errors()), request.scope)
 
 
 def invalid_body(error: ValidationError) -> Invalid:
-    """Return the error with which a body is refused that pydantic found invalid."""
+    """Convert a Pydantic error about a request body to an error of our own."""
     details = [{**detail, "loc": ("body", *detail["loc"])} for detail in error.errors(include_input=False)]
-    return _to_invalid(details)
+    return _combine_errors(details)
 
 
-def _to_invalid(pydantic_errors: Sequence[Mapping[str, Any]]) -> Invalid:
-    """Return the errors that pydantic has reported as one error of our own."""
+def _combine_errors(pydantic_errors: Sequence[Mapping[str, Any]]) -> Invalid:
+    """Combine the errors reported by Pydantic into one error of our own."""
     field_errors = [_convert_pydantic_error(pydantic_error) for pydantic_error in pydantic_errors]
     error_class = UnknownName if field_errors[0].kind == "unknown_name" else Invalid
     return error_class(*field_errors)
 
 
 def _convert_pydantic_error(pydantic_error: Mapping[str, Any]) -> FieldError:
-    """Return pydantic's error as one of our own, without the invalid input, which may be a password."""
+    """Convert a Pydantic error to a field error, without the invalid input, which may be a password."""
     return FieldError(
         loc=tuple(pydantic_error["loc"]),
         kind=pydantic_error["type"],
@@ -93,7 +93,7 @@ def _convert_pydantic_error(pydantic_error: Mapping[str, Any]) -> FieldError:
 
 
 async def _handle_http_exception(request: Request, error: Exception) -> Response:
-    """Report an exception that Starlette or FastAPI raised, such as a missing route, as an error of our own."""
+    """Report an exception raised by Starlette or FastAPI, such as a missing route."""
     assert isinstance(error, HTTPException)
     headers = error.headers or {}
 
@@ -115,9 +115,9 @@ EXCEPTION_HANDLERS: Final[Mapping[type[Exception], Callable[[Request, Exception]
 
 
 async def handle_exception(request: Request, error: Exception) -> Response:
-    """Return the response to an error that a handler raised outside FastAPI's own error handling.
+    """Return the error response for an exception that was raised by a handler called without FastAPI.
 
-    Errors for which no exception handler is registered are raised again.
+    Exceptions without a registered exception handler are raised again.
     """
     for error_class, handler in EXCEPTION_HANDLERS.items():
         if isinstance(error, error_class):

@@ -1,6 +1,7 @@
-"""Checks that the headers of a request are few, and that every server reads them in the same way."""
+"""Checks of the headers of a request."""
 
 import itertools
+from collections.abc import Mapping
 from typing import Final
 
 from starlette.types import Scope
@@ -13,9 +14,10 @@ _HTTP_VERSIONS: Final = frozenset({"1.0", "1.1"})
 
 
 def check_headers(scope: Scope) -> None:
-    """Check that the headers of a request are not too large, and that every server would read them in the same way.
+    """Check that the headers of a request are not too large or ambiguous.
 
-    If a proxy read them in another way, a client could smuggle a second request past it (RFC 9112, section 11.2).
+    If a proxy interpreted ambiguous headers differently, a client could smuggle a second request past it (RFC 9112,
+    section 11.2).
 
     Raises:
         HeadersTooLarge: there are too many headers, or they are too long.
@@ -33,7 +35,7 @@ def check_headers(scope: Scope) -> None:
     host_count = names.count(b"host")
     has_valid_host = host_count == 1 or (host_count == 0 and http_version == "1.0")
 
-    # No application decodes another transfer coding than `chunked`.
+    # Applications can only decode the transfer coding `chunked`.
     has_valid_coding = True
     if b"transfer-encoding" in names:
         transfer_codings = [value.strip().lower() for name, value in headers if name == b"transfer-encoding"]
@@ -43,6 +45,11 @@ def check_headers(scope: Scope) -> None:
         raise BadRequest(headers={"Connection": "close"})
 
 
+def has_body(headers: Mapping[bytes, bytes]) -> bool:
+    """Return whether the headers of a request, by name, announce a body."""
+    return b"transfer-encoding" in headers or headers.get(b"content-length", b"0") != b"0"
+
+
 def _count_bytes(headers: list[tuple[bytes, bytes]]) -> int:
-    """Return the length of all names and values of the headers, with as few steps as possible for each request."""
+    """Return the total length of all header names and values in bytes."""
     return sum(map(len, itertools.chain.from_iterable(headers)))

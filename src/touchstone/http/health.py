@@ -1,4 +1,4 @@
-"""Health routes: `/health/live` for the process, `/health/ready` for the resources that it needs."""
+"""Health routes for the process and for the resources that it needs."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -19,21 +19,30 @@ PING_SECONDS: Final = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """Something that must respond before the application is ready, with the coroutine function that checks it."""
+    """Something that must respond before the application is ready, such as the database.
+
+    Attributes:
+        name: the name in the response of `/health/ready`.
+        ping: checks the resource, and raises an exception if it does not respond.
+    """
 
     name: str
     ping: Callable[[], Awaitable[None]]
 
 
 async def check_resources(resources: tuple[Resource, ...]) -> Mapping[str, BaseException | None]:
-    """Ping all resources at once, and return by name why a resource did not respond within three seconds, or None."""
+    """Ping all resources at once.
+
+    Returns:
+        The exception raised by each resource by name, or None if it responded within `PING_SECONDS`.
+    """
     pings = [asyncio.wait_for(resource.ping(), PING_SECONDS) for resource in resources]
     outcomes = await asyncio.gather(*pings, return_exceptions=True)  # None, or the exception that a ping raised
     return {resource.name: outcome for resource, outcome in zip(resources, outcomes, strict=True)}
 
 
 def health_router(resources: tuple[Resource, ...]) -> APIRouter:
-    """Return the routes by which load balancers learn whether this process can serve requests.
+    """Return the health routes, which tell load balancers whether this process can serve requests.
 
     `/health/live` responds as long as the process runs. `/health/ready` reports the state of each resource, with status
     503 if one of them does not respond, if the catalog is still being loaded, or if the server is stopping.
@@ -53,13 +62,12 @@ def health_router(resources: tuple[Resource, ...]) -> APIRouter:
         problems = await check_resources(resources)
         states = {name: _describe_state(problem) for name, problem in problems.items()}
 
-        are_all_ok = all(state == "ok" for state in states.values())
-        if are_all_ok:
+        if all(state == "ok" for state in states.values()):
             return JsonResponse({"status": "ready", "resources": states})
         if "down" in states.values():
             return JsonResponse({"status": "not ready", "resources": states}, status_code=503)
 
-        progress = _find_progress(problems.values())
+        progress = _loading_progress(problems.values())
         return JsonResponse({"status": "loading", "resources": states, **progress}, status_code=503)
 
     return router
@@ -72,8 +80,8 @@ def _describe_state(problem: BaseException | None) -> str:
     return "loading" if isinstance(problem, CatalogLoading) else "down"
 
 
-def _find_progress(problems: Iterable[BaseException | None]) -> dict[str, int]:
-    """Return how many records of the catalog have been loaded."""
+def _loading_progress(problems: Iterable[BaseException | None]) -> dict[str, int]:
+    """Return the numbers of loaded and total records if the catalog is being loaded."""
     for problem in problems:
         if isinstance(problem, CatalogLoading):
             return dict(problem.facts)

@@ -1,4 +1,4 @@
-"""A client with which one part of the service calls another on behalf of a user."""
+"""The client for calls between the parts of the service on behalf of a user."""
 
 import functools
 from dataclasses import dataclass
@@ -19,16 +19,16 @@ _EMAIL_SAFE: Final = "@+!#$&'*/=?^`{|}~"
 
 @dataclass(frozen=True, slots=True)
 class InternalResponse:
-    """The response of another part: its status and its JSON value, which is None if the body is empty."""
+    """The status and the decoded JSON body of a response. The value is None if the body is empty."""
 
     status: int
     value: Any
 
 
 def identity_headers(caller: Caller | None, tokens: InternalTokens | None) -> Headers:
-    """Return the headers that tell a backend on whose behalf it is called.
+    """Return the headers that identify the caller to a backend.
 
-    If the parts share an internal key, a signed token proves that the headers come from one of them.
+    If the parts of the service share an internal key, they include a signed token, which proves their origin.
     """
     headers: Headers = [] if caller is None else [*_user_headers(caller)]
     if tokens is not None:
@@ -38,7 +38,7 @@ def identity_headers(caller: Caller | None, tokens: InternalTokens | None) -> He
 
 @functools.lru_cache(maxsize=10_000)
 def _user_headers(caller: Caller) -> tuple[tuple[bytes, bytes], ...]:
-    """Return the headers with the id of a user and, if it is known, the e-mail address in percent-encoding."""
+    """Return the headers with the id of a user and, if known, the percent-encoded e-mail address."""
     id_header = (USER_ID_HEADER, str(caller.id).encode())
     if not caller.email:
         return (id_header,)
@@ -48,7 +48,7 @@ def _user_headers(caller: Caller) -> tuple[tuple[bytes, bytes], ...]:
 
 
 class InternalClient:
-    """A client with which one part of the service reads from a backend, in this process or another one."""
+    """A client that reads from a backend, which runs in this process or in another one."""
 
     def __init__(self, upstream: Upstream, tokens: InternalTokens | None) -> None:
         self.upstream = upstream
@@ -58,10 +58,10 @@ class InternalClient:
         """Send a GET request to the backend on behalf of a user, and return its response.
 
         Args:
-            path: the path, whose variable parts must have been validated.
-            caller: the user, or None for a request without one.
-            query: the query of the URL.
-            locale: the language of texts in the response.
+            path: the decoded path. Its variable parts must have been validated.
+            caller: the user, or None for a request without a user.
+            query: the query string of the URL.
+            locale: the preferred language of messages in the response.
 
         Raises:
             BackendUnavailable: the backend cannot be reached.
@@ -79,7 +79,7 @@ class InternalClient:
             "headers": [locale_header, *identity_headers(caller, self.tokens)],
             "client": None,
             "server": None,
-            # A backend in this process finds the caller here and does not read the identity headers.
+            # A backend in this process uses this entry instead of the identity headers.
             CALLER: caller,
         }
 
@@ -91,14 +91,14 @@ class InternalClient:
 
 
 class _ResponseCollector:
-    """An ASGI `send` function that keeps the response in memory."""
+    """Collects a response in memory."""
 
     def __init__(self) -> None:
         self.status = 0
         self.body = b""
 
     async def send(self, message: Message) -> None:
-        """Note the status, or add a part of the body."""
+        """Store the status, or append a chunk of the body."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
         else:

@@ -1,55 +1,55 @@
-"""A transport that joins small writes, so that the head of a response and its body are sent by one system call."""
+"""A transport that joins small writes, such as the headers and the body of a response."""
 
 import asyncio
 from typing import Any, Final
 
-MAX_HELD_BYTES: Final = 16_384  # a larger piece is sent at once, because a system call hardly adds to its cost
+MAX_PENDING_BYTES: Final = 16_384  # larger data is sent at once, because one more system call hardly matters
 
 
 class JoiningTransport:
-    """A transport that holds a small piece until the next one is written, and then sends both together.
+    """A transport that delays a small write, and sends it together with the next one.
 
-    If nothing else is written, the piece is sent at the end of the current step of the event loop. All methods that are
-    not defined here are those of the transport behind this one.
+    Pending data is sent in the next iteration of the event loop at the latest. All other methods are delegated to the
+    wrapped transport.
     """
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
         self._transport = transport
         self._loop = loop
-        self._held_piece: bytes | memoryview = b""
-        # Each response asks several times, and finding a method by `__getattr__` takes longer than calling it.
+        self._pending: bytes | memoryview = b""
+        # This method is called several times per response, and a look-up by `__getattr__` is slower than the call.
         self.is_closing = transport.is_closing
 
-    def write(self, piece: bytes | memoryview) -> None:
-        """Send a piece together with the one that is held, or hold it if none is and it is small."""
-        if self._held_piece:
-            held_piece, self._held_piece = self._held_piece, b""
-            self._transport.writelines([held_piece, piece])
-        elif len(piece) > MAX_HELD_BYTES:
-            self._transport.write(piece)
+    def write(self, data: bytes | memoryview) -> None:
+        """Send the data together with pending data, or delay small data if there is none."""
+        if self._pending:
+            pending, self._pending = self._pending, b""
+            self._transport.writelines([pending, data])
+        elif len(data) > MAX_PENDING_BYTES:
+            self._transport.write(data)
         else:
-            self._held_piece = piece
+            self._pending = data
             self._loop.call_soon(self._flush)
 
     def _flush(self) -> None:
-        """Send the held piece, if there is one."""
-        if self._held_piece:
-            held_piece, self._held_piece = self._held_piece, b""
-            self._transport.write(held_piece)
+        """Send the pending data, if there is any."""
+        if self._pending:
+            pending, self._pending = self._pending, b""
+            self._transport.write(pending)
 
     def close(self) -> None:
-        """Send the held piece and close the connection once everything has been sent."""
+        """Send the pending data, and close the connection once everything has been sent."""
         self._flush()
         self._transport.close()
 
     def abort(self) -> None:
-        """Close the connection at once, without sending what is held or buffered."""
-        self._held_piece = b""
+        """Close the connection at once, without sending pending or buffered data."""
+        self._pending = b""
         self._transport.abort()
 
     def get_write_buffer_size(self) -> int:
-        """Return how many bytes have been written but not been handed to the system yet."""
-        return len(self._held_piece) + self._transport.get_write_buffer_size()
+        """Return the number of written bytes that have not been passed to the operating system yet."""
+        return len(self._pending) + self._transport.get_write_buffer_size()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transport, name)

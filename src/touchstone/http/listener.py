@@ -9,16 +9,16 @@ from touchstone.core.settings import Settings, SettingsError
 from touchstone.http.tcp_sockets import UNSENT_BYTES
 
 BACKLOG: Final = 2048
-# The kernel drops a connection whose client acknowledges nothing for so long, even after we have closed it.
+# The kernel drops a connection if its client acknowledges nothing for this time, even after the server has closed it.
 UNACKNOWLEDGED_SECONDS: Final = 10
 UNIX_PREFIX: Final = "unix:"
 
 
 def open_listener(settings: Settings) -> socket.socket:
-    """Return a socket that listens on the address in the settings: a TCP port, or a unix socket (`unix:/path`).
+    """Return a socket that listens on the TCP port or the unix socket (`unix:/path`) in the settings.
 
     Raises:
-        SettingsError: it is not possible to listen there, for example because the port is taken.
+        SettingsError: the address cannot be used, for example because the port is taken.
     """
     is_unix_socket = settings.host.startswith(UNIX_PREFIX)
     try:
@@ -32,7 +32,7 @@ def open_listener(settings: Settings) -> socket.socket:
 
 
 def listener_address(listener: socket.socket) -> str:
-    """Return the address of a listener as a URL that a person can open, or as `unix:` and a path."""
+    """Return the address of a listener as a URL for a browser, or as `unix:` and a path."""
     if listener.family == socket.AF_UNIX:
         return f"unix:{listener.getsockname()}"
 
@@ -43,26 +43,26 @@ def listener_address(listener: socket.socket) -> str:
 def _listen_tcp(host: str, port: int) -> socket.socket:
     """Return a TCP socket that listens on this address.
 
-    Its options limit the memory that connections hold if their clients read slowly or have gone.
+    Its options limit the memory of connections to clients that read slowly or have disappeared.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
 
-    # Accepted connections inherit these options, which not every system has.
+    # Accepted connections inherit these options. Not all operating systems support them.
     options = {"TCP_NOTSENT_LOWAT": UNSENT_BYTES, "TCP_USER_TIMEOUT": UNACKNOWLEDGED_SECONDS * 1000}
     for option_name, value in options.items():
         option = getattr(socket, option_name, None)
         if option is not None:
             listener.setsockopt(socket.IPPROTO_TCP, option, value)
 
-    # Event loops disable Nagle's algorithm only for sockets that name their protocol. With it, a small response in two
-    # writes waits 40 ms for the client's acknowledgement.
+    # Event loops disable Nagle's algorithm only if the protocol of the socket is given. With Nagle's algorithm, a small
+    # response in two writes would wait 40 ms for the client's acknowledgement.
     descriptor = listener.detach()
     return socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP, fileno=descriptor)
 
 
 def _listen_unix(path: Path) -> socket.socket:
-    """Return a unix socket at `path`, which replaces that of an earlier process and is open to its owner only."""
+    """Return a private unix socket at `path`, which may replace a socket of an earlier process."""
     with contextlib.suppress(FileNotFoundError):
         path.unlink()
 

@@ -9,7 +9,7 @@ import structlog
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from touchstone.core.client_address import address_block
+from touchstone.core.client_address import rate_limit_key
 from touchstone.core.errors import (
     InternalError,
     Overloaded,
@@ -21,7 +21,7 @@ from touchstone.http.admission import Admission
 from touchstone.http.error_responses import error_response
 from touchstone.http.header_checks import check_headers
 from touchstone.http.request_bodies import BodyLimits, BodyMemory, BufferedBody, LimitedBody, UploadSlots
-from touchstone.http.request_costs import RequestCosts, RequestKind, kind_of
+from touchstone.http.request_costs import RequestCosts, RequestKind, classify_request
 from touchstone.http.request_tracking import (
     NOSNIFF,
     REQUEST_ID,
@@ -34,28 +34,28 @@ from touchstone.http.request_tracking import (
 _OVERLOADED: Final = Overloaded(retry_after=1)
 _OVERLOADED_CLOSING: Final = Overloaded(retry_after=1, headers={"Connection": "close"})
 log = structlog.get_logger("touchstone.access")
-CallerOf = Callable[[Scope], Hashable]
+CallerOf = Callable[[Scope], Hashable]  # returns the user or address that a request is attributed to
 
 
 def client_address(scope: Scope) -> Hashable:
-    """Return the address of a client, to which requests without a known user are attributed; None if it has none.
+    """Return the key that identifies a client by its network address, or None if it has no address.
 
-    Addresses that one client can choose freely, such as those of an IPv6 network, are returned as the same one.
+    Addresses that one client can choose freely, such as those of an IPv6 network, have the same key.
     """
     client = scope.get("client")
     if not client:
         return None
 
     client_host, _port = client
-    return address_block(client_host)
+    return rate_limit_key(client_host)
 
 
 class BodyPaths(NamedTuple):
-    """Paths without a trailing slash whose bodies the application reads while they arrive.
+    """Paths, without a trailing slash, for which the application reads the request body while it arrives.
 
     Attributes:
-        uploads: paths at which a body may be as large as an upload.
-        streams: paths at which a body may be of any length, because it is processed while it arrives.
+        uploads: paths that accept bodies up to the size limit for uploads.
+        streams: paths that accept bodies of any length, because the application does not keep them in memory.
     """
 
     uploads: Collection[str] = ()
@@ -65,8 +65,8 @@ class BodyPaths(NamedTuple):
 class EdgeMiddleware:
     """The outermost middleware of a listener.
 
-    It gives each request an id and, behind a trusted proxy, the address of its client; refuses headers and bodies over
-    the limits; admits requests fairly between callers; and turns unexpected exceptions into an error response without a
+    It assigns request ids, determines the client address behind a trusted proxy, enforces the limits on headers and
+    bodies, admits requests fairly between callers, and turns unexpected exceptions into error responses without a
     traceback.
 
     Attributes:
@@ -83,14 +83,15 @@ class EdgeMiddleware:
         respond_to_error: ErrorResponder = error_response,
         caller_of: CallerOf = client_address,
     ) -> None:
-        """Prepare to handle the requests to an application.
+        """Wrap an application.
 
         Args:
             app: the application.
             settings: the limits on requests and their bodies, and the trusted proxies.
-            body_paths: the paths whose request bodies have limits of their own.
+            body_paths: the paths with special limits on request bodies.
             respond_to_error: returns the response that reports an error.
-            caller_of: returns who has sent a request, so that callers get equal shares of a busy server.
+            caller_of: returns the user or address that a request is attributed to. Callers get equal shares of a busy
+                server.
         """
         self.app = app
         self.respond_to_error = respond_to_error
@@ -101,17 +102,17 @@ class EdgeMiddleware:
         self._admission = Admission(limit=settings.max_concurrency, wait_seconds=settings.queue_seconds)
         self._upload_slots = UploadSlots(settings)
         self._body_memory = BodyMemory(settings.max_concurrency * settings.body_max_bytes)
-        self._limits_by_path = _limits_by_path(settings, body_paths)
+        self._limits_by_path = _body_limits_by_path(settings, body_paths)
         self._default_limits = BodyLimits(
             settings.body_max_bytes, settings.minimum_rate_bytes, settings.receive_timeout_seconds
         )
         self._access_log = AccessLog()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle an HTTP request until its response has been sent and logged.
+        """Handle an HTTP request, send its response, and log it.
 
-        Every exception of the application becomes an error response, so that no client sees a traceback or a broken
-        connection. Lifespan messages are passed on, and websockets are refused.
+        Every exception raised by the application becomes an error response, so that clients see neither tracebacks nor
+        broken connections. Lifespan messages are passed on, and websockets are refused.
         """
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
@@ -121,7 +122,7 @@ class EdgeMiddleware:
             return
 
         scope = self.proxies.apply_forwarded_headers(scope)
-        kind = kind_of(scope["method"], scope["path"], scope.get("query_string", b""))
+        kind = classify_request(scope["method"], scope["path"], scope.get("query_string", b""))
         if self._must_refuse(scope, kind):
             await self._send_refusal(scope, receive, send)
             return
@@ -133,35 +134,36 @@ class EdgeMiddleware:
         except ServiceError as error:
             await request.send_error(error)
         except Exception:
-            # An application also fails if its client disconnects before the end of the body, which is no defect.
+            # An application may fail because its client disconnects before the end of the body, which is not a defect.
             if not request.is_abandoned:
                 log.exception("request failed", request_id=request.id)
                 await request.send_error(InternalError())
         finally:
             self._access_log.record(request)
 
-    def refusal_at_once(self, scope: Scope) -> Response | None:
-        """Refuse a request for lack of capacity: count and log it, and return the response, or None if it may run.
+    def quick_refusal(self, scope: Scope) -> Response | None:
+        """Return the response that refuses a request for lack of capacity, or None if it may run.
 
-        The server calls this before it starts a task for the request, so that refusals cost little under overload.
+        The server calls this before it starts a task for the request, so that refusals cost little under overload. A
+        refusal is counted and logged.
         """
         started_at = time.perf_counter()
         scope = self.proxies.apply_forwarded_headers(scope)
-        kind = kind_of(scope["method"], scope["path"], scope["query_string"])
+        kind = classify_request(scope["method"], scope["path"], scope["query_string"])
         if not self._must_refuse(scope, kind):
             return None
 
         response = self.respond_to_error(_OVERLOADED, scope)
         if not isinstance(response, Response):
-            return None  # only a complete response can be sent without calling the application
+            return None  # any other ASGI app can only be run in a task
 
         response.raw_headers += _refusal_headers(scope)
         self._access_log.record_refusal(scope, started_at, running_count=self._admission.running)
         return response
 
     async def _handle(self, request: TrackedRequest, receive: Receive, kind: RequestKind) -> None:
-        """Call the application once the limits on running requests, uploads and the size of bodies allow it."""
-        # Health checks must not wait, or an overloaded server would be taken for a dead one.
+        """Call the application as soon as the limits on bodies, uploads and running requests permit."""
+        # If health checks had to wait, an overloaded server would be mistaken for a dead one.
         if _is_health_check(request.scope):
             await self.app(request.scope, receive, request.send)
             return
@@ -175,12 +177,12 @@ class EdgeMiddleware:
         elif limits.is_buffered:
             await self._receive_and_admit(request, body, kind)
         else:
-            # The application reads the body while it arrives, because it may be too large for the memory.
-            with self._upload_slots.slot(request.scope):
+            # The application reads the body while it arrives, because it may not fit into memory.
+            with self._upload_slots.acquire(request.scope):
                 await self.app(request.scope, body, request.send)
 
     async def _receive_and_admit(self, request: TrackedRequest, body: LimitedBody, kind: RequestKind) -> None:
-        """Receive a body before its request may run, so that a slow client does not hold up others."""
+        """Receive the whole body before admitting the request, so that a slow client does not delay others."""
         buffered_body = BufferedBody(body, self._body_memory)
         try:
             await buffered_body.receive_all()
@@ -190,39 +192,39 @@ class EdgeMiddleware:
             buffered_body.release()
 
     async def _admit(self, request: TrackedRequest, receive: Receive, kind: RequestKind) -> None:
-        """Call the application once it is the request's turn, and remember how much time such requests take.
+        """Call the application once the request is admitted, and record the cost of the request.
 
         Raises:
             Overloaded: the request would have to wait too long, or has waited too long.
         """
-        expected_seconds = self._costs.expected(kind)
-        place = self._admission.enter_at_once(expected_seconds)
-        if place is None:
-            # Only callers with waiting requests need to be told apart, and identifying a caller takes time.
+        expected_seconds = self._costs.expected_seconds(kind)
+        ticket = self._admission.try_enter(expected_seconds)
+        if ticket is None:
+            # Identifying the caller takes time, and is only necessary if the request may have to wait.
             caller = self.caller_of(request.scope)
-            place = await self._admission.enter(caller, expected_seconds)
+            ticket = await self._admission.enter(caller, expected_seconds)
 
-        request.place = place
+        request.ticket = ticket
         try:
-            await place.run(self.app(request.scope, receive, request.send))
+            await ticket.run(self.app(request.scope, receive, request.send))
 
-            # Errors are cheap, and say nothing about the cost of successful requests.
+            # Error responses are cheap, so they do not predict the cost of successful requests.
             is_successful = request.status < 400
             if is_successful:
-                self._costs.learn(kind, place.used_seconds)
+                self._costs.record(kind, ticket.used_seconds)
         finally:
-            place.release()
+            ticket.release()
 
     def _must_refuse(self, scope: Scope, kind: RequestKind) -> bool:
-        """Return whether a request would have to wait too long for its turn."""
-        expected_seconds = self._costs.expected(kind)
+        """Return whether a request would have to wait too long for admission."""
+        expected_seconds = self._costs.expected_seconds(kind)
         if self._admission.has_room(expected_seconds) or _is_health_check(scope):
             return False
 
         return self._admission.would_refuse(self.caller_of(scope), expected_seconds)
 
     async def _send_refusal(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the response to a request that is refused for lack of capacity, and close its connection."""
+        """Refuse a request for lack of capacity, and close its connection."""
         started_at = time.perf_counter()
 
         async def send_with_refusal_headers(message: Message) -> None:
@@ -236,10 +238,10 @@ class EdgeMiddleware:
         self._access_log.record_refusal(scope, started_at, running_count=self._admission.running)
 
 
-def _limits_by_path(settings: Settings, body_paths: BodyPaths) -> dict[str, BodyLimits]:
-    """Return the limits on the bodies that applications read while they arrive, by their paths.
+def _body_limits_by_path(settings: Settings, body_paths: BodyPaths) -> dict[str, BodyLimits]:
+    """Return the limits for each path with streamed request bodies.
 
-    A large body over a slow line may take long, as long as it makes progress.
+    These limits have no deadline, because a large body over a slow connection may take long. The minimum rate applies.
     """
     upload_limits = BodyLimits(settings.upload_max_bytes, settings.minimum_rate_bytes, is_buffered=False)
     stream_limits = BodyLimits(sys.maxsize, settings.minimum_rate_bytes, is_buffered=False)
@@ -247,13 +249,13 @@ def _limits_by_path(settings: Settings, body_paths: BodyPaths) -> dict[str, Body
 
 
 def _is_health_check(scope: Scope) -> bool:
-    """Return whether a request asks for the health of this process, which must be known under overload as well."""
+    """Return whether a request is a health check, which must be answered under overload as well."""
     path: str = scope["path"]
     return path.startswith("/health/")
 
 
 def _refusal_headers(scope: Scope) -> list[tuple[bytes, bytes]]:
-    """Return the headers of a refusal that `TrackedRequest` would have added to any other response."""
+    """Return the headers that `TrackedRequest` adds to all other responses."""
     client_id = None
     for name, value in scope["headers"]:
         if name == REQUEST_ID:

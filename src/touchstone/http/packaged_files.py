@@ -20,7 +20,7 @@ _TAG_CHARACTERS: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class PackagedFile:
-    """The content of a file, its media type and its entity tag."""
+    """A file in memory, with its media type and its entity tag."""
 
     content: bytes
     media_type: str
@@ -28,7 +28,7 @@ class PackagedFile:
 
     @classmethod
     def read(cls, path: Path) -> "PackagedFile":
-        """Read a file; its media type follows from its name, and its entity tag from its content."""
+        """Read a file, and derive the media type from its name and the entity tag from its content."""
         content = path.read_bytes()
         media_type, _encoding = mimetypes.guess_type(path.name)
         digest = hashlib.sha256(content).hexdigest()[:_TAG_CHARACTERS]
@@ -36,10 +36,10 @@ class PackagedFile:
 
 
 class PackagedFiles:
-    """An application that serves the files of a folder from memory.
+    """An ASGI application that serves the files of a folder from memory.
 
-    Starlette's `StaticFiles` reads a file in worker threads whenever it is requested. Hundreds of clients who ask for a
-    large file at once then keep so many threads busy that everybody else waits.
+    Starlette's `StaticFiles` reads the file in worker threads for every request. If hundreds of clients request a large
+    file at once, no threads are left for other requests.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -47,7 +47,7 @@ class PackagedFiles:
         self._files: dict[str, PackagedFile] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the requested file, or a response with status 304 if the client already has its current content.
+        """Send the requested file, or status 304 if the client already has its current content.
 
         Raises:
             NotFound: there is no such file.
@@ -68,9 +68,9 @@ class PackagedFiles:
         await response(scope, receive, send)
 
     def _load(self, request_path: str) -> PackagedFile:
-        """Return the file at a path below the folder, which is read when it is first requested.
+        """Return the file at a path relative to the folder, and read it on the first request.
 
-        Only files that were in the folder at the start are found, so a path such as `../settings` leads nowhere.
+        Only files that were in the folder at startup are served, so a path such as `../settings` is not found.
 
         Raises:
             NotFound: there is no such file.

@@ -1,4 +1,4 @@
-"""Request bodies: limits on their size and pace, and buffering of all but uploads before the application is called."""
+"""Limits on the size and the rate of request bodies, and buffering of complete bodies."""
 
 import asyncio
 import math
@@ -11,29 +11,30 @@ from typing import Final, NamedTuple
 
 from starlette.types import Message, Receive, Scope
 
-from touchstone.core.client_address import address_block
+from touchstone.core.client_address import rate_limit_key
 from touchstone.core.errors import BadRequest, Overloaded, ReceiveTimeout, TooLarge
 from touchstone.core.settings import Settings
 from touchstone.http.started_awaitable import StartedAwaitable
 
-# The rate is measured over this time; a shorter one would cut clients off after an ordinary pause of the network.
+# The rate is measured over this time. With a shorter one, clients would be cut off after an ordinary network delay.
 RATE_SECONDS: Final = 4.0
-# The first window of a body is longer by up to this, so that bodies that began together do not all time out together.
+# The first window of a body is longer by a random time of up to this, so that bodies that began together do not all
+# time out together.
 FIRST_WINDOW_SPREAD_SECONDS: Final = 1.0
-# Bodies up to this size are never refused for lack of memory, because all connections together can hold few of them.
+# Bodies up to this size are never refused for lack of memory. The limit on connections also limits their total size.
 SMALL_BYTES: Final = 64 * 1024
 _MAX_LENGTH_DIGITS: Final = 20
 _CLOSE: Final = {"Connection": "close"}
 
 
 class BodyLimits(NamedTuple):
-    """The limits on the bodies of some requests.
+    """The limits on a request body.
 
     Attributes:
-        max_bytes: the largest size of a body.
-        minimum_rate: the slowest rate at which a client may send it, in bytes per second.
-        deadline_seconds: the longest time for which the server waits for parts of one body, in all.
-        is_buffered: whether the body is received completely before the application is called.
+        max_bytes: the maximum size.
+        minimum_rate: the minimum rate at which the client must send it, in bytes per second.
+        deadline_seconds: the maximum total time for which the server waits for its chunks.
+        is_buffered: whether it is received completely before the application is called.
     """
 
     max_bytes: int
@@ -43,13 +44,13 @@ class BodyLimits(NamedTuple):
 
 
 class LimitedBody:
-    """An ASGI `receive` function with limits on the size and the pace of a body.
+    """An ASGI `receive` function with limits on the size and the rate of a body.
 
     Only the time spent waiting for the client counts, so the application may read as slowly as it likes.
     """
 
     def __init__(self, receive: Receive, limits: BodyLimits) -> None:
-        """Limit the body that `receive` returns."""
+        """Wrap `receive` to enforce the limits."""
         self.receive = receive
         self.max_bytes = limits.max_bytes
         self.minimum_rate = limits.minimum_rate
@@ -60,35 +61,35 @@ class LimitedBody:
         self._window_bytes = 0
 
     def check_declared_length(self, content_length: bytes | None) -> None:
-        """Refuse a body that is too large according to its `Content-Length` header, before any of it is read.
+        """Check the `Content-Length` header, so that a body that is too large is refused before it is read.
 
         Without this header, the size is only checked while the body is received.
 
         Raises:
             BadRequest: the header is not a number.
-            TooLarge: the number is over the limit.
+            TooLarge: the number exceeds the limit.
         """
         if content_length is None:
             return
         if not content_length.isdigit():
             raise BadRequest
 
-        # A longer number is over the limit anyway, and would take long to parse.
+        # Longer numbers exceed the limit anyway, but would take long to parse.
         declared_bytes = int(content_length[:_MAX_LENGTH_DIGITS])
         if declared_bytes > self.max_bytes:
             raise TooLarge(limit=self.max_bytes)
 
     async def __call__(self) -> Message:
-        """Receive the next part of the body, or the message that the client has disconnected.
+        """Receive the next message, which contains a chunk of the body or reports a disconnected client.
 
         Raises:
             ReceiveTimeout: the client sends too slowly, or for too long.
-            TooLarge: the body is longer than allowed.
+            TooLarge: the body exceeds the size limit.
         """
         if self.is_complete:
             return await self.receive()
 
-        # Most bodies have arrived already, and a timer would cost as much as the response to a frequent request.
+        # Most bodies have already arrived, and a timer would take as long as a fast handler.
         receiving = StartedAwaitable(self.receive())
         message = receiving.result if receiving.is_done else await self._wait_in_time(receiving)
         if message["type"] != "http.request":
@@ -104,9 +105,9 @@ class LimitedBody:
         return message
 
     async def _wait_in_time(self, receiving: StartedAwaitable[Message]) -> Message:
-        """Return the message that is being received, waiting for as long as the client keeps up the minimum rate.
+        """Wait for a message while the client keeps up the minimum rate, and return the message.
 
-        The rate is measured over windows of four seconds of waiting.
+        The rate is measured over windows of `RATE_SECONDS` of waiting.
 
         Raises:
             ReceiveTimeout: the client sends too slowly, or the deadline for the whole body has passed.
@@ -128,7 +129,7 @@ class LimitedBody:
                 return message
 
     def _begin_next_window(self) -> None:
-        """Begin to measure the rate anew, if the client was fast enough so far.
+        """Begin the next window for measuring the rate, if the client was fast enough in the last one.
 
         Raises:
             ReceiveTimeout: there were too few bytes in the last window, or the deadline for the body has passed.
@@ -143,7 +144,7 @@ class LimitedBody:
 
 
 class BodyMemory:
-    """A limit, in bytes, on the memory of all request bodies that are being buffered at the same time."""
+    """The memory used by all buffered request bodies together, and its limit, in bytes."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -151,9 +152,9 @@ class BodyMemory:
 
 
 class BufferedBody:
-    """An ASGI `receive` function that returns a body, once received completely, in a single message.
+    """An ASGI `receive` function that returns a completely received body in a single message.
 
-    Its memory is counted until `release` is called.
+    Its size counts as used memory until `release` is called.
     """
 
     def __init__(self, body: LimitedBody, memory: BodyMemory) -> None:
@@ -164,14 +165,14 @@ class BufferedBody:
         self._message: Message | None = None
 
     async def receive_all(self) -> None:
-        """Receive the whole body into memory, so that the application need not wait for a slow client.
+        """Receive the whole body into memory, so that the application does not wait for a slow client.
 
-        If the client disconnects before the body is complete, the application receives that message instead.
+        If the client disconnects before the body is complete, the application receives only that message.
 
         Raises:
             Overloaded: there is not enough memory for so many bodies at once.
             ReceiveTimeout: the client sends too slowly, or for too long.
-            TooLarge: the body is longer than allowed.
+            TooLarge: the body exceeds the size limit.
         """
         while not self._body.is_complete:
             message = await self._body()
@@ -187,13 +188,13 @@ class BufferedBody:
         self._chunks.clear()
 
     async def __call__(self) -> Message:
-        """Return the whole body, and in later calls what the client sends after it."""
+        """Return the whole body in the first call, and pass later calls on to the server."""
         message = self._message
         self._message = None
         return message or await self._body.receive()
 
     def release(self) -> None:
-        """Stop counting the memory of the body; this must be called once the request has ended."""
+        """Stop counting the memory of the body. This must be called once the request has ended."""
         self._memory.used -= self.allocated_bytes
         self.allocated_bytes = 0
 
@@ -201,7 +202,7 @@ class BufferedBody:
         """Count the memory of another chunk of the body.
 
         Raises:
-            Overloaded: the memory for bodies is used up, and this body is not a small one.
+            Overloaded: the memory for bodies is used up, and this body is larger than `SMALL_BYTES`.
         """
         is_exhausted = self._memory.used + size_bytes > self._memory.limit
         is_small = self._body.received_bytes <= SMALL_BYTES
@@ -213,7 +214,7 @@ class BufferedBody:
 
 
 class UploadSlots:
-    """A limit on the uploads that are received at the same time, of which one client address gets at most half."""
+    """A limit on the number of concurrent uploads. One client may use at most half of them."""
 
     def __init__(self, settings: Settings) -> None:
         self.limit = settings.max_uploads
@@ -222,27 +223,27 @@ class UploadSlots:
         has_address_limits = settings.connections_per_address > 0
         if has_address_limits:
             self.limit_per_address = math.ceil(self.limit / 2)
-        self._used: Counter[str] = Counter()
+        self._running_uploads: Counter[str] = Counter()
 
     @contextmanager
-    def slot(self, scope: Scope) -> Iterator[None]:
+    def acquire(self, scope: Scope) -> Iterator[None]:
         """Count an upload as running while the `with` block runs.
 
         Raises:
-            Overloaded: too many uploads are running, in all or from this client address.
+            Overloaded: too many uploads are running, in total or from this client.
         """
         client = scope.get("client")
-        client_key = address_block(client[0]) if client else ""
+        client_key = rate_limit_key(client[0]) if client else ""
 
-        is_full = self._used.total() >= self.limit
-        is_full_for_client = self._used[client_key] >= self.limit_per_address
+        is_full = self._running_uploads.total() >= self.limit
+        is_full_for_client = self._running_uploads[client_key] >= self.limit_per_address
         if is_full or is_full_for_client:
             raise Overloaded(retry_after=5)
 
-        self._used[client_key] += 1
+        self._running_uploads[client_key] += 1
         try:
             yield
         finally:
-            self._used[client_key] -= 1
-            if not self._used[client_key]:
-                del self._used[client_key]  # addresses without uploads are forgotten
+            self._running_uploads[client_key] -= 1
+            if not self._running_uploads[client_key]:
+                del self._running_uploads[client_key]  # keep no entry for idle clients

@@ -1,4 +1,4 @@
-"""Pydantic field types and the base class of request bodies: bounded numbers, clean text, no unknown fields."""
+"""Pydantic field types, and the base class of request bodies."""
 
 from typing import Annotated, Any, ClassVar, Final
 
@@ -13,10 +13,10 @@ SHORT_TEXT: Final = 255
 
 
 def require_clean_text(value: str) -> str:
-    """Return the text of a request unchanged if every database and terminal can hold it.
+    """Return the string unchanged if every database and terminal supports its characters.
 
     Raises:
-        ValueError: the text contains a NUL character or a lone surrogate.
+        PydanticCustomError: the string contains a NUL character or a lone surrogate.
     """
     if not is_clean_text(value):
         raise PydanticCustomError("unclean_text", "NUL characters and lone surrogates are not text")
@@ -24,21 +24,21 @@ def require_clean_text(value: str) -> str:
 
 
 def is_clean_text(value: str) -> bool:
-    """Return whether a text contains neither a NUL character nor a lone surrogate."""
+    """Return whether a string contains neither a NUL character nor a lone surrogate."""
     try:
-        value.encode()  # UTF-8 cannot represent lone surrogates, and nothing else.
+        value.encode()  # lone surrogates are the only characters that UTF-8 cannot represent
     except UnicodeEncodeError:
         return False
     return "\x00" not in value
 
 
 def strip_text(value: Any) -> Any:
-    """Return a text without white space around it, and any other value unchanged for pydantic to refuse."""
+    """Strip white space from a string, and return other values unchanged for Pydantic to refuse."""
     return value.strip() if isinstance(value, str) else value
 
 
 def _convert_whole_float(value: Any) -> Any:
-    """Return 3.0 as 3, because both are integers in JSON (JSON Schema 2020-12, section 4.2.3)."""
+    """Convert a float such as 3.0, which is an integer in JSON Schema 2020-12 (section 4.2.3)."""
     is_whole_float = isinstance(value, float) and value.is_integer()
     return int(value) if is_whole_float else value
 
@@ -46,7 +46,7 @@ def _convert_whole_float(value: Any) -> Any:
 WholeFloatAsInt: Final = BeforeValidator(_convert_whole_float)
 Text = Annotated[str, Field(max_length=LONG_TEXT), AfterValidator(require_clean_text)]
 ShortText = Annotated[str, Field(max_length=SHORT_TEXT), AfterValidator(require_clean_text)]
-# The length limits stand next to `str`, because behind a validator pydantic's messages would count items, not
+# The length limits must directly follow `str`. After a validator, Pydantic's messages would count items instead of
 # characters.
 Name = Annotated[
     str,
@@ -63,9 +63,10 @@ Number = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=-1e300, le=
 
 
 class RequestModel(BaseModel):
-    """A JSON object in a request, in which an unknown key is an error that suggests the nearest known key.
+    """A JSON object in a request. An unknown key is an error that suggests similar known keys.
 
-    `ignored` lists keys that are accepted and dropped because the contract requires it.
+    Attributes:
+        ignored: keys that are accepted and dropped, because the API contract requires it.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -74,13 +75,13 @@ class RequestModel(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _refuse_unknown_keys(cls, value: Any) -> Any:
-        """Refuse an unknown key, such as a misspelt optional field, and return the JSON object without ignored keys.
+        """Refuse unknown keys, and return the object without ignored keys.
 
         Raises:
-            PydanticCustomError: a key is unknown; the message suggests the nearest known key.
+            PydanticCustomError: a key is unknown. The message suggests similar known keys.
         """
         if not isinstance(value, dict):
-            return value  # pydantic refuses it afterwards
+            return value  # Pydantic refuses it afterwards
 
         known_keys = set(cls.model_fields)
         fields = {key: item for key, item in value.items() if key not in cls.ignored}

@@ -1,4 +1,4 @@
-"""The state of one request and its response while the outermost middleware handles them, and the request's id."""
+"""The state of a request and its response in the outermost middleware, including the request id."""
 
 import random
 import re
@@ -9,7 +9,8 @@ from typing import Any, Final
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from touchstone.core.errors import MethodNotAllowed, ServiceError
-from touchstone.http.admission import Place
+from touchstone.http.admission import Ticket
+from touchstone.http.header_checks import has_body
 from touchstone.http.started_awaitable import StartedAwaitable
 
 REQUEST_ID: Final = b"x-request-id"
@@ -23,15 +24,15 @@ ErrorResponder = Callable[[ServiceError, Scope], ASGIApp]  # returns the respons
 class TrackedRequest:
     """One request, with its id and the progress of its response.
 
-    Applications see a HEAD request as a GET: they return the same headers for both, and the body is dropped here.
+    Applications see a HEAD request as a GET request, and the body of their response is dropped here.
 
     Attributes:
         scope: the scope for the application, which contains the request id.
-        headers: the headers of the request by name; of a repeated header, the last one.
+        headers: the request headers by name. The last one wins if a header is repeated.
         status: the status of the response, or 0 before the response has begun.
         is_complete: whether the response to a HEAD request has been sent.
         is_abandoned: whether the client disconnected before the response began.
-        place: counts the request among those that run at once, if it is subject to that limit.
+        ticket: the admission ticket, or None while the request is not subject to admission control.
     """
 
     def __init__(self, scope: Scope, send: Send, respond_to_error: ErrorResponder) -> None:
@@ -39,21 +40,21 @@ class TrackedRequest:
 
         Args:
             scope: the scope from the server.
-            send: the function with which the response is sent.
+            send: the ASGI function that sends the response to the client.
             respond_to_error: returns the response if handling the request fails.
         """
         self.started_at = time.perf_counter()
         self.status = 0
         self.is_complete = False
         self.is_abandoned = False
-        self.place: Place | None = None
+        self.ticket: Ticket | None = None
         self._send = send
         self._respond_to_error = respond_to_error
 
         headers = scope["headers"]
         self.method: str = scope["method"]
         self.headers: dict[bytes, bytes] = dict(headers)
-        self.has_body = b"transfer-encoding" in self.headers or self.headers.get(b"content-length", b"0") != b"0"
+        self.has_body = has_body(self.headers)
 
         client_id = self.headers.get(REQUEST_ID)
         self.id = choose_request_id(client_id)
@@ -67,7 +68,7 @@ class TrackedRequest:
         }
 
     def watch_disconnect(self, receive: Receive) -> Receive:
-        """Return a `receive` function that notes when the client disconnects before the response has begun."""
+        """Wrap `receive` to set `is_abandoned` if the client disconnects before the response begins."""
 
         async def receive_and_watch() -> Message:
             message = await receive()
@@ -78,9 +79,9 @@ class TrackedRequest:
         return receive_and_watch
 
     async def send(self, message: Message) -> None:
-        """Send a message of the application's response to the client, with our headers added.
+        """Send a message of the application's response, with the headers common to all responses.
 
-        Nothing more is sent to a client that has disconnected, and no body in response to a HEAD request.
+        Messages for a client that has disconnected, and the body of a response to a HEAD request, are dropped.
         """
         if self.is_complete or self.is_abandoned:
             return
@@ -90,8 +91,8 @@ class TrackedRequest:
 
         sending = StartedAwaitable(self._send(message))
         if not sending.is_done:
-            # While this response waits until its client reads, another request may run.
-            self._let_others_run()
+            # Another request may run while this one waits for its client to read the response.
+            self._release_ticket()
             await sending.wait()
 
         if self.method == "HEAD":
@@ -99,15 +100,15 @@ class TrackedRequest:
             await self._send({"type": "http.response.body", "body": b""})
 
     def _begin_response(self, message: Message) -> Message:
-        """Record the status of the response, and return its first message with the headers that every response has."""
+        """Record the status of the response, and return its first message with additional headers."""
         self.status = message["status"]
         headers = list(message.get("headers", ()))
         values_by_name = dict(headers)
 
-        # An event stream lives long and does little, so it must not keep other requests from running.
+        # An event stream stays open for long but does little work, so it must not keep other requests from running.
         is_event_stream = values_by_name.get(b"content-type", b"").startswith(_EVENT_STREAM)
         if is_event_stream:
-            self._let_others_run()
+            self._release_ticket()
 
         if self.status == MethodNotAllowed.status:
             headers = [_add_allowed_head(header) for header in headers]
@@ -117,10 +118,10 @@ class TrackedRequest:
             headers.append(NOSNIFF)
         return {**message, "headers": headers}
 
-    def _let_others_run(self) -> None:
-        """Stop counting this request among those that run at once, so that another one may start."""
-        if self.place is not None:
-            self.place.release()
+    def _release_ticket(self) -> None:
+        """Stop counting this request as running, so that another one may start."""
+        if self.ticket is not None:
+            self.ticket.release()
 
     async def send_error(self, error: ServiceError) -> None:
         """Send an error response, unless a response has begun."""
@@ -130,17 +131,17 @@ class TrackedRequest:
 
 
 def choose_request_id(client_id: bytes | None) -> str:
-    """Return the request id that the client sent if it is well-formed, or a new one."""
+    """Return the request id sent by the client if it is well-formed, or a new one otherwise."""
     if client_id and _REQUEST_ID_FORMAT.fullmatch(client_id):
         return client_id.decode()
-    # An id is no secret, and asking the system for random bytes would take longer.
+    # The id need not be unpredictable, and this is faster than asking the operating system for random bytes.
     return f"{random.getrandbits(128):032x}"
 
 
 def _add_allowed_head(header: tuple[bytes, bytes]) -> tuple[bytes, bytes]:
-    """Add HEAD to the methods in an `Allow` header if GET is among them; return any other header unchanged.
+    """Add HEAD to an `Allow` header that lists GET, and return any other header unchanged.
 
-    Applications do not list HEAD themselves, because they see such a request as a GET.
+    Applications do not list HEAD themselves, because they see HEAD requests as GET requests.
     """
     name, value = header
     if name != b"allow":
@@ -153,5 +154,5 @@ def _add_allowed_head(header: tuple[bytes, bytes]) -> tuple[bytes, bytes]:
 
 
 async def receive_disconnect() -> dict[str, Any]:
-    """Return the message that the client has disconnected, for responses that do not read the request."""
+    """Return the ASGI message for a disconnected client, for responses that do not read the request."""
     return {"type": "http.disconnect"}

@@ -1,4 +1,4 @@
-"""Responses that every part of the service sends: JSON, and the media types of binary content."""
+"""Response classes for JSON and for long responses, and the OpenAPI content of binary responses."""
 
 import asyncio
 from collections.abc import AsyncIterable, AsyncIterator
@@ -9,13 +9,13 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 OCTET_STREAM: Final = "application/octet-stream"
-# OpenAPI content of any binary type. Generated clients know this media type and no other binary one, so responses
-# of another type list this one first; the clients then return bytes.
+# OpenAPI content of any binary type. Generated clients only return bytes if they find this media type, so responses
+# with another binary type list this one first.
 BINARY_CONTENT: Final[dict[str, Any]] = {OCTET_STREAM: {"schema": {"type": "string", "format": "binary"}}}
 
 
 class JsonResponse(Response):
-    """A JSON response encoded by msgspec; content of type `bytes` is sent as it is."""
+    """A JSON response encoded by msgspec. Content of type `bytes` is sent unchanged."""
 
     media_type = "application/json"
 
@@ -29,14 +29,14 @@ class JsonResponse(Response):
 class ContentStream(StreamingResponse):
     """A long response whose chunks are computed while it is sent.
 
-    They are computed in the task of the request, whose use of the event loop is measured by admission control, and only
-    until the client disconnects. Starlette's own streams use a second task for the chunks.
+    Unlike in Starlette, the chunks are computed in the task of the request, because admission control measures its use
+    of the event loop. Computing stops if the client disconnects.
     """
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the response, and stop computing chunks once the client has disconnected."""
         disconnection = asyncio.create_task(self.listen_for_disconnect(receive))
-        self.body_iterator = _until_done(self.body_iterator, disconnection)
+        self.body_iterator = _yield_until_done(self.body_iterator, disconnection)
 
         try:
             await self.stream_response(send)
@@ -50,8 +50,8 @@ class JsonStream(ContentStream):
     media_type = JsonResponse.media_type
 
 
-async def _until_done(chunks: AsyncIterable[Any], task: asyncio.Task[None]) -> AsyncIterator[Any]:
-    """Yield chunks until there are no more of them, or the task is done."""
+async def _yield_until_done(chunks: AsyncIterable[Any], task: asyncio.Task[None]) -> AsyncIterator[Any]:
+    """Yield chunks until there are no more, or until the task is done."""
     async for chunk in chunks:
         if task.done():
             return

@@ -1,4 +1,4 @@
-"""Routing: strictly parsed request bodies, trailing slashes, 405 responses, and a fast path to fixed addresses."""
+"""Routing with strictly parsed request bodies, correct 405 responses, and a fast path."""
 
 import inspect
 import re
@@ -20,9 +20,9 @@ Handler: TypeAlias = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class StrictRoute(APIRoute):
-    """A route that parses its body strictly as JSON, whatever media type the client claims.
+    """A route that parses its body strictly as JSON, whatever media type the client declares.
 
-    A handler whose only parameter is `request` is called directly and returns a Response of its own.
+    A bare handler, which has `request` as its only parameter, is called directly and must return a `Response`.
     """
 
     @property
@@ -38,10 +38,10 @@ class StrictRoute(APIRoute):
     def get_route_handler(self) -> Handler:
         """Return the function that handles each request to this route.
 
-        It parses the body with our strict JSON parser, because that of FastAPI accepts more than JSON.
+        It parses the body with our strict JSON parser, because FastAPI's parser also accepts `NaN` and infinities.
         """
         if self.is_bare:
-            # FastAPI has nothing to inject or convert here, and its machinery would cost more than a hot response.
+            # FastAPI has nothing to inject or convert here, and calling it would take longer than a fast handler.
             bare_handler: Handler = self.endpoint
             return bare_handler
 
@@ -59,7 +59,7 @@ class StrictRoute(APIRoute):
 
 
 class _ParsedRequest(Request):
-    """A request whose body has been read and parsed, and whose media type is JSON whatever the client claims."""
+    """A request with an already parsed body, and `application/json` as its media type."""
 
     def __init__(self, request: Request, body: bytes, value: Any) -> None:
         headers = [(name, content) for name, content in request.scope["headers"] if name != b"content-type"]
@@ -76,19 +76,19 @@ def strict_router(**options: Any) -> APIRouter:
 
 
 class TrailingSlashMiddleware:
-    """Accepts each address with and without a trailing slash, without a redirect."""
+    """Accepts each path with and without a trailing slash, without a redirect."""
 
-    def __init__(self, app: ASGIApp, slashed: frozenset[str]) -> None:
+    def __init__(self, app: ASGIApp, slashed_paths: frozenset[str]) -> None:
         self.app = app
-        self.slashed = slashed  # registered paths that end with a slash, written without it
+        self.slashed_paths = slashed_paths  # the registered paths that end with a slash, but without the slash
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, with a trailing slash added or removed as in the address of the route."""
+        """Pass the request on, after adding or removing a trailing slash to match the path of the route."""
         if scope["type"] == "http":
             path = scope["path"]
             has_trailing_slash = path.endswith("/") and path != "/"
             bare_path = path[:-1] if has_trailing_slash else path
-            registered_path = bare_path + "/" if bare_path in self.slashed else bare_path
+            registered_path = bare_path + "/" if bare_path in self.slashed_paths else bare_path
 
             if registered_path != path:
                 scope = {**scope, "path": registered_path}
@@ -97,10 +97,10 @@ class TrailingSlashMiddleware:
 
 
 class AllowedMethodsMiddleware:
-    """Responds with 405 and a complete `Allow` header to a method that an address does not support.
+    """Responds with 405 and a complete `Allow` header if a path does not support the request method.
 
-    Starlette's router tries the next matching address when the method does not fit: `DELETE /datasets/score` would
-    delete a dataset called "score", and `Allow` would list the methods of a single route only.
+    Starlette's router tries the next matching path if the method does not match. For example, `DELETE /datasets/score`
+    would delete a dataset called "score". Starlette's own `Allow` header also lists the methods of only one route.
     """
 
     def __init__(self, app: ASGIApp, *routers: APIRouter) -> None:
@@ -112,7 +112,7 @@ class AllowedMethodsMiddleware:
             self._methods_by_path_regex.append((path_regex, frozenset(methods)))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, or respond with 405 if its address exists but does not support its method."""
+        """Pass the request on, or respond with 405 if its path exists but does not support its method."""
         if scope["type"] == "http":
             allowed_methods = self._allowed_methods(scope["path"])
             if allowed_methods is not None and scope["method"] not in allowed_methods:
@@ -123,7 +123,7 @@ class AllowedMethodsMiddleware:
         await self.app(scope, receive, send)
 
     def _allowed_methods(self, path: str) -> frozenset[str] | None:
-        """Return the methods that the first matching address supports, or None if no address matches."""
+        """Return the methods that the first matching path supports, or None if no path matches."""
         for path_regex, methods in self._methods_by_path_regex:
             if path_regex.match(path):
                 return methods
@@ -131,7 +131,7 @@ class AllowedMethodsMiddleware:
 
 
 def _collect_methods(routers: Iterable[APIRouter]) -> dict[str, set[str]]:
-    """Return the methods of all routes by their paths, in the order in which the paths were first registered."""
+    """Return the supported methods by path, in the order of registration."""
     methods_by_path: dict[str, set[str]] = {}
     for router in routers:
         for route in router.routes:
@@ -142,13 +142,13 @@ def _collect_methods(routers: Iterable[APIRouter]) -> dict[str, set[str]]:
 
 
 class _BufferedRequest(Request):
-    """A request that reads its body without the async generator of Starlette, which costs more than a hot response."""
+    """A request that reads its body without Starlette's async generator, which is slower."""
 
     async def body(self) -> bytes:
-        """Return the whole body; it is read once and kept for later calls.
+        """Return the whole body. It is only received by the first call.
 
         Raises:
-            ClientDisconnect: the client went away before the body was complete.
+            ClientDisconnect: the client disconnected before the body was complete.
         """
         if hasattr(self, "_body"):
             return self._body
@@ -168,13 +168,19 @@ class _BufferedRequest(Request):
 
 
 class FastPathMiddleware:
-    """Calls the bare handlers of fixed addresses directly and leaves every other request to `app`.
+    """Calls bare handlers of fixed paths directly, and passes all other requests on to `app`.
 
-    Matching all routes and running the layers around a handler costs several times as much as a hot response.
-    `application` is the FastAPI application that handlers see as `request.app`; `app` may have middleware around it.
+    Matching all routes and running the layers around a handler would take several times as long as a fast handler.
     """
 
     def __init__(self, app: ASGIApp, application: FastAPI, *routers: APIRouter) -> None:
+        """Register the bare handlers with fixed paths.
+
+        Args:
+            app: the ASGI app for all other requests, which is `application` with or without middleware.
+            application: the FastAPI application, which handlers find in `request.app`.
+            *routers: the routers to search for bare handlers.
+        """
         self.app = app
         self.application = application
         self.handlers: dict[tuple[str, str], Handler] = {}  # by method and path
@@ -192,7 +198,7 @@ class FastPathMiddleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Call the handler for this method and path directly, or pass the request on if there is none.
 
-        An error of the handler becomes the same response as it would in FastAPI.
+        Exceptions raised by the handler become the same error responses as in FastAPI.
         """
         handler = None
         if scope["type"] == "http":

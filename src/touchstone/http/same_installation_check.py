@@ -1,4 +1,8 @@
-"""The check, when parts are served apart, that they belong to the same installation."""
+"""The check that a backend in another process belongs to the same installation.
+
+Each backend identifies itself at `/installation`. The process that calls the backend compares this identity with its
+own data folder and internal key.
+"""
 
 import asyncio
 import os
@@ -24,26 +28,32 @@ TIMEOUT_SECONDS: Final = 5.0
 log = structlog.get_logger("touchstone.start")
 
 
-class PartIdentity(msgspec.Struct, frozen=True):
-    """How a part identifies itself: its name, the id of its data folder, and whether it has an internal key."""
+class BackendIdentity(msgspec.Struct, frozen=True):
+    """The identity of a backend.
+
+    Attributes:
+        part: the name of the backend.
+        installation: the id of its data folder.
+        has_key: whether it has an internal key.
+    """
 
     part: str
     installation: str
     has_key: bool
 
 
-class PartIdentityMiddleware:
-    """Middleware of a backend that tells other parts of the service which part, of which installation, it is."""
+class BackendIdentityMiddleware:
+    """Middleware of a backend that returns its identity to other processes of the service."""
 
-    def __init__(self, app: ASGIApp, tokens: InternalTokens | None, identity: PartIdentity) -> None:
+    def __init__(self, app: ASGIApp, tokens: InternalTokens | None, identity: BackendIdentity) -> None:
         self.app = app
         self._tokens = tokens
         self._identity = identity
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Respond to a request for `/installation`, and pass every other request on.
+        """Respond to a request for `/installation`, and pass all other requests on.
 
-        If there is an internal key, a request for the identity must be signed with it.
+        If there is an internal key, the request must be signed with it.
         """
         if scope["type"] != "http" or scope["path"] != IDENTITY_PATH:
             await self.app(scope, receive, send)
@@ -59,9 +69,9 @@ class PartIdentityMiddleware:
 
 
 def read_or_create_installation_id(data_dir: Path) -> str:
-    """Return the id of a data folder, and create it if it is missing.
+    """Return the id of a data folder, and create the id if it is missing.
 
-    All parts of the service that share the folder get the same id, even if they start at the same time.
+    All processes that share the folder get the same id, even if they start at the same time.
     """
     id_file = data_dir / ID_FILE_NAME
 
@@ -69,7 +79,7 @@ def read_or_create_installation_id(data_dir: Path) -> str:
         temporary_file = id_file.with_name(f".{ID_FILE_NAME}.{os.getpid()}")
         temporary_file.write_text(secrets.token_hex(16))
         try:
-            # Unlike a rename, a link never replaces an id that another part has just created.
+            # Unlike a rename, a link never replaces an id that another process has just created.
             id_file.hardlink_to(temporary_file)
         except FileExistsError:
             pass
@@ -80,32 +90,39 @@ def read_or_create_installation_id(data_dir: Path) -> str:
 
 
 async def check_same_installation(backend: RemoteBackend, tokens: InternalTokens | None, data_dir: Path) -> None:
-    """Check at startup that a backend in another process belongs to the same installation as this part.
+    """Check at startup that a backend belongs to the same installation as this process.
 
-    Both must have the same internal key, or none, and share one data folder. A backend that cannot be reached yet is
-    not checked, because parts may start in any order.
+    Both must use the same data folder, and the backend must accept the internal key of this process. A backend that
+    cannot be reached yet is not checked, because processes may start in any order.
+
+    Args:
+        backend: the backend.
+        tokens: signs requests with the internal key of this process, or None if it has no key.
+        data_dir: the data folder of this process.
 
     Raises:
         SettingsError: the URL of the backend is wrong, or the keys or data folders differ.
     """
-    identity = await _ask_for_identity(backend, tokens)
+    identity = await _request_identity(backend, tokens)
     if identity is None:
         return
 
     label = f"{backend.name} at {backend.url}"
     if identity.part != backend.name:
         raise SettingsError(f"{_url_variable(backend)}: {backend.url} is the {identity.part} part, not {backend.name}.")
+
+    # If only the backend has a key, it has already refused the request for its identity.
     if tokens is not None and not identity.has_key:
         raise SettingsError(f"TOUCHSTONE_INTERNAL_KEY: {label} has no key; give the same one to every part.")
     if identity.installation != read_or_create_installation_id(data_dir):
         raise SettingsError(f"TOUCHSTONE_DATA_DIR: {label} uses another folder than {data_dir}; all parts share one.")
 
 
-async def _ask_for_identity(backend: RemoteBackend, tokens: InternalTokens | None) -> PartIdentity | None:
-    """Return how the backend identifies itself, or log a warning and return None if it cannot be reached yet.
+async def _request_identity(backend: RemoteBackend, tokens: InternalTokens | None) -> BackendIdentity | None:
+    """Return the identity of a backend, or log a warning and return None if it cannot be reached yet.
 
     Raises:
-        SettingsError: the backend has another internal key, or it is not a part of this service.
+        SettingsError: the backend has another internal key, or another service uses its URL.
     """
     client = InternalClient(backend, tokens)
     try:
@@ -120,12 +137,12 @@ async def _ask_for_identity(backend: RemoteBackend, tokens: InternalTokens | Non
         raise SettingsError(f"TOUCHSTONE_INTERNAL_KEY: {label} has another key; give the same one to every part.")
 
     try:
-        return msgspec.convert(response.value, PartIdentity)
+        return msgspec.convert(response.value, BackendIdentity)
     except msgspec.ValidationError:
         message = f"{_url_variable(backend)}: what answers at {backend.url} is not the {backend.name} part."
         raise SettingsError(message) from None
 
 
 def _url_variable(backend: RemoteBackend) -> str:
-    """Return the name of the environment variable that says where the backend is."""
+    """Return the name of the environment variable for the URL of a backend."""
     return f"TOUCHSTONE_{backend.name.upper()}_URL"

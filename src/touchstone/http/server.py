@@ -1,4 +1,4 @@
-"""The HTTP server: serve an application until a signal, then finish the requests that have begun."""
+"""The HTTP server, which serves an application until a signal and then finishes the running requests."""
 
 import asyncio
 import contextlib
@@ -25,28 +25,28 @@ from touchstone.http.connection_deadlines import KEEP_ALIVE_SECONDS
 from touchstone.http.connection_limits import ConnectionLimits, raise_descriptor_limit
 from touchstone.http.listener import listener_address, open_listener
 from touchstone.http.stop_event import STOP_EVENT_KEY
-from touchstone.http.tcp_sockets import refuse_new_connections, waiting_connections
+from touchstone.http.tcp_sockets import count_waiting_connections, refuse_new_connections
 
-LAST_RESPONSE_SECONDS: Final = 3.0
-ACCEPT_SECONDS: Final = 5.0
+LAST_RESPONSE_SECONDS: Final = 3.0  # during a shutdown, connections have this time to send their last response
+ACCEPT_SECONDS: Final = 5.0  # during a shutdown, waiting connections are accepted for up to this time
 HANDSHAKE_SECONDS: Final = 0.05
 POLL_SECONDS: Final = 0.02
-_COLLECTION_THRESHOLDS: Final = (50_000, 20, 100)  # new objects, and collections of each younger generation
-# How long a thread that computes may hold the lock of the interpreter before the event loop gets it back, each time
-# that the loop has released it for a system call or for NumPy. With Python's 5 ms, a search in the names of a million
-# new records, which takes a tenth of a second in a thread, delays a write that happens meanwhile by as much.
+_COLLECTION_THRESHOLDS: Final = (50_000, 20, 100)  # arguments for `gc.set_threshold`
+# A computing thread may hold the interpreter lock for this time before the event loop gets it back, whenever the loop
+# has released it for a system call or for NumPy. With Python's default of 5 ms, a search of 0.1 s in another thread
+# would delay a concurrent write by the same time.
 _SWITCH_SECONDS: Final = 0.0005
-_MIN_DRAIN_SECONDS: Final = 1  # running requests get at least this time, however long the rest of a shutdown takes
+_MIN_DRAIN_SECONDS: Final = 1  # running requests always get this time to finish, even if a shutdown takes too long
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 log = structlog.get_logger("touchstone.http.server")
 
 
 def run(main: Coroutine[Any, Any, None]) -> None:
-    """Run a server's coroutine in uvloop until it ends; the process is expected to end with it."""
+    """Run a server's coroutine in uvloop until it ends, after which the process should exit."""
     sys.setswitchinterval(_SWITCH_SECONDS)
     uvloop.run(main)
 
-    # A repeated signal must not turn a clean exit into a killed process.
+    # Ignore repeated signals, which would kill the process during its clean exit.
     for signal_number in _SIGNALS:
         signal.signal(signal_number, signal.SIG_IGN)
 
@@ -54,24 +54,26 @@ def run(main: Coroutine[Any, Any, None]) -> None:
 async def serve(
     open_app: AbstractAsyncContextManager[ASGIApp], settings: Settings, *, ready: Callable[[str], Any]
 ) -> None:
-    """Serve the application that `open_app` provides until SIGINT or SIGTERM.
+    """Serve an application until SIGINT or SIGTERM, and then finish the running requests.
 
-    After the signal, the requests that have begun are finished, and then `open_app` is closed. `ready` is called with
-    the address of the server once it accepts requests.
+    Args:
+        open_app: the context manager that opens and closes the application.
+        settings: the addresses to listen on, and the limits on connections.
+        ready: called with the address of the server as soon as it accepts requests.
 
     Raises:
-        SettingsError: it is not possible to listen on the address in the settings.
+        SettingsError: the address in the settings cannot be used.
     """
-    # Listening comes first, so that clients that connect while the application opens wait instead of failing.
+    # Listening first lets clients that connect while the application is being opened wait instead of failing.
     listener = open_listener(settings)
     _start_metrics_listener(settings)
 
     async with open_app as app:
         freeze_startup_objects()
 
-        # Half of the file descriptors are left for what requests need: each may open a file or another connection.
+        # The other half of the file descriptors is reserved for the files and connections that requests open.
         max_connections = raise_descriptor_limit() // 2
-        limits = ConnectionLimits.of(settings, total=max_connections)
+        limits = ConnectionLimits.from_settings(settings, total=max_connections)
 
         config = server_config(app, drain_seconds=settings.drain_seconds, limits=limits)
         server = _Server(config, on_ready=lambda: ready(listener_address(listener)))
@@ -79,11 +81,11 @@ async def serve(
 
 
 def freeze_startup_objects() -> None:
-    """Exempt all objects that exist now from garbage collection, because they stay until the process ends.
+    """Exempt all existing objects from garbage collection, and collect later objects less often.
 
-    A full collection visits every other object, and all requests wait for it. The modules alone make it take a fifth of
-    a second. Later objects are collected less often than by default, because most of them are freed without it: a bulk
-    import would otherwise spend a quarter of its time on collections.
+    All requests wait during a full collection, which would take 0.2 s for the objects of the imported modules alone.
+    These objects live until the process ends anyway. Later collections are less frequent than by default, because a
+    bulk import would otherwise spend a quarter of its time on them.
     """
     gc.collect()
     gc.freeze()
@@ -94,13 +96,12 @@ def server_config(app: ASGIApp, *, drain_seconds: float, limits: ConnectionLimit
     """Return the uvicorn configuration for serving an application.
 
     Args:
-        app: the application. If it has a method `refusal_at_once`, each connection asks this method first whether to
-            refuse a request, which costs less than calling the application.
-        drain_seconds: how much time running requests have to finish when the server stops.
-        limits: the limits on connections; by default, those of `ConnectionLimits()`.
+        app: the application. If it has a method `quick_refusal`, each connection calls this method before it starts a
+            task for a request.
+        drain_seconds: the time for running requests to finish when the server stops.
+        limits: the limits on connections, or None for the defaults of `ConnectionLimits`.
     """
-    # Each connection is an object of our own class, which enforces the limits.
-    refuse: QuickRefusal = getattr(app, "refusal_at_once", _refuse_nothing)
+    refuse: QuickRefusal = getattr(app, "quick_refusal", _refuse_nothing)
     create_protocol: Any = functools.partial(ConnectionProtocol, limits=limits or ConnectionLimits(), refuse=refuse)
 
     whole_drain_seconds = max(_MIN_DRAIN_SECONDS, round(drain_seconds))
@@ -109,7 +110,7 @@ def server_config(app: ASGIApp, *, drain_seconds: float, limits: ConnectionLimit
         http=create_protocol,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=whole_drain_seconds,
-        # What follows is switched off, because the application does it in its own way or not at all.
+        # These features are either not needed or implemented by the application.
         ws="none",
         lifespan="off",
         log_config=None,
@@ -120,17 +121,17 @@ def server_config(app: ASGIApp, *, drain_seconds: float, limits: ConnectionLimit
 
 
 def _refuse_nothing(_scope: Any) -> None:
-    """Return None, so that the application is called for every request."""
+    """Return None, so that no request is refused."""
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's server with a callback when it is ready and a shutdown that loses no request."""
+    """uvicorn's server with an `on_ready` callback and a shutdown that loses no requests."""
 
     def __init__(self, config: uvicorn.Config, *, on_ready: Callable[[], Any]) -> None:
         super().__init__(config)
         self._on_ready = on_ready
         self._stop_event = asyncio.Event()
-        self._drain_deadline = 0.0  # monotonic time at which the requests that still run are cancelled
+        self._drain_deadline = 0.0  # the monotonic time when requests that are still running are cancelled
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start listening, then call `on_ready`."""
@@ -139,35 +140,35 @@ class _Server(uvicorn.Server):
         self._on_ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop the server without losing a request that a client has sent.
+        """Stop the server without losing a request.
 
-        The configured time for a shutdown includes all of its steps.
+        The configured time for a shutdown applies to all of its steps together.
         """
         drain_seconds = self.config.timeout_graceful_shutdown or 0
         self._drain_deadline = time.monotonic() + drain_seconds
 
-        # Health checks report from now on that the server stops, and event streams end.
+        # This ends event streams, and makes the health check report that the server is stopping.
         self._stop_event.set()
 
-        # Clients learn from a last response that they should connect anew, which another server may accept.
+        # A last response with `Connection: close` tells clients to reconnect, possibly to another server.
         await self._close_after_next_response()
         await _stop_accepting(sockets or [])
 
-        # uvicorn waits for the requests that have begun, by calling `_wait_tasks_to_complete`.
+        # uvicorn calls `_wait_tasks_to_complete`, which waits for the running requests.
         await super().shutdown(sockets)
 
     async def _wait_tasks_to_complete(self) -> None:
-        """Wait until the running requests are finished, for as long as the shutdown has time left.
+        """Wait for the running requests within the remaining time for the shutdown.
 
         Raises:
-            TimeoutError: some are still running; uvicorn, which calls this method, then cancels them.
+            TimeoutError: some requests are still running. uvicorn, which calls this method, then cancels them.
         """
         remaining_seconds = self._drain_deadline - time.monotonic()
         async with asyncio.timeout(max(_MIN_DRAIN_SECONDS, remaining_seconds)):
             await super()._wait_tasks_to_complete()
 
     async def _close_after_next_response(self) -> None:
-        """Ask each connection to close after its next response, and wait for up to three seconds until they have."""
+        """Ask each connection to close after its next response, and wait for up to `LAST_RESPONSE_SECONDS`."""
         connections: list[Any] = list(self.server_state.connections)
         for connection in connections:
             connection.close_after_next_response()
@@ -179,9 +180,10 @@ class _Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Treat signals as the wish to stop, however often they come.
+        """Stop the server on a signal, even if it is repeated.
 
-        uvicorn raises a signal again after its last response, which would end the process before everything is closed.
+        uvicorn's own implementation raises the signal again after the last response, which would end the process before
+        the application is closed.
         """
         for signal_number in _SIGNALS:
             signal.signal(signal_number, self.handle_exit)
@@ -189,25 +191,25 @@ class _Server(uvicorn.Server):
 
 
 async def _stop_accepting(listeners: list[socket.socket]) -> None:
-    """Refuse new connections, and wait for up to five seconds until those that clients have opened are accepted.
+    """Refuse new connections, and wait until all waiting connections are accepted.
 
-    Otherwise closing the listeners would reset the connections that still wait in the kernel's queues, although their
-    clients may have sent a request.
+    Otherwise closing the listeners would reset the connections in the kernel's queues, although their clients may
+    already have sent a request.
     """
     for listener in listeners:
-        with contextlib.suppress(OSError):  # only Linux can do this; elsewhere a few connections are lost
+        with contextlib.suppress(OSError):  # only Linux supports this, so other systems may lose a few connections
             refuse_new_connections(listener)
 
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(ACCEPT_SECONDS):
-            # A client may be about to complete its handshake, which puts its connection into the queue.
+            # Clients that are completing their handshake have yet to appear in the queue.
             await asyncio.sleep(HANDSHAKE_SECONDS)
-            while any(waiting_connections(listener) > 0 for listener in listeners):  # noqa: ASYNC110 - the kernel has no event for this
+            while any(count_waiting_connections(listener) > 0 for listener in listeners):  # noqa: ASYNC110 - the kernel has no event for this
                 await asyncio.sleep(POLL_SECONDS)
 
 
 def _start_metrics_listener(settings: Settings) -> None:
-    """Serve the metrics, or log a warning if their port is taken, because the service matters more."""
+    """Serve the metrics, or log a warning if their port is taken."""
     if not settings.metrics_port:
         return
     try:

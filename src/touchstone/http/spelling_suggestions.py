@@ -1,4 +1,4 @@
-"""Errors for names that do not exist, with the nearest names that do."""
+"""Errors for unknown names, with suggestions of similar names."""
 
 import difflib
 from collections.abc import Iterable
@@ -11,44 +11,57 @@ MAX_SUGGESTIONS: Final = 3
 
 
 def unknown_name_error(name: str, known_names: Iterable[str], *location: str | int) -> UnknownName:
-    """Return the error for a parameter, field or key that does not exist; `location` says where it was used."""
+    """Return the error for an unknown parameter, field or key.
+
+    Args:
+        name: the unknown name.
+        known_names: all names that would be accepted.
+        *location: the part of the request and the path of the field with the unknown name.
+    """
     return UnknownName(FieldError(location, "unknown_name", suggestion_facts(name, known_names)))
 
 
 def unknown_value_error(value: str, known_values: Iterable[str], *location: str | int) -> UnknownName:
-    """Return the error for a value that is not one of the known ones; `location` says where it was used."""
+    """Return the error for a value that is not among the accepted ones.
+
+    Args:
+        value: the unknown value.
+        known_values: all values that would be accepted.
+        *location: the part of the request and the path of the field with the unknown value.
+    """
     _request_part, *field_path = location
     facts = {**suggestion_facts(value, known_values), "where": ".".join(map(str, field_path))}
     return UnknownName(FieldError(location, "unknown_value", facts))
 
 
 def suggestion_facts(name: str, known_names: Iterable[str]) -> dict[str, Any]:
-    """Return the values for the placeholders of an error message about an unknown name: "did you mean `page_size`?".
+    """Return the placeholder values for a message with suggestions for an unknown name.
 
     Names are compared without regard to case and punctuation, so `pageSize` is the same as `page_size`.
 
     Returns:
-        `name`, which is shortened if it is very long; `known`, the known names that are similar or, if there are none,
-        all known names; and `is_near`, whether there are similar names.
+        `name`: the unknown name, shortened if it is very long.
+        `known`: the similar known names, or all known names if none is similar.
+        `is_near`: whether there are similar names.
     """
-    known_names_by_letters = {_letters(known_name): known_name for known_name in sorted(known_names)}
+    known_by_normalized_name = {_normalize_name(known_name): known_name for known_name in sorted(known_names)}
     shown_name = name[:MAX_SHOWN_CHARACTERS]
-    letters = _letters(shown_name)
+    normalized_name = _normalize_name(shown_name)
 
-    if letters in known_names_by_letters:
-        nearest_names = [known_names_by_letters[letters]]
+    if normalized_name in known_by_normalized_name:
+        nearest_names = [known_by_normalized_name[normalized_name]]
     else:
-        similar_letters = difflib.get_close_matches(letters, known_names_by_letters, n=MAX_SUGGESTIONS)
-        nearest_names = [known_names_by_letters[similar] for similar in similar_letters]
+        matches = difflib.get_close_matches(normalized_name, known_by_normalized_name, n=MAX_SUGGESTIONS)
+        nearest_names = [known_by_normalized_name[match] for match in matches]
 
     return {
         "name": shown_name,
-        "known": ", ".join(nearest_names or known_names_by_letters.values()),
+        "known": ", ".join(nearest_names or known_by_normalized_name.values()),
         "is_near": bool(nearest_names),
     }
 
 
-def _letters(name: str) -> str:
+def _normalize_name(name: str) -> str:
     """Return the letters and digits of a name in lower case, or the name itself if it has none."""
     letters = [character for character in name.lower() if character.isalnum()]
     return "".join(letters) or name

@@ -1,4 +1,4 @@
-"""An awaitable that is run at once, so that its caller learns whether there is anything to wait for."""
+"""An awaitable that starts to run immediately, and whose caller knows whether it must wait."""
 
 import types
 from collections.abc import Awaitable, Generator
@@ -8,25 +8,25 @@ T = TypeVar("T")
 
 
 class StartedAwaitable(Generic[T]):
-    """An awaitable that has run until it ended or had to wait for something.
+    """An awaitable that runs immediately until it ends or has to wait for something.
 
-    Most sends and receives need not wait. With this class, work that only matters during a wait, such as starting a
-    timer, can be left out for them.
+    Most send and receive calls end without waiting, so work that is only needed while waiting, such as starting a
+    timer, can be skipped for them.
 
     Attributes:
         is_done: whether the awaitable ended without having to wait.
-        result: its result, if it is done.
+        result: the result of the awaitable, if it is done.
     """
 
     __slots__ = ("_first_future", "_steps", "is_done", "result")
 
     def __init__(self, awaitable: Awaitable[T]) -> None:
-        """Run the awaitable until it ends or has to wait for something, and raise any exception that it raises."""
+        """Run the awaitable until it ends or has to wait for something. Its exceptions are not caught."""
         self.is_done = False
         self.result: T
         self._steps = awaitable.__await__()
 
-        # This is how an event loop runs a task: each step ends with a future that the task waits for.
+        # An event loop runs a task in the same way. Each step ends with a future that the task waits for.
         try:
             self._first_future = next(self._steps)
         except StopIteration as end:
@@ -35,7 +35,7 @@ class StartedAwaitable(Generic[T]):
 
     @types.coroutine
     def wait(self) -> Generator[Any, Any, T]:
-        """Return the result of the awaitable, once it has ended."""
+        """Wait until the awaitable has ended, and return its result."""
         if self.is_done:
             return self.result
 

@@ -1,6 +1,6 @@
-"""The server's stop event, which handlers of long responses watch so that they end when the server stops.
+"""The server's stop event, which lets long responses end when the server stops.
 
-The server puts it into the state of each request's scope (ASGI lifespan protocol, section "Lifespan State").
+The server stores it in the state of each request's scope (ASGI lifespan protocol, section "Lifespan State").
 """
 
 import asyncio
@@ -12,6 +12,6 @@ STOP_EVENT_KEY: Final = "stopping"
 
 
 def stop_event(scope: Scope) -> asyncio.Event | None:
-    """Return the event that is set when the server stops, or None if another server handles the request."""
+    """Return the event that is set when the server stops, or None for another server."""
     event: asyncio.Event | None = scope.get("state", {}).get(STOP_EVENT_KEY)
     return event

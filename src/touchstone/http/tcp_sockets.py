@@ -1,4 +1,7 @@
-"""Facts about sockets that only the kernel knows, and a filter against new connections; most of it needs Linux."""
+"""Socket statistics from the kernel, and a kernel filter against new connections.
+
+Most of this is only available on Linux.
+"""
 
 import ctypes
 import fcntl
@@ -8,21 +11,26 @@ import termios
 from dataclasses import dataclass
 from typing import Final, Self
 
-# A classic BPF program over the TCP header: a segment with SYN and without ACK is dropped, any other passes.
+# A classic BPF program for the TCP header, which drops segments with SYN and without ACK and passes all others.
 _SO_ATTACH_FILTER: Final = 26
 _DROP_SYN: Final = ((0x30, 0, 0, 13), (0x54, 0, 0, 0x12), (0x15, 0, 1, 0x02), (0x06, 0, 0, 0), (0x06, 0, 0, 0x40000))
 # Offsets in Linux's `struct tcp_info` (include/uapi/linux/tcp.h): `tcpi_bytes_acked` and, after it, `…_received`.
-_TCP_INFO_UNACKNOWLEDGED: Final = 24  # of a listener: how many connections wait in its queue
+_TCP_INFO_UNACKNOWLEDGED: Final = 24  # for a listener, the number of connections that wait in its queue
 _TCP_INFO_COUNTERS: Final = 120
 _TCP_INFO_SIZE: Final = 136
-# The part of a response that the kernel buffers beyond the client's window, so that clients that never read cost
-# little memory.
+# The maximum size of unsent data in the kernel's buffer, so that clients that never read need little memory.
 UNSENT_BYTES: Final = 128 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class SocketCounters:
-    """The bytes of a connection: acknowledged by the client, received from it, and not yet sent by the kernel."""
+    """The kernel's byte counters of a connection.
+
+    Attributes:
+        acknowledged_bytes: sent bytes that the client has acknowledged.
+        received_bytes: bytes received from the client.
+        unsent_bytes: bytes in the kernel's buffer that the client has not acknowledged yet.
+    """
 
     acknowledged_bytes: int
     received_bytes: int
@@ -30,9 +38,9 @@ class SocketCounters:
 
     @classmethod
     def read(cls, connection: socket.socket) -> Self | None:
-        """Return the bytes that the kernel has counted on a connection so far.
+        """Return the counters of a connection, or None if there are none.
 
-        Returns None for a unix socket or a closed one, and on systems other than Linux, which count nothing.
+        Unix sockets, closed sockets and operating systems other than Linux have no counters.
         """
         tcp_info_option = getattr(socket, "TCP_INFO", None)
         if tcp_info_option is None or connection.family == socket.AF_UNIX:
@@ -54,32 +62,32 @@ class SocketCounters:
 
     @property
     def moved_bytes(self) -> int:
-        """The bytes that have reached either end."""
+        """The number of bytes that have reached the client or the server."""
         return self.acknowledged_bytes + self.received_bytes
 
 
 def limit_unsent_bytes(connection: socket.socket) -> None:
-    """Make the kernel take only a small part of a response that its client does not read, if the system can do so."""
+    """Limit the unsent data in the kernel's buffer, if the operating system supports this."""
     option = getattr(socket, "TCP_NOTSENT_LOWAT", None)
     if option is not None and connection.family != socket.AF_UNIX:
         connection.setsockopt(socket.IPPROTO_TCP, option, UNSENT_BYTES)
 
 
 def has_input(connection: socket.socket) -> bool:
-    """Return whether the client has sent something that has not been read."""
+    """Return whether there are received bytes that have not been read."""
     unread_size = fcntl.ioctl(connection.fileno(), termios.FIONREAD, bytes(4))
     unread_bytes: int = struct.unpack("i", unread_size)[0]
     return unread_bytes > 0
 
 
 def refuse_new_connections(listener: socket.socket) -> None:
-    """Make the kernel ignore new clients of a listener, while it can still accept those that have connected.
+    """Make the kernel ignore new clients of a listener, but keep waiting connections.
 
-    A server calls this before it closes a listener, because closing resets the connections that are not accepted yet.
-    An ignored client tries again after a second, and may then find the next server.
+    A server calls this before it closes a listener, because closing resets connections that are not accepted yet. An
+    ignored client retries after a second, and may then connect to the next server.
 
     Raises:
-        OSError: the system has no such filter.
+        OSError: the operating system has no such filter.
     """
     if listener.family == socket.AF_UNIX:
         return
@@ -92,8 +100,8 @@ def refuse_new_connections(listener: socket.socket) -> None:
     listener.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, program_header)
 
 
-def waiting_connections(listener: socket.socket) -> int:
-    """Return the number of connections in the queue of a listener; 0 where the kernel does not tell."""
+def count_waiting_connections(listener: socket.socket) -> int:
+    """Return the number of connections in the queue of a listener, or 0 if it is unknown."""
     tcp_info_option = getattr(socket, "TCP_INFO", None)
     if tcp_info_option is None or listener.family == socket.AF_UNIX:
         return 0

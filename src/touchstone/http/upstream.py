@@ -1,4 +1,4 @@
-"""The interface between the gateway and a backend, which is an ASGI app in this process or an HTTP server elsewhere."""
+"""The interface between the gateway and its backends, in this process or over HTTP."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -11,14 +11,15 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from yarl import URL
 
 from touchstone.core.errors import BackendUnavailable, CatalogLoading, UpstreamTimeout
+from touchstone.http.header_checks import has_body
 from touchstone.http.stop_event import stop_event
 
 CONNECT_SECONDS: Final = 2.0
-# Shorter than the 75 s of the backend, so that a connection which the backend is about to close is never reused.
+# Shorter than the 75 s of the backend, so that the gateway never reuses a connection that is being closed.
 KEEP_ALIVE_SECONDS: Final = 15.0
 PATH_SAFE: Final = "/-._~!$&'()*+,;=:@"
 UNIX_PREFIX: Final = "unix:"
-# Headers that belong to one connection (RFC 9110, section 7.6.1), and headers that our own server writes.
+# Headers that only concern one connection (RFC 9110, section 7.6.1), and headers that our own server writes.
 _HOP_HEADERS: Final = frozenset(
     {b"connection", b"keep-alive", b"transfer-encoding", b"date", b"server", b"te", b"upgrade"}
 )
@@ -32,14 +33,19 @@ class Upstream(Protocol):
         """Handle the request."""
 
     async def ping(self) -> None:
-        """Return if the backend is ready, and raise if it is not."""
+        """Return normally if the backend is ready, and raise an exception otherwise."""
 
 
 class InProcessBackend:
-    """A backend in this process; requests and responses pass through without being copied."""
+    """A backend in this process, called without copying requests and responses."""
 
     def __init__(self, app: ASGIApp, check_ready: Callable[[], None] | None = None) -> None:
-        """Keep the app of a backend, and the function that raises an error while it is not ready yet."""
+        """Create the interface to an app.
+
+        Args:
+            app: the backend's ASGI app.
+            check_ready: raises an exception while the backend is not ready, or None if it is always ready.
+        """
         self.app = app
         self._check_ready = check_ready
 
@@ -48,7 +54,7 @@ class InProcessBackend:
         return self.app(scope, receive, send)
 
     async def ping(self) -> None:
-        """Check that the backend itself is ready; the part that opened its resources checks those."""
+        """Check that the backend is ready, but not the resources that it shares with this process."""
         if self._check_ready is not None:
             self._check_ready()
 
@@ -64,30 +70,30 @@ class AbsentBackend:
         raise BackendUnavailable(backend=self.name, retry_after=60)
 
     async def ping(self) -> None:
-        """Do nothing: an absent backend does not keep the rest from being ready."""
+        """Do nothing, because the installation is ready without this backend."""
 
 
 class RemoteBackend:
-    """A backend in another process, called over HTTP; requests and responses are streamed."""
+    """A backend in another process, called over HTTP with streamed requests and responses."""
 
     def __init__(self, name: str, url: str, *, timeout: float) -> None:
         self.name = name
         self.url = url.rstrip("/")
-        self.timeout = timeout  # seconds until the response has to begin, after the last part of the request
+        self.timeout = timeout  # in seconds, from the last chunk of the request to the beginning of the response
         self._is_unix_socket = url.startswith(UNIX_PREFIX)
         self._base_url = "http://backend" if self._is_unix_socket else self.url
         self._lazy_session: aiohttp.ClientSession | None = None
 
     @property
     def _session(self) -> aiohttp.ClientSession:
-        """The HTTP client, which keeps connections open; it is created late because it needs a running event loop."""
+        """The HTTP client, created on first use because it needs a running event loop."""
         if self._lazy_session is None:
             self._lazy_session = self._open_session()
         return self._lazy_session
 
     def _open_session(self) -> aiohttp.ClientSession:
-        """Return a new HTTP client for the backend, which forwards headers, cookies and bodies as they are."""
-        unlimited = 0  # this is how aiohttp is told not to limit the number of connections
+        """Return a new HTTP client for the backend, which forwards headers, cookies and bodies unchanged."""
+        unlimited = 0  # for aiohttp, zero means that the number of connections is not limited
 
         connector: aiohttp.BaseConnector
         if self._is_unix_socket:
@@ -109,7 +115,7 @@ class RemoteBackend:
 
         Raises:
             BackendUnavailable: the backend cannot be reached, or closed the connection before its response began.
-            UpstreamTimeout: the response did not begin in time after the last part of the request.
+            UpstreamTimeout: the response did not begin in time after the last chunk of the request.
         """
         headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
         request_body = _RequestBody(receive, is_complete=not _may_have_body(scope))
@@ -120,12 +126,12 @@ class RemoteBackend:
 
         try:
             async with asyncio.timeout(self.timeout) as deadline:
-                with request_body.postponing(deadline, self.timeout):
+                with request_body.extending_deadline(deadline, self.timeout):
                     response = await pending_response
         except TimeoutError as error:
             raise UpstreamTimeout(backend=self.name) from error
         except (aiohttp.ClientError, OSError) as error:
-            # If reading the client's body failed, the client is to blame, and not the backend.
+            # If the request body could not be read, the error was caused by the client and not by the backend.
             if request_body.error:
                 raise request_body.error from None
             raise BackendUnavailable(backend=self.name) from error
@@ -134,7 +140,7 @@ class RemoteBackend:
             await _stream_response(response, request_body, send, stop_event(scope))
 
     def _target_url(self, scope: Scope) -> URL:
-        """Return the URL of the backend at which a request is to be repeated."""
+        """Return the URL for forwarding a request to the backend."""
         path = quote(scope["path"], safe=PATH_SAFE)
         query = scope["query_string"].decode("latin-1")
 
@@ -142,11 +148,11 @@ class RemoteBackend:
         return URL(url, encoded=True)
 
     async def ping(self) -> None:
-        """Ask the backend whether it is ready.
+        """Check that the backend is ready.
 
         Raises:
-            CatalogLoading: it is loading the catalog.
-            BackendUnavailable: it says that it is not.
+            CatalogLoading: it is still loading the catalog.
+            BackendUnavailable: it is not ready for another reason.
         """
         async with self._session.get(URL(f"{self._base_url}/health/ready")) as response:
             if response.status == 200:
@@ -166,7 +172,9 @@ class RemoteBackend:
 class _RequestBody:
     """The body of the client's request as a stream for the backend.
 
-    If reading the body fails, `error` is the reason, which the HTTP client would otherwise hide behind its own error.
+    Attributes:
+        is_complete: whether the whole body has been received.
+        error: the exception if reading the body failed, or None. The HTTP client does not report it.
     """
 
     def __init__(self, receive: Receive, *, is_complete: bool) -> None:
@@ -174,24 +182,29 @@ class _RequestBody:
         self.is_complete = is_complete
         self.error: Exception | None = None
         self._deadline: asyncio.Timeout | None = None
-        self._seconds_per_part = 0.0
+        self._extension_seconds = 0.0
 
     @contextmanager
-    def postponing(self, deadline: asyncio.Timeout, seconds: float) -> Iterator[None]:
-        """Postpone a deadline by some seconds with each part of the body that arrives during the block."""
+    def extending_deadline(self, deadline: asyncio.Timeout, seconds: float) -> Iterator[None]:
+        """Restart a deadline whenever a chunk of the body arrives during the `with` block.
+
+        Args:
+            deadline: the deadline.
+            seconds: the time until the deadline after each chunk.
+        """
         self._deadline = deadline
-        self._seconds_per_part = seconds
+        self._extension_seconds = seconds
         try:
             yield
         finally:
             self._deadline = None
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """Yield the parts of the body as the client sends them, and remember the error if that fails.
+        """Yield the chunks of the body as they arrive, and store the exception in `error` if that fails.
 
         Raises:
             ConnectionResetError: the client disconnected before the body was complete.
-            ServiceError: the body exceeds a limit of ours.
+            ServiceError: the body exceeds one of our limits.
         """
         try:
             while not self.is_complete:
@@ -200,7 +213,7 @@ class _RequestBody:
                     raise ConnectionResetError("the client disconnected")
 
                 self.is_complete = not message.get("more_body", False)
-                self._postpone_deadline()
+                self._extend_deadline()
                 chunk = message.get("body", b"")
                 if chunk:
                     yield chunk
@@ -208,13 +221,13 @@ class _RequestBody:
             self.error = error
             raise
 
-    def _postpone_deadline(self) -> None:
-        """Move the deadline, if there is one that has not passed."""
+    def _extend_deadline(self) -> None:
+        """Restart the deadline, if there is one that has not passed."""
         if self._deadline is not None and not self._deadline.expired():
-            self._deadline.reschedule(asyncio.get_running_loop().time() + self._seconds_per_part)
+            self._deadline.reschedule(asyncio.get_running_loop().time() + self._extension_seconds)
 
     async def wait_for_disconnect(self) -> None:
-        """Return once the client has disconnected, and drop what it sends until then."""
+        """Wait until the client has disconnected, and discard everything that it sends until then."""
         message = await self.receive()
         while message["type"] != "http.disconnect":
             message = await self.receive()
@@ -223,10 +236,10 @@ class _RequestBody:
 async def _stream_response(
     response: aiohttp.ClientResponse, request_body: _RequestBody, send: Send, server_stop: asyncio.Event | None
 ) -> None:
-    """Send the backend's response to the client part by part.
+    """Stream the backend's response to the client.
 
-    Headers that only concern the connection to the backend are left out. A response that may be long is ended early if
-    the client disconnects.
+    Headers that only concern the connection to the backend are omitted. Event streams and responses of unknown length
+    end early if the client disconnects, and event streams also if the server stops.
     """
     headers = [(name.lower(), value) for name, value in response.raw_headers if name.lower() not in _HOP_HEADERS]
     await send({"type": "http.response.start", "status": response.status, "headers": headers})
@@ -234,7 +247,7 @@ async def _stream_response(
     is_event_stream = response.content_type == "text/event-stream"
     has_unknown_length = response.content_length is None
 
-    # Only after the whole request has been received can the next message mean that the client has disconnected.
+    # Watching for a disconnect consumes all messages, so it must wait until the whole request has been received.
     if is_event_stream:
         await _stream_while_needed(response, request_body, send, server_stop)
     elif has_unknown_length and request_body.is_complete:
@@ -250,8 +263,8 @@ async def _stream_while_needed(
 ) -> None:
     """Send a response until the backend ends it, the client disconnects or `server_stop` is set.
 
-    A stream of events may be silent for a long time, so waiting for the next event must not be the only way to notice
-    an end. An export may have gigabytes, which the backend must not compute for a client that has gone.
+    An event stream may be silent for a long time, so a disconnect must be noticed even while no event arrives. An
+    export may have gigabytes, so the backend must not continue to compute it for a client that has disconnected.
     """
     # The stream ends early when one of these tasks is done.
     watchers: list[asyncio.Future[Any]] = [asyncio.ensure_future(request_body.wait_for_disconnect())]
@@ -263,7 +276,7 @@ async def _stream_while_needed(
     try:
         await _stream_chunks(response, send)
     except aiohttp.ClientConnectionError:
-        # Reading from a response that has been closed fails. Any other failure must not look like a complete response.
+        # Reading fails after a watcher has closed the response. Any other failure must not look like a complete body.
         is_ended_early = any(watcher.done() for watcher in watchers)
         if not is_ended_early:
             raise
@@ -273,15 +286,14 @@ async def _stream_while_needed(
 
 
 async def _stream_chunks(response: aiohttp.ClientResponse, send: Send) -> None:
-    """Send the parts of a response's body to the client as they arrive from the backend."""
+    """Send the chunks of a response body to the client as they arrive from the backend."""
     async for chunk in response.content.iter_any():
         await send({"type": "http.response.body", "body": chunk, "more_body": True})
 
 
 def _may_have_body(scope: Scope) -> bool:
-    """Return whether a request has a body, or has a method with which it may have one."""
+    """Return whether a request has a body, or its method usually has one."""
     if scope["method"] not in _METHODS_WITHOUT_BODY:
         return True
 
-    headers = dict(scope["headers"])
-    return b"transfer-encoding" in headers or headers.get(b"content-length", b"0") != b"0"
+    return has_body(dict(scope["headers"]))

@@ -43,6 +43,10 @@ DOCUMENT_REJECTIONS: Final[Mapping[str, Text]] = {
     ),
     "field_too_large": ("un champ trop volumineux pour être conservé", "a field that is too large to be kept"),
     "html_comment": ("un commentaire n’affirme rien", "a comment states nothing"),
+    "contradicts_record": (
+        "une affirmation qui contredit la valeur exportée",
+        "a claim that contradicts the exported value",
+    ),
     "implausible_value": ("une valeur qu’aucun jeu de données n’a", "a value that no dataset has"),
     "invalid_csv": ("ce n’est pas du CSV bien formé", "not well-formed CSV"),
     "invalid_exact_values": (

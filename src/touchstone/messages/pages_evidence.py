@@ -137,6 +137,12 @@ EVIDENCE_PAGES: Final[Mapping[str, Text]] = {
     "claim_place_hint": ("section, page, champ…", "section, page, field…"),
     "claim_source_name": ("Document", "Document"),
     "claim_source_url": ("Adresse du document", "Address of the document"),
+    "claim_until_field": ("Valable jusqu’au", "Valid until"),
+    "claim_until_hint": (
+        "Facultatif. Après ce jour, l’affirmation ne compte plus.",
+        "Optional. After this day, the claim no longer counts.",
+    ),
+    "claim_until_past": ("Choisissez un jour à venir, ou aucun.", "Choose a day to come, or none."),
     "claim_scope": ("La citation concerne", "The quote is about"),
     "claim_scope_subjects": ("les personnes dont viennent les données", "the people the data come from"),
     "claim_scope_annotators": ("les seuls annotateurs", "annotators alone"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -44,6 +45,7 @@ class Claim:
         field: the field of the metadata standard that the value was taken from, if it was taken from one.
         scope: the people that the statement is about, if it is about people.
         note: which rule was applied.
+        until: when the claim ceases to count, which only exported documents say.
         is_restated: whether another catalog makes the claim in a document that it has exported. Whoever imports it,
             such a claim is merely declared, because anyone can write such a document.
     """
@@ -56,6 +58,7 @@ class Claim:
     scope: Scope | None = None
     is_not_applicable: bool = False
     note: str = ""
+    until: datetime | None = None
     is_restated: bool = False
 
 

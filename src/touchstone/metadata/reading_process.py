@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from touchstone.core.confined_process import ProcessLimits, died_of_time, kill_if_running, start_confined_module
+from touchstone.core.confined_process import ProcessLimits, exceeded_time_limit, kill_if_running, start_confined_module
 from touchstone.metadata.reading_protocol import (
     CompanionRead,
     FileEntry,
@@ -48,7 +48,7 @@ async def read_documents(
     finally:
         await kill_if_running(child)
 
-    return ReadingReply(bytes(reply), len(documents), is_late=is_late or died_of_time(child.returncode))
+    return ReadingReply(bytes(reply), len(documents), is_late=is_late or exceeded_time_limit(child.returncode))
 
 
 async def _send(child: asyncio.subprocess.Process, documents: Sequence[UploadedDocument], standard: str | None) -> None:

@@ -1,4 +1,4 @@
-"""What the operator is told if the database cannot be opened or used when a service or a command starts."""
+"""Messages for the operator if the database cannot be used when a service or a command starts."""
 
 import contextlib
 from collections.abc import Iterator
@@ -11,11 +11,11 @@ from touchstone.database.sqlite import is_damaged, sqlite_path
 
 @contextlib.contextmanager
 def startup_errors(settings: Settings) -> Iterator[None]:
-    """Raise failures of the database in the block, while a service starts, as errors that tell the operator what to do.
+    """Convert database failures in the `with` block to errors that tell the operator what to do.
 
     Raises:
-        SettingsError: The disk is full, or the database cannot be opened or is damaged. The message is one line, which
-            begins with the environment variable that locates the database.
+        SettingsError: the disk is full, or the database cannot be opened or is damaged. The message is a single line,
+            which begins with the environment variable for the location of the database.
     """
     variable = database_variable(settings)
     try:
@@ -32,7 +32,7 @@ def database_variable(settings: Settings) -> str:
 
 
 def _describe_unavailable_database(error: Unavailable, settings: Settings) -> str:
-    """Return why the database cannot be opened and, if its file is damaged, how to continue without it."""
+    """Return why the database cannot be opened and, if the file is damaged, how to recover."""
     driver_error = error.__cause__
     reason = first_line_of_driver_error(driver_error)
     if not is_damaged(driver_error):

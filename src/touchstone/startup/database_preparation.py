@@ -1,4 +1,4 @@
-"""The database when a service or a command starts: opened, and with the schema that this code needs."""
+"""Opening of the database at startup, and preparation of its schema."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -23,12 +23,12 @@ from touchstone.startup.database_error_messages import database_variable, startu
 async def open_prepared_database(settings: Settings) -> AsyncIterator[Database]:
     """Open the database for a service, with the schema that this code needs.
 
-    An empty database gets the schema. An older schema is upgraded only in the embedded default database, because
-    another process may be using any other database.
+    The schema is created in an empty database. An older schema is only upgraded in the embedded default database,
+    because other processes may be using any other database.
 
     Raises:
-        SettingsError: The database cannot be opened.
-        SchemaError: The database needs `touchstone db upgrade`, or is newer than this code.
+        SettingsError: the database cannot be opened.
+        SchemaError: the database needs `touchstone db upgrade`, or is newer than this code.
     """
     is_embedded = settings.database_url is None
 
@@ -44,16 +44,14 @@ async def open_prepared_database(settings: Settings) -> AsyncIterator[Database]:
 
 @asynccontextmanager
 async def open_database(settings: Settings, *, must_exist: bool = False) -> AsyncIterator[Database]:
-    """Open the database that the settings name, and close it at the end of the block.
-
-    Its schema is neither checked nor changed.
+    """Open the database without checking its schema, and close it at the end of the block.
 
     Args:
         settings: where the database is.
         must_exist: whether a missing SQLite database is an error; otherwise, it is created.
 
     Raises:
-        SettingsError: The database file or the data folder cannot be used, or a database that must exist is missing.
+        SettingsError: the database file or the data folder cannot be used, or a database that must exist is missing.
     """
     url = settings.effective_database_url
     if must_exist:
@@ -92,9 +90,9 @@ async def upgrade_database(settings: Settings) -> tuple[str | None, str]:
 
 
 async def _back_up_and_upgrade(database: Database, settings: Settings) -> None:
-    """Copy the embedded database to a file beside it, and then upgrade its schema.
+    """Copy the embedded database to a file in the same folder, and then upgrade its schema.
 
-    The name of the copy ends in the revision of the schema before the upgrade, and the time.
+    The name of the copy ends with the old revision of the schema and the time.
     """
     revision = await current_revision(database)
     timestamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
@@ -104,6 +102,6 @@ async def _back_up_and_upgrade(database: Database, settings: Settings) -> None:
     try:
         await upgrade_schema(database)
     except BaseException:
-        # The database is unchanged, and repeated attempts to start must not leave a copy each time.
+        # The database is unchanged, so the copy is not needed. Otherwise, each attempt to start would leave one.
         backup.unlink(missing_ok=True)
         raise

@@ -1,4 +1,4 @@
-"""The services and connections that a process has opened, which it closes when it ends."""
+"""The opened services and connections of a process, which are closed when it ends."""
 
 from collections.abc import Awaitable, Mapping
 from contextlib import AsyncExitStack
@@ -17,7 +17,7 @@ JOB_BACKENDS: Final[Mapping[str, type[JobBackend]]] = {"training": Training, "ex
 
 
 class Closable(Protocol):
-    """Something that has been opened and must be closed."""
+    """A resource that must be closed."""
 
     async def close(self) -> None:
         """Release its resources."""
@@ -31,11 +31,11 @@ class Backend(Closable, Protocol):
         """The application that handles its requests."""
 
 
-C = TypeVar("C", bound=Closable)
+Service = TypeVar("Service", bound=Closable)
 
 
 class OpenServices(AsyncExitStack):
-    """The services and connections that a process has opened.
+    """The opened services and connections of a process.
 
     They are closed in reverse order at the end of the `async with` block.
     """
@@ -44,11 +44,11 @@ class OpenServices(AsyncExitStack):
         super().__init__()
         self._settings = settings
 
-    async def add(self, opening: Awaitable[C]) -> C:
-        """Wait until a service is open, and return it; the end of the block closes it.
+    async def add(self, opening: Awaitable[Service]) -> Service:
+        """Wait until a service is open, and return it. It is closed at the end of the block.
 
         Raises:
-            SettingsError: The service cannot use the database.
+            SettingsError: the service cannot use the database.
         """
         with startup_errors(self._settings):
             service = await opening

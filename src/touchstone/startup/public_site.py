@@ -1,4 +1,4 @@
-"""The web pages and the public API, which share one address."""
+"""The public site, which combines the web pages and the public API at one address."""
 
 from collections.abc import Awaitable, Hashable
 
@@ -6,23 +6,23 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from touchstone.core.errors import ServiceError
 from touchstone.core.settings import Settings
-from touchstone.http.admission import SamePlaceMiddleware
+from touchstone.http.admission import SameTicketMiddleware
 from touchstone.http.error_responses import error_response
 from touchstone.http.middleware import BodyPaths, EdgeMiddleware, client_address
 from touchstone.services.gateway.app import Gateway
-from touchstone.services.gateway.public_routes import LARGE_BODIES, STREAMED_BODIES
+from touchstone.services.gateway.public_routes import LARGE_BODY_PATHS, STREAMED_BODY_PATHS
 from touchstone.startup.open_services import OpenServices
-from touchstone.web.app import LARGE_BODIES as LARGE_PAGES
+from touchstone.web.app import LARGE_BODY_PATHS as LARGE_PAGES
 from touchstone.web.app import WebApp
 from touchstone.web.cookies import authorization_headers
 from touchstone.web.public_records import PublicRecords
 
 
 async def open_public_site(settings: Settings, gateway: Gateway, services: OpenServices) -> ASGIApp:
-    """Open the web pages, and return the application that serves them together with the API of the gateway."""
-    # While a page waits for the API, both count as one request. If the API request were a second one, it could have
-    # to wait for its turn until other pages finish, which wait for their own API requests.
-    api_for_pages = SamePlaceMiddleware(gateway.app)
+    """Open the web pages, and return the application for the pages and the API of the gateway."""
+    # A page and its API requests count as one request. Otherwise, the API requests of all running pages could have to
+    # wait until another page finishes, which would be a deadlock.
+    api_for_pages = SameTicketMiddleware(gateway.app)
     public_records = PublicRecords(gateway.selection) if settings.public_pages == "open" else None
     pages = await services.add(WebApp.open(settings, api_for_pages, public_records))
 
@@ -30,14 +30,14 @@ async def open_public_site(settings: Settings, gateway: Gateway, services: OpenS
     return EdgeMiddleware(
         site,
         settings,
-        body_paths=BodyPaths(LARGE_BODIES | LARGE_PAGES, STREAMED_BODIES),
+        body_paths=BodyPaths(LARGE_BODY_PATHS | LARGE_PAGES, STREAMED_BODY_PATHS),
         respond_to_error=site.error_response,
         caller_of=site.caller_of,
     )
 
 
 class PublicSite:
-    """The pages under `/app/` and the API beside them, on one address."""
+    """The web pages under `/app/` and the API at one address."""
 
     def __init__(self, pages: WebApp, gateway: Gateway) -> None:
         self.pages = pages
@@ -49,15 +49,15 @@ class PublicSite:
         return app(scope, receive, send)
 
     def error_response(self, error: ServiceError, scope: Scope) -> ASGIApp:
-        """Return the response to a request that is refused before it reaches the pages or the gateway."""
+        """Return the response for a request that is refused before it reaches the pages or the gateway."""
         if _is_page(scope):
             return self.pages.refusal(error, scope)
         return error_response(error, scope)
 
     def caller_of(self, scope: Scope) -> Hashable:
-        """Return the user who was recognised a moment ago for the same credentials, or else the client's address."""
+        """Return the user with a cached authentication for these credentials, or else the client's address."""
         headers = authorization_headers(scope) if _is_page(scope) else scope["headers"]
-        return self.gateway.known_user(headers) or client_address(scope)
+        return self.gateway.cached_user_id(headers) or client_address(scope)
 
 
 def _is_page(scope: Scope) -> bool:

@@ -1,4 +1,4 @@
-"""The gateway or one backend as the only service of a process, connected to services in other processes."""
+"""The gateway or a backend as the only service of a process."""
 
 from collections.abc import AsyncIterator, Hashable
 from contextlib import asynccontextmanager
@@ -11,14 +11,14 @@ from touchstone.core.settings import Settings, SettingsError
 from touchstone.database.engine import Database
 from touchstone.http.middleware import BodyPaths, EdgeMiddleware, client_address
 from touchstone.http.same_installation_check import (
-    PartIdentity,
-    PartIdentityMiddleware,
+    BackendIdentity,
+    BackendIdentityMiddleware,
     check_same_installation,
     read_or_create_installation_id,
 )
 from touchstone.http.upstream import AbsentBackend, RemoteBackend, Upstream
 from touchstone.services.gateway.app import Gateway
-from touchstone.services.gateway.public_routes import BACKENDS, LARGE_BODIES, STREAMED_BODIES
+from touchstone.services.gateway.public_routes import BACKENDS, LARGE_BODY_PATHS, STREAMED_BODY_PATHS
 from touchstone.services.selection.app import Selection
 from touchstone.startup.database_preparation import open_prepared_database
 from touchstone.startup.open_services import JOB_BACKENDS, Backend, OpenServices
@@ -29,15 +29,14 @@ from touchstone.startup.public_site import open_public_site
 async def open_gateway(settings: Settings) -> AsyncIterator[ASGIApp]:
     """Open the gateway and the web pages, and yield the application that serves both.
 
-    The gateway passes requests on to the backends, which run in other processes.
+    The gateway forwards requests to the backends, which run in other processes.
     """
     async with open_prepared_database(settings) as database, OpenServices(settings) as services:
-        # Connect to the backends at their addresses in the settings.
         backends: dict[str, Upstream] = {}
         for name in BACKENDS:
             backends[name] = await _connect_to_backend(name, settings, services)
 
-        # Open the gateway. It signs the requests that it passes on, so that the backends can tell where they come from.
+        # The gateway signs its requests with these tokens, so that the backends can verify their origin.
         tokens = _internal_tokens(settings)
         gateway = await services.add(Gateway.open(settings, database, tokens, backends))
 
@@ -46,10 +45,10 @@ async def open_gateway(settings: Settings) -> AsyncIterator[ASGIApp]:
 
 @asynccontextmanager
 async def open_backend(name: str, settings: Settings) -> AsyncIterator[ASGIApp]:
-    """Open one backend on its own, and yield the application that serves it to a gateway in another process.
+    """Open a single backend, and yield the application that serves it to a gateway in another process.
 
     Raises:
-        SettingsError: It would listen beyond this machine without the key that authenticates the gateway.
+        SettingsError: other machines could reach the backend, but there is no internal key to authenticate the gateway.
     """
     if settings.internal_key is None and not settings.listens_locally:
         raise SettingsError(
@@ -63,24 +62,24 @@ async def open_backend(name: str, settings: Settings) -> AsyncIterator[ASGIApp]:
         yield EdgeMiddleware(
             identified_backend,
             backend_server_settings(settings),
-            body_paths=BodyPaths(LARGE_BODIES, STREAMED_BODIES),
+            body_paths=BodyPaths(LARGE_BODY_PATHS, STREAMED_BODY_PATHS),
             caller_of=forwarded_caller_of,
         )
 
 
 def _identify_backend(backend: Backend, name: str, settings: Settings) -> ASGIApp:
-    """Return the application of a backend that also tells the gateway which installation it belongs to.
+    """Wrap the application of a backend to identify its installation to the gateway.
 
-    A gateway that was given the address of another installation by mistake therefore does not start.
+    A gateway with the address of another installation in its settings therefore refuses to start.
     """
     tokens = _internal_tokens(settings)
     installation_id = read_or_create_installation_id(settings.data_dir)
-    identity = PartIdentity(name, installation_id, has_key=tokens is not None)
-    return PartIdentityMiddleware(backend.app, tokens, identity)
+    identity = BackendIdentity(name, installation_id, has_key=tokens is not None)
+    return BackendIdentityMiddleware(backend.app, tokens, identity)
 
 
 async def _open_single_backend(name: str, settings: Settings, database: Database, services: OpenServices) -> Backend:
-    """Open and return one backend, which is the only service of its process."""
+    """Open a backend as the only service of this process."""
     tokens = _internal_tokens(settings)
     if name == "selection":
         return await services.add(Selection.open(settings, database, tokens))
@@ -92,12 +91,12 @@ async def _open_single_backend(name: str, settings: Settings, database: Database
 
 
 async def _connect_to_backend(name: str, settings: Settings, services: OpenServices) -> Upstream:
-    """Return a connection to a backend in another process, at its address in the settings.
+    """Connect to a backend in another process, at its address in the settings.
 
-    If the settings have no address, the returned `AbsentBackend` refuses every request.
+    If there is no address in the settings, the result is an `AbsentBackend`, which refuses every request.
 
     Raises:
-        SettingsError: The address leads to another backend, or to another installation.
+        SettingsError: there is another backend at the address, or a backend of another installation.
     """
     addresses = {
         "selection": settings.selection_url,
@@ -115,7 +114,7 @@ async def _connect_to_backend(name: str, settings: Settings, services: OpenServi
 
 
 def backend_server_settings(settings: Settings) -> Settings:
-    """Return the settings of a backend's server, without a limit of connections for each client.
+    """Return the settings for the server of a backend, without limits on connections per client.
 
     The gateway is the only client of a backend, and calls it on behalf of all users.
     """
@@ -123,14 +122,14 @@ def backend_server_settings(settings: Settings) -> Settings:
 
 
 def _internal_tokens(settings: Settings) -> InternalTokens | None:
-    """Return the tokens with which services authenticate each other, or None if the settings have no internal key."""
+    """Return the tokens for authentication between services, or None without an internal key."""
     if settings.internal_key is None:
         return None
     return InternalTokens(settings.internal_key.get_secret_value())
 
 
 def forwarded_caller_of(scope: Scope) -> Hashable:
-    """Return the user whom the gateway names in a request to a backend, or else the client's address."""
+    """Return the user id in the gateway's request to a backend, or else the client's address."""
     for header_name, user_id in scope["headers"]:
         if header_name == USER_ID_HEADER:
             return user_id  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""The start of a server process, from its settings to the first request."""
+"""Startup of a server process."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -18,17 +18,23 @@ from touchstone.startup.whole_product import open_product
 
 
 async def serve(service_name: str | None, settings: Settings, print_line: Callable[[str], Any]) -> None:
-    """Serve one service, or the whole product if `service_name` is None, until a signal stops the process.
+    """Serve one service or the whole product until a signal stops the process.
 
-    The first start of an installation creates an administrator. As soon as the server answers requests, `print_line`
-    is called with each line that the operator needs to know, such as the address and the administrator's password.
+    An administrator is created at the first start of an installation.
+
+    Args:
+        service_name: the name of the service, or None for the whole product.
+        settings: the settings.
+        print_line: called with each line for the operator as soon as the server accepts requests. The lines contain the
+            address of the server and the password of a new administrator.
 
     Raises:
-        SettingsError, SchemaError: The service cannot start; the message is the line to show.
+        SettingsError: the service cannot start. The message is a single line for the operator.
+        SchemaError: the schema of the database does not match the code. The message is a single line.
     """
     logs.configure_logging(settings)
 
-    # A backend that serves only other services has no users of its own.
+    # A backend has no users, because only other services call it.
     if is_public(service_name):
         administrator = await _create_first_administrator(settings)
         server_settings = settings
@@ -45,19 +51,21 @@ async def serve(service_name: str | None, settings: Settings, print_line: Callab
 
 
 async def _create_first_administrator(settings: Settings) -> Credentials | None:
-    """Create an administrator if the database has none, and return the new credentials, or else None."""
+    """Create an administrator and return the credentials, or None if there is one already."""
     async with open_prepared_database(settings) as database:
         with startup_errors(settings):
             return await create_first_administrator(database)
 
 
 def open_service(service_name: str | None, settings: Settings) -> AbstractAsyncContextManager[ASGIApp]:
-    """Return a context manager that opens one service, or the whole product if `service_name` is None.
+    """Return a context manager that opens a service and yields the application to serve.
 
-    At the beginning of its `async with` block it yields the application to serve.
+    Args:
+        service_name: the name of the service, or None for the whole product.
+        settings: the settings.
 
     Raises:
-        SettingsError: The address of the selection service, which all other services need, is not set.
+        SettingsError: the address of the selection service, which all other services need, is not set.
     """
     if service_name is None:
         return open_product(settings)

@@ -1,4 +1,4 @@
-"""What the operator reads in the terminal when a service has started."""
+"""The lines printed for the operator when a service has started."""
 
 import shutil
 import sys
@@ -9,14 +9,17 @@ from touchstone.services.gateway.first_administrator import Credentials
 
 
 def is_public(service_name: str | None) -> bool:
-    """Return whether users call this service; otherwise it is a backend, which only the gateway calls."""
+    """Return whether users call this service, in contrast to backends, which only the gateway calls."""
     return service_name in (None, "gateway")
 
 
 def startup_lines(service_name: str | None, address: str, administrator: Credentials | None) -> Iterator[str]:
-    """Yield the lines that tell the operator where a service answers, and how to use it.
+    """Yield the lines that tell the operator how to use a service.
 
-    `administrator` is the account that this start has created, or None if the database had users already.
+    Args:
+        service_name: the name of the service, or None for the whole product.
+        address: the address of the server.
+        administrator: the credentials of a new administrator, or None if none has been created.
     """
     label = "Touchstone" if service_name is None else f"Touchstone {service_name}"
     yield f"{label} answers at {address}"
@@ -31,7 +34,7 @@ def startup_lines(service_name: str | None, address: str, administrator: Credent
 
 
 def command_line() -> str:
-    """Return how to run this installation's command: by its name if the shell finds it, else by its whole path."""
+    """Return the name of this installation's command, or its whole path if the shell would not find it."""
     command = Path(sys.executable).with_name("touchstone")
     command_in_path = shutil.which("touchstone")
     if command_in_path and Path(command_in_path).resolve() == command.resolve():

@@ -1,4 +1,4 @@
-"""The whole product in one process: the gateway with the web pages, and all backends."""
+"""The whole product in one process, with the gateway, the web pages and all backends."""
 
 import tempfile
 from collections.abc import AsyncIterator
@@ -22,12 +22,13 @@ from touchstone.startup.public_site import open_public_site
 
 @asynccontextmanager
 async def open_product(settings: Settings) -> AsyncIterator[ASGIApp]:
-    """Open all services in this process, and yield the application that serves the web pages and the API.
+    """Open all services in this process, and yield the application for the web pages and the API.
 
-    At the end of the block, the services and the database are closed.
+    The services and the database are closed at the end of the block.
 
     Raises:
-        SchemaError: The database needs `touchstone db upgrade`.
+        SettingsError: a service cannot use the database.
+        SchemaError: the database needs `touchstone db upgrade`, or is newer than this code.
     """
     async with open_prepared_database(settings) as database, OpenServices(settings) as services:
         gateway = await _open_gateway_with_backends(settings, database, services)
@@ -35,7 +36,10 @@ async def open_product(settings: Settings) -> AsyncIterator[ASGIApp]:
 
 
 async def openapi(settings: Settings) -> dict[str, Any]:
-    """Return the public OpenAPI document of the whole product, without touching the data of the installation."""
+    """Return the public OpenAPI document of the whole product.
+
+    This does not use the data of the installation.
+    """
     with tempfile.TemporaryDirectory() as folder:
         empty_installation = settings.model_copy(
             update={"data_dir": Path(folder), "database_url": None, "demo": False, "job_workers": 0}
@@ -48,17 +52,14 @@ async def openapi(settings: Settings) -> dict[str, Any]:
 async def _open_gateway_with_backends(settings: Settings, database: Database, services: OpenServices) -> Gateway:
     """Open the backends and the gateway in this process, and return the gateway.
 
-    Requests between them do not leave the process, so they need no tokens that prove where they come from.
+    Requests between them do not leave the process, so they need not be signed.
     """
     backends = await _open_all_backends(settings, database, services)
     return await services.add(Gateway.open(settings, database, tokens=None, upstreams=backends))
 
 
 async def _open_all_backends(settings: Settings, database: Database, services: OpenServices) -> dict[str, Upstream]:
-    """Open every backend in this process, and return by name the applications to which the gateway passes requests.
-
-    `services` closes the backends when the process ends.
-    """
+    """Open all backends in this process, and return the interfaces for the gateway by name."""
     selection = await services.add(Selection.open(settings, database, tokens=None))
     selection_upstream = InProcessBackend(selection.app, check_ready=selection.services.catalog.check_loaded)
     backends: dict[str, Upstream] = {"selection": selection_upstream}

@@ -48,7 +48,7 @@ from touchstone.web.security_headers import SecurityHeadersMiddleware
 from touchstone.web.template_renderer import TemplateRenderer
 
 # Files are uploaded through these pages only.
-LARGE_BODIES: Final = frozenset({"/app/datasets/new", "/app/datasets/import"})
+LARGE_BODY_PATHS: Final = frozenset({"/app/datasets/new", "/app/datasets/import"})
 _API_TIMEOUT_SECONDS: Final = 600.0
 _MIN_GZIP_BYTES: Final = 1000  # shorter responses are sent uncompressed
 _GZIP_LEVEL: Final = 4  # higher levels take longer than they save

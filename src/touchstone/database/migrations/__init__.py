@@ -1,4 +1,4 @@
-"""Migrations of the database schema (Alembic), and the check that the code never runs on another schema."""
+"""Migrations of the database schema (Alembic), and the check that the schema matches the code."""
 
 from typing import Final
 
@@ -8,12 +8,12 @@ from touchstone.database.engine import Database
 from touchstone.database.migrations.alembic_runner import FOLDER, UnknownRevision, run_pending_migrations
 
 UPGRADE_COMMAND: Final = "touchstone db upgrade"
-# The table in which Alembic keeps the revision of the database.
+# Alembic's table with the revision of the database.
 _VERSION_TABLE: Final = sa.table("alembic_version", sa.column("version_num", sa.String))
 
 
 class SchemaError(Exception):
-    """The schema of the database is not the one that this code needs; the message says what to run."""
+    """The schema of the database does not match the code. The message contains the command to run."""
 
 
 def required_revision() -> str:
@@ -22,17 +22,19 @@ def required_revision() -> str:
 
 
 async def current_revision(database: Database) -> str | None:
-    """Return the revision of the database; None if the database is empty."""
+    """Return the revision of the database, or None if the database is empty."""
     return await database.run_sync(_read_revision)
 
 
 def is_older_revision(revision: str | None) -> bool:
-    """Return whether this code can upgrade a database from this revision."""
+    """Return whether this code can upgrade a database with this revision."""
     return revision is not None and revision != required_revision() and _is_known(revision)
 
 
 async def upgrade_schema(database: Database) -> None:
-    """Upgrade the schema to the revision that this code needs, in one transaction and in one process at a time.
+    """Upgrade the schema to the revision that this code needs.
+
+    All migrations run in one transaction, and in one process at a time.
 
     Raises:
         SchemaError: the database is newer than this code.
@@ -41,7 +43,7 @@ async def upgrade_schema(database: Database) -> None:
 
 
 async def prepare_schema(database: Database) -> None:
-    """Create the schema of an empty database, or check that the schema is the one that this code needs.
+    """Create the schema of an empty database, or check that the schema matches this code.
 
     Raises:
         SchemaError: the schema is older or newer than this code.
@@ -54,7 +56,7 @@ async def prepare_schema(database: Database) -> None:
 
 
 async def check_schema(database: Database) -> str:
-    """Check that the schema is the one that this code needs, without changing anything, and return its revision.
+    """Check that the schema matches this code, without changing anything, and return its revision.
 
     Raises:
         SchemaError: the database is empty, or its schema is older or newer than this code.
@@ -68,22 +70,26 @@ async def check_schema(database: Database) -> str:
 
 
 def _read_revision(connection: sa.Connection) -> str | None:
-    """Return the revision that the database was last upgraded to; None if the database is empty."""
+    """Return the revision of the database, or None if the database is empty."""
     if not sa.inspect(connection).has_table(_VERSION_TABLE.name):
         return None
     return connection.scalar(sa.select(_VERSION_TABLE.c.version_num))
 
 
 def _run_migrations(connection: sa.Connection) -> None:
-    """Run the migrations that the database still lacks; raise `SchemaError` if it is newer than this code."""
+    """Run all pending migrations.
+
+    Raises:
+        SchemaError: the database is newer than this code.
+    """
     try:
         run_pending_migrations(connection)
-    except UnknownRevision as problem:
-        raise SchemaError(_mismatch_message(problem.revision)) from problem
+    except UnknownRevision as error:
+        raise SchemaError(_mismatch_message(error.revision)) from error
 
 
 def _mismatch_message(revision: str) -> str:
-    """Return the sentence that tells the operator how to make the schema and the code fit each other."""
+    """Return a message with the revisions of the database and the code, and the command to run."""
     needed_revision = required_revision()
     if _is_known(revision):
         return f"Database is at {revision}, code needs {needed_revision}. Run: {UPGRADE_COMMAND}"
@@ -95,11 +101,11 @@ def _mismatch_message(revision: str) -> str:
 
 
 def _is_known(revision: str) -> bool:
-    """Return whether this code has the migration to a revision; a newer version of the code may have further ones."""
+    """Return whether this code has the migration to a revision."""
     return revision in _known_revisions()
 
 
 def _known_revisions() -> list[str]:
-    """Return the revisions of this code, in the order of their migrations; the names of the files begin with them."""
+    """Return the revisions of this code in ascending order, from the beginnings of the file names."""
     files = (FOLDER / "versions").glob("[0-9]*.py")
     return sorted(file.name.partition("_")[0] for file in files)

@@ -1,6 +1,6 @@
-"""Running the migrations of the schema with Alembic.
+"""Execution of schema migrations with Alembic.
 
-Alembic is imported when it is needed, because that takes long, and most starts find the schema up to date.
+Alembic is only imported when it is needed, because the import is slow and the schema is usually up to date.
 """
 
 from pathlib import Path
@@ -14,7 +14,7 @@ FOLDER: Final = Path(__file__).parent
 
 
 class UnknownRevision(Exception):
-    """The database is at a revision to which this code has no migration."""
+    """The database has a revision that this code does not know."""
 
     def __init__(self, revision: str) -> None:
         super().__init__(revision)
@@ -22,7 +22,7 @@ class UnknownRevision(Exception):
 
 
 def run_pending_migrations(connection: sa.Connection) -> None:
-    """Run the migrations that the database still lacks.
+    """Run all pending migrations.
 
     Raises:
         UnknownRevision: the database is newer than this code.
@@ -32,16 +32,16 @@ def run_pending_migrations(connection: sa.Connection) -> None:
     from alembic.script import ScriptDirectory  # noqa: PLC0415
     from alembic.util import CommandError  # noqa: PLC0415
 
-    # The configuration has no file: it only says where the migrations are.
+    # There is no configuration file, and Alembic only needs the location of the migrations.
     config = Config()
     config.set_main_option("script_location", str(FOLDER))
     scripts = ScriptDirectory.from_config(config)
 
     def pending_migrations(revision: Any, _context: Any) -> Any:
         try:
-            return scripts._upgrade_revs("head", revision)  # as the upgrade command of Alembic does
-        except CommandError as problem:
-            raise UnknownRevision(str(revision)) from problem
+            return scripts._upgrade_revs("head", revision)  # the same call as in Alembic's upgrade command
+        except CommandError as error:
+            raise UnknownRevision(str(revision)) from error
 
     with EnvironmentContext(config, scripts, fn=pending_migrations) as environment:
         environment.configure(connection=connection, target_metadata=metadata)

@@ -23,6 +23,8 @@ REPRESENTED: Final = ("pretty_name",)
 INFOS_FILE: Final = "dataset_infos.json"
 # The parts of a card outside the fields of its head, which have names that no JSON pointer can have.
 BODY: Final = "#body"
+# The heading of the claims in cards that this product has written.
+EVIDENCE_HEADING: Final = "Evidence"
 HEAD: Final = "#head"
 INFOS: Final = f"#{INFOS_FILE}"
 CARD_TITLE: Final = re.compile(r"^#\s+Dataset Card for\b", re.MULTILINE | re.IGNORECASE)

@@ -7,10 +7,11 @@ import msgspec
 
 from touchstone.core.attributes import BY_NAME, Kind
 from touchstone.core.evidence import CLAIMED_ATTRIBUTES
-from touchstone.metadata.documents import Claim, DatasetDocument, ImportedDocument, RejectedPart
+from touchstone.metadata.documents import Claim, DatasetDocument, ImportedDocument, RejectedPart, Scope, Section
 from touchstone.metadata.exact_values import POINTER, ExactValues
 from touchstone.metadata.exported_dataset import FOREIGN_MEASUREMENT, RECORD_FIELDS, SERVICE_KEYS, ExportedClaim
 from touchstone.metadata.parsing import DocumentError, parse_json
+from touchstone.metadata.readers import hf_card
 from touchstone.metadata.readers.builder import MAX_TERM_LENGTH, MAX_TERMS, is_possible
 from touchstone.metadata.readers.data_package import imported_sections
 
@@ -36,7 +37,7 @@ def restore_exact_values(document: DatasetDocument) -> DatasetDocument:
         return replace(document, rejected=(*document.rejected, damaged))
 
     record, rejected = _restore_record(values.record)
-    claims = _restore_claims(values.claims, record)
+    claims, contradictory = _restore_claims(values.claims, record)
     original, earlier = _split_documents(documents, document.standard)
     unmapped = {**values.added_fields(document.unmapped), **_imported_fields(values, original)}
     return replace(
@@ -45,11 +46,35 @@ def restore_exact_values(document: DatasetDocument) -> DatasetDocument:
         key=values.key or document.key,
         record={**record, "dataset_name": record.get("dataset_name", document.record["dataset_name"])},
         claims=claims,
-        sections=imported_sections(document.sections, unmapped),
+        sections=imported_sections(_sections_of_source(document, values.claims, original), unmapped),
         unmapped=unmapped,
-        rejected=(*document.rejected, *rejected),
+        rejected=(*document.rejected, *rejected, *contradictory),
         earlier=earlier,
     )
+
+
+def _sections_of_source(
+    document: DatasetDocument, claims: tuple[ExportedClaim, ...], original: ImportedDocument | None
+) -> tuple[Section, ...]:
+    """Return the prose of an exported document without the passages that were made from its claims.
+
+    What the extractor finds in them would otherwise look as if a document of the source stated it.
+    """
+    quotes = sorted((" ".join(claim.quote.split()) for claim in claims if claim.quote), key=len, reverse=True)
+    has_evidence_heading = document.standard == hf_card.STANDARD and (
+        original is None or hf_card.BODY not in original.unmapped
+    )
+
+    sections: list[Section] = []
+    for section in document.sections:
+        text = " ".join(section.text.split())
+        for quote in quotes:
+            text = text.replace(quote, "")
+        is_made_from_claims = not any(character.isalnum() for character in text)
+        is_evidence = has_evidence_heading and section.path[-1:] == (hf_card.EVIDENCE_HEADING,)
+        if not is_made_from_claims and not is_evidence:
+            sections.append(section)
+    return tuple(sections)
 
 
 def _split_documents(
@@ -111,12 +136,37 @@ def _is_storable(name: str, value: Any) -> bool:
     return not is_empty_name and len(value) <= _TEXT_LIMITS.get(name, MAX_TEXT_LENGTH)
 
 
-def _restore_claims(stated: tuple[ExportedClaim, ...], record: dict[str, Any]) -> tuple[Claim, ...]:
-    """Return the claims of the other catalog, and one for each value of the record about which it made none."""
-    claims = [_restore_claim(claim) for claim in stated if _is_valid(claim)]
-    claimed = {claim.attribute for claim in claims}
-    merely_declared = [name for name in CLAIMED_ATTRIBUTES if name in record and name not in claimed]
-    return (*claims, *(Claim(name, record[name], is_restated=True) for name in merely_declared))
+def _restore_claims(
+    stated: tuple[ExportedClaim, ...], record: dict[str, Any]
+) -> tuple[tuple[Claim, ...], list[RejectedPart]]:
+    """Return the claims of the other catalog, and those that contradict the values of its record as rejected parts.
+
+    Claims lose their level when they are imported, so the importing catalog cannot resolve contradictions as the
+    exporting one did. The value of the record is what the claims amounted to there, or what somebody has changed it
+    to since. A value without any claim becomes a claim.
+    """
+    claims: list[Claim] = []
+    rejected: list[RejectedPart] = []
+    for position, claim in enumerate(stated):
+        if not _is_valid(claim):
+            continue
+        if _contradicts(claim, record):
+            place = f"{POINTER}/claims/{position}"
+            rejected.append(RejectedPart(place, "contradicts_record", {"attribute": claim.attribute}))
+        else:
+            claims.append(_restore_claim(claim))
+
+    claimed = {claim.attribute for claim in claims if claim.scope is not Scope.ANNOTATORS}
+    unclaimed = [name for name in CLAIMED_ATTRIBUTES if name in record and name not in claimed]
+    claims += [Claim(name, record[name], is_restated=True) for name in unclaimed]
+    return tuple(claims), rejected
+
+
+def _contradicts(claim: ExportedClaim, record: dict[str, Any]) -> bool:
+    """Return whether a claim that counts gives an attribute another value than the record."""
+    if claim.attribute not in record or claim.scope is Scope.ANNOTATORS:
+        return False
+    return claim.value is None or claim.value != record[claim.attribute]
 
 
 def _is_valid(claim: ExportedClaim) -> bool:
@@ -139,5 +189,6 @@ def _restore_claim(claim: ExportedClaim) -> Claim:
         scope=claim.scope,
         is_not_applicable=claim.not_applicable,
         note=claim.note,
+        until=claim.until,
         is_restated=True,
     )

@@ -100,7 +100,7 @@ def _body_lines(dataset: ExportedDataset) -> Iterator[str]:
         yield ""
     claims = [claim for claim in dataset.claims if claim.quote]
     if claims:
-        yield "## Evidence"
+        yield f"## {hf_card.EVIDENCE_HEADING}"
         yield ""
         for claim in claims:
             yield f"- {_claim_line(claim)}"

@@ -1,1 +1,1 @@
-"""The gateway: the public routes, authentication, accounts and sessions, and forwarding to the backends."""
+"""The gateway, with public routes, authentication, accounts, sessions and forwarding to backends."""

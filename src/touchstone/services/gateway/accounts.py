@@ -1,4 +1,4 @@
-"""Accounts of users, as the routes of the gateway and the command line manage them."""
+"""Management of user accounts, for the routes of the gateway and for the command line."""
 
 import unicodedata
 from dataclasses import dataclass
@@ -16,7 +16,14 @@ from touchstone.services.gateway.user_store import UserRecord
 
 @dataclass(frozen=True, slots=True)
 class UserProfile:
-    """The names and the preferred language of a new user; without a `locale`, the language of the client is used."""
+    """The names and the preferred language of a new user.
+
+    Attributes:
+        pseudo: the public name.
+        given_name: the given name.
+        family_name: the family name.
+        locale: the preferred language, or None to use the language of each request.
+    """
 
     pseudo: str | None = None
     given_name: str | None = None
@@ -25,9 +32,9 @@ class UserProfile:
 
 
 def fold_email(email: str) -> str:
-    """Return the form of an e-mail address in which addresses are compared.
+    """Return the normalized form of an e-mail address, for comparisons.
 
-    Case is ignored. Accents are not, because addresses that differ in them are different mailboxes.
+    Case is ignored, but accents are not, because they distinguish mailboxes.
     """
     return unicodedata.normalize("NFC", email.strip()).casefold()
 
@@ -35,11 +42,11 @@ def fold_email(email: str) -> str:
 async def create_user(
     database: Database, *, email: str, password: str, is_superuser: bool = False, profile: UserProfile | None = None
 ) -> UserView:
-    """Create an active account with a hashed password, and return it as its user sees it.
+    """Create an active account, and return its public view.
 
     Raises:
-        WeakPassword: the password is too short, too common, or the e-mail address itself.
-        EmailTaken: another account has this address, in whatever case.
+        WeakPassword: the password is too short, too long, too common, or the e-mail address itself.
+        EmailTaken: another account has this address, ignoring case.
     """
     passwords.check_strength(password, email)
     password_hash = await passwords.hash_password(password)
@@ -69,43 +76,48 @@ async def create_user(
 
 
 async def has_administrators(database: Database) -> bool:
-    """Return whether any account is one of an administrator, active or not."""
+    """Return whether there are any administrators, including inactive ones."""
     async with database.reading() as connection:
         return await user_store.has_administrators(connection)
 
 
 async def find_user_record(database: Database, email: str) -> UserRecord | None:
-    """Return the record of the user with this e-mail address, in whatever case, or None if there is none."""
+    """Return the record of the user with this e-mail address, ignoring case, or None if there is none."""
     async with database.reading() as connection:
         return await user_store.read_user_by_email(connection, fold_email(email))
 
 
 async def find_user(database: Database, email: str) -> UserView:
-    """Return the user with this e-mail address, in whatever case.
+    """Return the user with this e-mail address, ignoring case.
 
     Raises:
         UserNotFound: there is no such user.
     """
     async with database.reading() as connection:
         user = await user_store.read_user_by_email(connection, fold_email(email))
-        return await _view_user(connection, user, DEFAULT_LOCALE)
+        return await _build_user_view(connection, user, DEFAULT_LOCALE)
 
 
 async def read_user(database: Database, user_id: UUID, *, locale: str = DEFAULT_LOCALE) -> UserView:
-    """Return the user with this id; `locale` is the language of a user who has not chosen one.
+    """Return the user with this id.
+
+    Args:
+        database: the database.
+        user_id: the id of the user.
+        locale: the language to return for a user who has not chosen one.
 
     Raises:
         UserNotFound: there is no such user.
     """
     async with database.reading() as connection:
         user = await user_store.read_user(connection, user_id)
-        return await _view_user(connection, user, locale)
+        return await _build_user_view(connection, user, locale)
 
 
 async def list_users(database: Database, *, offset: int = 0, limit: int = 100) -> tuple[int, list[UserView]]:
-    """Return one page of the users for an administrator, and the number of all users.
+    """Return the total number of users, and a page of at most `limit` users that starts at `offset`.
 
-    The oldest account comes first. The page has at most `limit` users and starts after `offset` others.
+    The oldest account comes first.
     """
     async with database.reading() as connection:
         total_count = await user_store.count_users(connection)
@@ -120,9 +132,15 @@ async def list_users(database: Database, *, offset: int = 0, limit: int = 100) -
 async def change_profile(
     database: Database, user_id: UUID, change: ProfileChange, *, locale: str = DEFAULT_LOCALE
 ) -> UserView:
-    """Change those fields of a user's profile that the client has sent, and return the user after the change.
+    """Change the fields of a user's profile that the client has sent, and return the changed user.
 
-    A field that was sent as null is cleared. `locale` is the language of a user who has not chosen one.
+    A null value clears its field.
+
+    Args:
+        database: the database.
+        user_id: the id of the user.
+        change: the fields to change.
+        locale: the language to return for a user who has not chosen one.
 
     Raises:
         UserNotFound: there is no such user.
@@ -130,9 +148,9 @@ async def change_profile(
     changes = change.provided_fields()
     if changes:
         async with database.writing() as transaction:
-            await user_store.update_profile(transaction, user_id, changes)
+            await user_store.update_user(transaction, user_id, **changes)
             if "pseudo" in changes:
-                # The records and claims of the user show this name.
+                # Other processes cache this name, which is shown with the user's records and claims.
                 await change_counters.increment_version(transaction, change_counters.NAMES)
 
     return await read_user(database, user_id, locale=locale)
@@ -141,51 +159,60 @@ async def change_profile(
 async def change_user(
     database: Database, user_id: UUID, *, is_active: bool | None = None, is_curator: bool | None = None
 ) -> UserView:
-    """Change the state or the role of a user on behalf of an administrator, and return the user after the change.
+    """Change the state or the role of a user, and return the changed user.
 
-    What is None stays as it is. Deactivation ends all sessions of the user in the same transaction.
+    Deactivation ends all sessions of the user in the same transaction.
+
+    Args:
+        database: the database.
+        user_id: the id of the user.
+        is_active: whether the user may sign in, or None for no change.
+        is_curator: whether the user may review claims, or None for no change.
 
     Raises:
         UserNotFound: there is no such user.
-        LastAdministrator: no active administrator would be left; nothing is changed.
+        LastAdministrator: no active administrator would be left, so nothing is changed.
     """
     async with database.writing(even_if_disk_full=True) as transaction:
         if await user_store.lock_user(transaction, user_id) is None:
             raise UserNotFound
 
         if is_curator is not None:
-            await user_store.update_is_curator(transaction, user_id, is_curator=is_curator)
-            # Other processes cache who is a curator until this counter changes.
+            await user_store.update_user(transaction, user_id, is_curator=is_curator)
+            # Other processes cache the roles of users until this counter changes.
             await change_counters.increment_version(transaction, change_counters.ACCOUNTS)
         if is_active is not None:
-            await _update_is_active(transaction, user_id, is_active=is_active)
+            await _set_active(transaction, user_id, is_active=is_active)
 
     return await read_user(database, user_id)
 
 
-async def _update_is_active(transaction: Writer, user_id: UUID, *, is_active: bool) -> None:
-    """Activate or deactivate a user; deactivation ends all sessions of the user.
+async def _set_active(transaction: Writer, user_id: UUID, *, is_active: bool) -> None:
+    """Activate a user, or deactivate a user and end all of the user's sessions.
 
     Raises:
         LastAdministrator: no active administrator would be left.
     """
-    await user_store.update_is_active(transaction, user_id, is_active=is_active)
+    await user_store.update_user(transaction, user_id, is_active=is_active)
     if is_active:
         return
 
-    # This is checked after the update, so that only the administrators who would be left are counted.
+    # The check follows the update, so that this user is no longer counted.
     if await user_store.is_last_administrator(transaction, user_id):
         raise LastAdministrator
     await sessions.revoke_all_sessions(transaction, user_id)
 
 
-async def _view_user(connection: Reader, user: UserRecord | None, locale: str) -> UserView:
-    """Return a stored user as the API shows it, with the external accounts that sign this user in.
+async def _build_user_view(connection: Reader, user: UserRecord | None, locale: str) -> UserView:
+    """Return the public view of a user, including the accounts at external providers.
 
-    `locale` is the language of a user who has not chosen one.
+    Args:
+        connection: the database connection.
+        user: the record of the user, or None if the user was not found.
+        locale: the language to return for a user who has not chosen one.
 
     Raises:
-        UserNotFound: `user` is None, because the look-up has not found anybody.
+        UserNotFound: `user` is None.
     """
     if user is None:
         raise UserNotFound

@@ -1,4 +1,4 @@
-"""Routes with which administrators manage users."""
+"""Routes for the management of users by administrators."""
 
 import math
 from datetime import timedelta
@@ -15,7 +15,8 @@ from touchstone.services.gateway.context import Context, require_administrator
 from touchstone.services.gateway.public_routes import API
 from touchstone.services.gateway.schemas import ResetToken, UserChange, UserPage, UserQuery, UserView
 
-# Dependencies are resolved before the body and the query are validated, so that other users learn nothing about these.
+# As a dependency, the check of the role precedes the validation of the body and the query, so that other users always
+# get the same error.
 router = strict_router(
     prefix=f"{API}/admin/users",
     tags=["admin"],
@@ -66,10 +67,10 @@ async def make_reset_token(user_id: str, response: Response, ctx: Context) -> Re
 
 
 def _parse_user_id(user_id: str) -> UUID:
-    """Return the id of a user that was given in a path.
+    """Parse the id of a user in a path.
 
     Raises:
-        UserNotFound: the id is malformed; the response is the same as for an id that nobody has.
+        UserNotFound: the id is malformed. The response is the same as for an unknown id.
     """
     parsed_id = parse_uuid(user_id)
     if parsed_id is None:

@@ -1,4 +1,4 @@
-"""The gateway as an application: its own routes, and the proxy in front of them and of the backends."""
+"""The gateway application, with its own routes and a proxy in front of them and the backends."""
 
 import asyncio
 import contextlib
@@ -50,9 +50,9 @@ class Gateway:
     It is opened once per process, on a running event loop, and has to be closed.
 
     Attributes:
-        app: the application.
-        resources: what must respond before the gateway is ready.
-        selection: a client of the catalog, for pages that everybody may read.
+        app: the ASGI application.
+        resources: the resources that must respond before the gateway is ready.
+        selection: a client of the selection backend, for public pages.
     """
 
     def __init__(
@@ -64,9 +64,9 @@ class Gateway:
         authenticator: Authenticator,
         document: PublicDocument,
     ) -> None:
-        """Keep the parts of an opened gateway, and start the task that watches for changes of accounts.
+        """Store the components of the gateway, and start the task that watches for changed accounts.
 
-        Use `open` to create a gateway. The task keeps the cache of the authenticator up to date until `close`.
+        Use `open` to create a gateway. The task runs until `close`.
         """
         self.app = app
         self.resources = resources
@@ -79,28 +79,29 @@ class Gateway:
     async def open(
         cls, settings: Settings, database: Database, tokens: InternalTokens | None, upstreams: Mapping[str, Upstream]
     ) -> Self:
-        """Open the gateway in front of the backends, to which `upstreams` has a connection for each name.
+        """Open the gateway in front of the backends.
 
-        `tokens` sign the requests that are forwarded to backends in other processes.
+        Args:
+            settings: the settings.
+            database: the database, which remains open when the gateway is closed.
+            tokens: signs the requests to backends in other processes, or None if there is no internal key.
+            upstreams: the backends by name.
 
         Raises:
-            SettingsError: the file of the signing key is not safe to use.
+            SettingsError: the file with the signing key is not safe to use.
         """
         state = _create_state(settings, database)
         resources = (Resource("database", database.ping), *_backend_resources(upstreams))
 
-        # The gateway's own routes: accounts, sessions and health.
         routers = (auth_routes.router, profile_routes.router, admin_routes.router)
         gateway_app = create_app("gateway", *routers, resources=resources)
         gateway_app.state.gateway = state
 
-        # The documentation of the whole public API, which is another route of the gateway.
         document = PublicDocument(
             PUBLIC_ROUTES, build_gateway_document=gateway_app.openapi, upstreams=upstreams, tokens=tokens
         )
         gateway_app.include_router(_document_router(document))
 
-        # The proxy, through which every public request reaches these routes or a backend.
         proxy = AuthenticatingProxy(
             PUBLIC_ROUTES,
             gateway_app=gateway_app,
@@ -113,14 +114,14 @@ class Gateway:
         return cls(public_app, resources, selection, authenticator=state.authenticator, document=document)
 
     async def openapi(self) -> dict[str, Any]:
-        """Return the public OpenAPI document, which covers the gateway and all backends that respond."""
+        """Return the public OpenAPI document for the gateway and all backends that respond."""
         return await self._document.read()
 
-    def known_user(self, headers: Headers) -> UUID | None:
-        """Return the id of the user who sends a request, or None if finding out would take a query.
+    def cached_user_id(self, headers: Headers) -> UUID | None:
+        """Return the id of the user who sends a request, or None if the user is unknown or not cached.
 
-        Admission control calls this for every request, before it is authenticated, to share the capacity fairly between
-        users. The result is None for requests without a valid token, too.
+        Admission control calls this before the request is authenticated, to share the capacity fairly between users.
+        It must be fast, so it never queries the database.
         """
         try:
             identity = self._authenticator.cached_identity(headers)
@@ -130,19 +131,19 @@ class Gateway:
         return identity.caller.id if identity else None
 
     async def close(self) -> None:
-        """Stop watching the accounts."""
+        """Stop watching for changes of accounts."""
         self._watch_task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._watch_task
 
 
 def _create_state(settings: Settings, database: Database) -> GatewayState:
-    """Create the services that all requests to the gateway share.
+    """Create the services shared by all requests to the gateway.
 
-    Access tokens, device cookies and refresh tokens each have a key of their own, derived from the signing key.
+    Device cookies and refresh tokens have separate keys, which are derived from the signing key.
 
     Raises:
-        SettingsError: the file of the signing key is not safe to use.
+        SettingsError: the file with the signing key is not safe to use.
     """
     signing_key = load_signing_key(settings)
     access_tokens = AccessTokens(signing_key, settings.access_token_seconds)
@@ -159,13 +160,13 @@ def _create_state(settings: Settings, database: Database) -> GatewayState:
 
 
 def _backend_resources(upstreams: Mapping[str, Upstream]) -> list[Resource]:
-    """Return the backends whose health the gateway reports: all that are part of the installation."""
+    """Return the installed backends as resources, so that the gateway reports their health."""
     installed = {name: upstream for name, upstream in upstreams.items() if not isinstance(upstream, AbsentBackend)}
     return [Resource(name, upstream.ping) for name, upstream in installed.items()]
 
 
 def _document_router(document: PublicDocument) -> APIRouter:
-    """Return a router with one route, which serves the public OpenAPI document."""
+    """Return a router with a route for the public OpenAPI document."""
     router = APIRouter()
 
     @router.get("/openapi/public.json", include_in_schema=False)
@@ -177,9 +178,9 @@ def _document_router(document: PublicDocument) -> APIRouter:
 
 
 def _add_cors(app: ASGIApp, origins: tuple[str, ...]) -> ASGIApp:
-    """Let web pages from these origins call the application (Cross-Origin Resource Sharing).
+    """Allow web pages from these origins to call the application (Cross-Origin Resource Sharing).
 
-    Without any origins, the application is returned unchanged, and browsers allow only pages of its own origin.
+    Without origins, the application is returned unchanged, and browsers only allow pages of the same origin.
     """
     if not origins:
         return app

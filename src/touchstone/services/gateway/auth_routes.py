@@ -52,9 +52,9 @@ async def login(credentials: LoginBody, request: Request, response: Response, ct
     network address have failed.
     """
     device_cookie = request.cookies.get(device_cookies.COOKIE_NAME)
-    device_nonce = await _recognise_device(device_cookie, credentials.username, ctx)
+    device_nonce = await _recognize_device(device_cookie, credentials.username, ctx)
 
-    # The throttle counts the attempt if the password is wrong, and refuses it after too many of those.
+    # The throttle counts wrong passwords, and refuses further attempts after too many.
     account = accounts.fold_email(credentials.username)
     async with ctx.state.throttle.limit_password_attempts(account, ctx.address, device=device_nonce):
         user = await sign_in.authenticate(ctx.database, credentials.username, credentials.password)
@@ -81,7 +81,7 @@ async def refresh(body: RefreshToken, response: Response, ctx: Context) -> Grant
             lifetime=ctx.state.session_lifetime,
         )
     except InvalidRefreshToken:
-        # The reuse of a token may have ended its session, whose access tokens must not be accepted any longer.
+        # Reusing the token may have ended its session, so cached access tokens may be invalid now.
         ctx.state.authenticator.clear_cache()
         raise
 
@@ -114,11 +114,8 @@ async def reset_password(body: PasswordReset, ctx: Context) -> None:
     ctx.state.authenticator.clear_cache()
 
 
-async def _recognise_device(cookie: str | None, email: str, ctx: GatewayContext) -> str | None:
-    """Return the random id of a device on which the user with this e-mail address has signed in before.
-
-    The result is None for a device without a cookie, or with a cookie that is not about this user.
-    """
+async def _recognize_device(cookie: str | None, email: str, ctx: GatewayContext) -> str | None:
+    """Return the nonce of a device on which this user has signed in before, or None."""
     if cookie is None:
         return None
 
@@ -127,9 +124,9 @@ async def _recognise_device(cookie: str | None, email: str, ctx: GatewayContext)
 
 
 def _set_device_cookie(response: Response, cookie: str, *, is_secure: bool) -> None:
-    """Add the device cookie to a response, so that the browser sends it with later requests to sign in.
+    """Set the device cookie, which the browser then sends with later requests to sign in.
 
-    Neither scripts nor other sites can use it. With `is_secure`, it is sent over HTTPS only.
+    Neither scripts nor other sites can use it. If `is_secure` is true, it is only sent over HTTPS.
     """
     response.set_cookie(
         device_cookies.COOKIE_NAME,
@@ -143,7 +140,7 @@ def _set_device_cookie(response: Response, cookie: str, *, is_secure: bool) -> N
 
 
 def _grant_tokens(state: GatewayState, session: SessionCredentials) -> Grant:
-    """Return the response to a sign-in or a refresh: a new access token of the session, and its refresh token."""
+    """Return a new access token and the refresh token of a session."""
     return Grant(
         access_token=state.access_tokens.create_token(session.user_id, session.session_id),
         expires_in=state.access_tokens.lifetime_seconds,

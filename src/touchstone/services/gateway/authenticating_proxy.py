@@ -1,4 +1,4 @@
-"""The proxy in front of the gateway's routes and the backends, which authenticates requests and forwards them."""
+"""The proxy that authenticates requests and forwards them to the gateway's routes or a backend."""
 
 import functools
 import re
@@ -24,7 +24,7 @@ from touchstone.services.gateway.route_matcher import (
     public_addresses,
 )
 
-# No other header of a client is forwarded, whatever its spelling. Headers that name the caller are always rebuilt.
+# No other client headers are forwarded. The headers that identify the caller are always written by the proxy.
 FORWARDED_HEADERS: Final = frozenset(
     {
         b"content-type",
@@ -38,16 +38,17 @@ FORWARDED_HEADERS: Final = frozenset(
         b"x-request-id",
     }
 )
-# The routes of the gateway also see cookies: the sign-in reads the device cookie. No cookie proves an identity.
+# The gateway's own routes also receive cookies, because the sign-in reads the device cookie. No cookie authenticates a
+# user.
 GATEWAY_HEADERS: Final = FORWARDED_HEADERS | {b"cookie"}
 _UNSAFE_IN_QUERY: Final = re.compile(rb"[^\x21\x24-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e]")
 
 
 class AuthenticatingProxy:
-    """The entrance to the whole public API: it authenticates a request and forwards it to the gateway or a backend.
+    """The entry point of the public API, which authenticates and forwards requests.
 
-    Only routes that are marked as open can be called without a token. Clients can write anything into a request, so
-    the decoded path alone decides about the route, and the destination receives a scope that is built anew.
+    Only routes that are marked as open can be called without a token. Clients can send arbitrary headers and paths, so
+    only the decoded path determines the route, and the destination receives a rebuilt scope.
     """
 
     def __init__(
@@ -59,10 +60,14 @@ class AuthenticatingProxy:
         authenticator: Authenticator,
         tokens: InternalTokens | None,
     ) -> None:
-        """Prepare to forward requests for these routes to the gateway's own application or to a backend.
+        """Create the proxy.
 
-        `upstreams` are the connections to the backends, by name. `tokens` sign the requests that are forwarded to
-        backends in other processes, so that these know who the caller is.
+        Args:
+            routes: the public routes.
+            gateway_app: the application with the gateway's own routes.
+            upstreams: the backends by name.
+            authenticator: resolves the Authorization header to a user.
+            tokens: signs the requests to backends in other processes, or None if there is no internal key.
         """
         self._matcher = RouteMatcher(public_addresses(routes))
         self._locations = PublicLocations(routes)
@@ -72,14 +77,14 @@ class AuthenticatingProxy:
         self._tokens = tokens
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Authenticate a request and forward it to its destination, or respond with the reason why it is refused."""
+        """Authenticate a request and forward it to its destination, or send an error response."""
         try:
             match = self._matcher.find(scope)
             route = match.routes.get(scope["method"]) if match else None
 
-            # An unknown address needs a token, too, before the response says that it is unknown.
+            # Clients without a token do not even learn which addresses are unknown.
             identity = None
-            if not _is_open(match, route):
+            if not _is_allowed_without_token(match, route):
                 identity = self._authenticator.cached_identity(scope["headers"])
                 if identity is None:
                     identity = await self._authenticator.authenticate(scope["headers"])
@@ -92,22 +97,21 @@ class AuthenticatingProxy:
             destination = self._gateway_app if route.backend is None else self._upstreams[route.backend]
             rebuilt_scope = self._rebuild_scope(scope, route, match, identity)
             if route.returns_location:
-                send = self._publish_location(send, route)
+                send = self._translate_location(send, route)
             await destination(rebuilt_scope, receive, send)
         except ServiceError as error:
-            # No response has begun: applications respond to their own errors, and a backend that cannot be reached
-            # raises before its first byte.
+            # The response cannot have begun, because applications handle their own errors, and an unreachable backend
+            # raises an error before its response begins.
             await error_response(error, scope)(scope, receive, send)
 
     def _rebuild_scope(self, scope: Scope, route: PublicRoute, match: RouteMatch, identity: Identity | None) -> Scope:
-        """Return the ASGI scope with which a request is forwarded.
+        """Return the ASGI scope of the forwarded request.
 
-        It has the path at the destination. Of the client's headers it keeps only those on a short list; the headers
-        that name the caller are always written here, whatever the client has sent.
+        It has the path at the destination and only the allowed headers of the client. The headers that identify the
+        caller are always written here, even if the client has sent some.
 
         Raises:
-            ServiceError: the path contains a value that nothing can have, for example a wrong kind of id. The error is
-                the same as for something that does not exist.
+            ServiceError: a value in the path is unsafe. The error is the same as for an object that does not exist.
         """
         path = fill_template(route.target, match.values)
         caller = identity.caller if identity else None
@@ -126,14 +130,13 @@ class AuthenticatingProxy:
             IDENTITY: identity,
         }
 
-    def _publish_location(self, send: Send, route: PublicRoute) -> Send:
-        """Wrap `send` so that the Location header of the response contains a public address.
+    def _translate_location(self, send: Send, route: PublicRoute) -> Send:
+        """Wrap `send` to translate the Location header of the response to a public address.
 
-        A backend knows only its own addresses: it names `/datasets/7`, and the client receives `/api/v1/datasets/7`.
+        For example, `/datasets/7` at the selection backend becomes `/api/v1/datasets/7`.
         """
 
         async def send_with_public_location(message: Message) -> None:
-            """Send a message of the response, with the Location header translated if it has one."""
             if message["type"] == "http.response.start":
                 headers = []
                 for name, value in message["headers"]:
@@ -147,11 +150,13 @@ class AuthenticatingProxy:
         return send_with_public_location
 
 
-def _is_open(match: RouteMatch | None, route: PublicRoute | None) -> bool:
-    """Return whether a request needs no token.
+def _is_allowed_without_token(match: RouteMatch | None, route: PublicRoute | None) -> bool:
+    """Return whether a request is allowed without a token.
 
-    An unknown address (no `match`) needs one. A method that is not allowed at the address (no `route`) needs one
-    unless all methods that are allowed there are open.
+    Args:
+        match: the routes at the address, or None if it is unknown, in which case a token is required.
+        route: the route for the method, or None if the address does not support the method. In this case, a token is
+            required unless all supported methods are open.
     """
     if match is None:
         return False
@@ -163,11 +168,11 @@ def _is_open(match: RouteMatch | None, route: PublicRoute | None) -> bool:
 
 @functools.lru_cache(maxsize=1000)
 def _encode_path(path: str) -> bytes:
-    """Return a decoded path as it is written in a URL; the encoding of recent paths is cached."""
+    """Percent-encode a decoded path."""
     return quote(path, safe=PATH_SAFE).encode()
 
 
 def _percent_encode_byte(match: re.Match[bytes]) -> bytes:
-    """Return the percent-encoding of a single matched byte, for example `%3C`."""
+    """Percent-encode a single matched byte, for example as `%3C`."""
     byte = match[0][0]
     return b"%%%02X" % byte

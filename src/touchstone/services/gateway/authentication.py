@@ -1,4 +1,4 @@
-"""Authentication of requests: from the bearer token to the user, with a cache that changes of accounts invalidate."""
+"""Authentication of requests by bearer tokens, with a cache that is cleared when accounts change."""
 
 import asyncio
 import time
@@ -21,18 +21,25 @@ from touchstone.services.gateway.access_tokens import (
     read_authorization,
 )
 
-# The largest number of identities that are cached.
+# The maximum number of cached identities.
 CACHE_SIZE: Final = 10_000
 POLL_SECONDS: Final = 0.4
+# The cache is used for up to this time after the last check for changes.
 TRUST_SECONDS: Final = 1.0
-# The key in the ASGI scope under which the proxy passes the identity to the routes of the gateway.
+# The scope key for the identity, which the proxy passes to the routes of the gateway.
 IDENTITY: Final = "touchstone.identity"
 log = structlog.get_logger("touchstone.services.gateway")
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A user who is signed in, with the session and the expiry of the access token (seconds since 1970)."""
+    """A signed-in user.
+
+    Attributes:
+        caller: the user.
+        session_id: the session of the user.
+        expires: the time when the access token expires, in seconds since 1970.
+    """
 
     caller: Caller
     session_id: UUID
@@ -42,8 +49,8 @@ class Identity:
 class Authenticator:
     """Resolves Authorization headers to identities.
 
-    Identities are cached until the `accounts` version changes, which is read more than once a second. When it cannot
-    be read, the cache is not trusted any longer, and every request queries the database.
+    Identities are cached until the `accounts` version in the database changes, which is read more than once a second.
+    If it cannot be read, the cache is not used, and every request queries the database.
     """
 
     def __init__(self, database: Database, tokens: AccessTokens) -> None:
@@ -55,9 +62,9 @@ class Authenticator:
         self._cache_confirmed_at = -TRUST_SECONDS
 
     async def authenticate(self, headers: Headers) -> Identity:
-        """Return the identity that the headers of a request prove, and cache it for the next request.
+        """Return the identity of the user whose token is in the headers of a request, and cache it.
 
-        This queries the database, so callers first try `cached_identity`.
+        This queries the database, so callers should try `cached_identity` first.
 
         Raises:
             Unauthorized: there is no valid token, or its session or its user is no longer active.
@@ -72,16 +79,16 @@ class Authenticator:
             raise Unauthorized
         identity = Identity(caller, claims.session_id, claims.expires)
 
-        # If the cache was cleared during the query, the identity may be outdated, and must not be cached.
+        # If the cache was cleared during the query, the identity may be outdated and must not be cached.
         if generation == self._cache_generation:
             self._add_to_cache(authorization, identity)
         return identity
 
     def cached_identity(self, headers: Headers) -> Identity | None:
-        """Return the identity that the headers of a request prove, or None if it is not in the cache.
+        """Return the cached identity for the headers of a request, or None if there is no valid one.
 
-        None is also returned if the access token has expired, or if it has been too long since this process has checked
-        that no account has changed.
+        A cached identity is invalid if its access token has expired, or if this process has not checked for changes of
+        accounts within `TRUST_SECONDS`.
 
         Raises:
             Unauthorized: the Authorization header is missing or repeated.
@@ -95,28 +102,28 @@ class Authenticator:
         return identity if is_cache_up_to_date and is_token_valid else None
 
     def clear_cache(self) -> None:
-        """Drop all cached identities, because an account or a session has changed."""
+        """Drop all cached identities. Call this when an account or a session has changed."""
         self._cache_generation += 1
         self._cache.clear()
 
     async def watch_accounts(self) -> None:
-        """Clear the cache whenever an account or a session has changed, in whatever process; run until cancelled.
+        """Clear the cache whenever any process changes an account or a session, until cancelled.
 
-        Every such change increments a version number in the database, which is read here every `POLL_SECONDS`. While
-        it cannot be read, the cache is not confirmed, and `cached_identity` soon stops using it.
+        Every such change increments a version number in the database, which is read every `POLL_SECONDS`. While it
+        cannot be read, the cache is not confirmed, and `cached_identity` soon stops using it.
         """
         while True:
             await run_uninterrupted(self._check_accounts_version())
             await asyncio.sleep(POLL_SECONDS)
 
     async def _check_accounts_version(self) -> None:
-        """Clear the cache if the version of the accounts has changed; an error is logged, and confirms nothing."""
+        """Clear the cache if the `accounts` version has changed, and confirm it unless there is an error."""
         started_at = time.monotonic()
         try:
             async with self._database.reading() as connection:
                 version = await change_counters.read_version(connection, change_counters.ACCOUNTS)
         except ServiceError:
-            return  # The database has logged the outage.
+            return  # the database has already logged the outage
         except Exception:
             log.exception("the accounts version cannot be read")
             return
@@ -127,7 +134,7 @@ class Authenticator:
         self._cache_confirmed_at = started_at
 
     def _add_to_cache(self, authorization: bytes, identity: Identity) -> None:
-        """Cache the identity of an Authorization header, in place of the oldest entry if the cache is full."""
+        """Cache the identity for an Authorization header, and evict the oldest entry if the cache is full."""
         if len(self._cache) >= CACHE_SIZE:
             oldest_authorization = next(iter(self._cache))
             del self._cache[oldest_authorization]

@@ -1,4 +1,4 @@
-"""What the handlers of the gateway work with: the state of the application, and the context of a request."""
+"""The state of the gateway application, and the context of a request for its handlers."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -22,7 +22,7 @@ from touchstone.services.gateway.sessions import Device
 
 @dataclass(frozen=True, slots=True)
 class GatewayState:
-    """What is created once per process: the settings, the database, and the services of the sign-in."""
+    """The settings, the database and the authentication services, created once per process."""
 
     settings: Settings
     database: Database
@@ -34,13 +34,13 @@ class GatewayState:
 
     @property
     def session_lifetime(self) -> timedelta:
-        """How long a session lasts without being used."""
+        """The time after which an unused session expires."""
         return timedelta(days=self.settings.refresh_token_days)
 
 
 @dataclass(frozen=True, slots=True)
 class GatewayContext:
-    """The context of a request: the state of the application, and what the request says about its sender."""
+    """The context of a request, with the state of the application and information about the client."""
 
     state: GatewayState
     scope: Scope
@@ -52,23 +52,23 @@ class GatewayContext:
 
     @property
     def identity(self) -> Identity:
-        """The identity of the user; the proxy lets nobody else through to a route that needs one."""
+        """The identity of the user, which the proxy has verified for all routes that are not open."""
         return cast(Identity, self.scope[IDENTITY])
 
     @property
     def caller(self) -> Caller:
-        """The user who is signed in."""
+        """The signed-in user."""
         return self.identity.caller
 
     @property
     def address(self) -> str:
-        """The network address of the client, or the one that a trusted proxy has forwarded."""
+        """The network address of the client, taking trusted proxies into account."""
         client = self.scope.get("client")
         return str(client[0]) if client else "local"
 
     @property
     def device(self) -> Device:
-        """The device that has sent the request."""
+        """The device that sent the request."""
         for name, value in self.scope["headers"]:
             if name == b"user-agent":
                 user_agent = value.decode("utf-8", "replace").replace("\x00", "")
@@ -77,12 +77,12 @@ class GatewayContext:
 
     @property
     def locale(self) -> str:
-        """The language that the request prefers."""
+        """The language for the response."""
         return request_locale(self.scope)
 
 
 async def _create_context(request: Request) -> GatewayContext:
-    """Return the context of a request, as FastAPI passes it to a handler with a parameter of type `Context`."""
+    """Return the context of a request for handlers with a parameter of type `Context`."""
     return GatewayContext(request.app.state.gateway, request.scope)
 
 
@@ -91,7 +91,7 @@ Context = Annotated[GatewayContext, Depends(_create_context)]
 
 
 async def require_administrator(ctx: Context) -> None:
-    """Check that the user is an administrator; the routes for administrators depend on this.
+    """Check that the user is an administrator. The routes for administrators depend on this.
 
     Raises:
         AdministratorsOnly: the user is not an administrator.

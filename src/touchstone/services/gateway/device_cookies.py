@@ -1,7 +1,7 @@
-"""The cookie that recognises a device on which a user has signed in before.
+"""The cookie that identifies a device on which a user has signed in before.
 
-This is OWASP's protocol "Slow Down Online Guessing Attacks with Device Cookies". The cookie does not authenticate
-anybody. A device that sends it is throttled for its own wrong passwords only, not for those of its network address.
+This is OWASP's protocol "Slow Down Online Guessing Attacks with Device Cookies". The cookie does not authenticate the
+user. A device that sends it is only throttled for its own wrong passwords, not for those from its network address.
 """
 
 import base64
@@ -22,7 +22,14 @@ _STAMP: Final = re.compile(r"(?P<nonce>[\w-]{22})\.(?P<issued>[0-9]{1,12})\.(?P<
 
 
 class _Stamp(NamedTuple):
-    """A well-formed stamp in a cookie, genuine or not, with its parts; `issued` is in seconds since 1970."""
+    """A well-formed stamp in a cookie, whose signature has not been verified.
+
+    Attributes:
+        text: the whole stamp.
+        nonce: a random id of the device, which changes with each sign-in.
+        issued: when the stamp was issued, in seconds since 1970.
+        signature: the encoded signature.
+    """
 
     text: str
     nonce: str
@@ -32,19 +39,22 @@ class _Stamp(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DeviceCookies:
-    """Issues and verifies device cookies, which have a signed stamp for each account that has signed in on the device.
+    """Issues and verifies device cookies.
 
-    The signature covers the account's password hash, so that a change of password invalidates the stamps.
+    A cookie has a signed stamp for each user who has signed in on the device. The signature covers the user's password
+    hash, so that a password change invalidates the stamp.
+
+    Attributes:
+        key: the secret key for the signatures.
     """
 
     key: bytes
 
     def find_nonce(self, cookie: str | None, user: UserRecord | None) -> str | None:
-        """Return the random id of the device, if its cookie proves that the user has signed in on it before.
+        """Return the nonce of the user's valid stamp in a device cookie, or None if there is none.
 
-        The cookie proves this by a signed stamp for the user that is not older than a year. Otherwise the result is
-        None. The signatures are also computed for an unknown user (None), so that the response time does not reveal
-        which users exist.
+        A stamp is valid for a year. Signatures are also computed if the user is unknown (None), so that the response
+        time does not reveal which users exist.
         """
         oldest_issue_time = time.time() - LIFETIME_SECONDS
         for stamp in _parse_stamps(cookie):
@@ -57,10 +67,14 @@ class DeviceCookies:
         return None
 
     def renew(self, cookie: str | None, user: UserRecord) -> str:
-        """Return the new cookie of a device on which the user has just signed in, given the one that it has sent.
+        """Return a new cookie for a device on which the user has just signed in.
 
-        It contains a new signed stamp for this user, and the stamps of other users of the device, up to `MAX_ACCOUNTS`
-        stamps in all.
+        It contains a new stamp for this user, and the stamps of other users of the device. It has at most
+        `MAX_ACCOUNTS` stamps.
+
+        Args:
+            cookie: the cookie sent by the device, or None if it has sent none.
+            user: the user who has signed in.
         """
         nonce = secrets.token_urlsafe(16)
         issued = str(int(time.time()))
@@ -73,18 +87,14 @@ class DeviceCookies:
         return _SEPARATOR.join((new_stamp, *retained_stamps))
 
     def _sign(self, user: UserRecord | None, nonce: str, issued: str) -> str:
-        """Return the signature of a stamp, which becomes invalid when the user changes the password.
-
-        A stamp of an unknown user (None) is signed as well, so that the response time does not reveal who has an
-        account.
-        """
+        """Return the signature of a stamp for a user, or of equal cost for an unknown user (None)."""
         account = f"{user.id} {user.password_hash}" if user else ""
         signature = hmac.digest(self.key, f"{account} {nonce} {issued}".encode(), "sha256")
         return base64.urlsafe_b64encode(signature).rstrip(b"=").decode()
 
 
 def _parse_stamps(cookie: str | None) -> list[_Stamp]:
-    """Return the well-formed stamps of a cookie; whether they are genuine is not checked here."""
+    """Return the well-formed stamps in a cookie, without verifying their signatures."""
     if cookie is None:
         return []
 

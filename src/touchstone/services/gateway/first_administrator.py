@@ -1,4 +1,4 @@
-"""The administrator account that is created for an installation without any administrator."""
+"""The administrator account for a new installation."""
 
 import secrets
 from dataclasses import dataclass
@@ -13,19 +13,19 @@ FIRST_ADMIN: Final = f"admin@{FIRST_ADMIN_DOMAIN}"
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """An e-mail address and the password of its account."""
+    """The e-mail address and the password of an account."""
 
     email: str
     password: str
 
 
 async def create_first_administrator(database: Database) -> Credentials | None:
-    """Create an administrator with a random password, so that somebody can administer a new installation.
+    """Create an administrator with a random password, if there is no administrator yet.
 
-    Other accounts may have been created before, on the command line.
+    Other accounts may already have been created on the command line.
 
     Returns:
-        The address and the only copy of the password, or None if there is an administrator already.
+        The credentials, with the only copy of the password, or None if there is an administrator already.
     """
     if await has_administrators(database):
         return None

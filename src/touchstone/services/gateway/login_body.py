@@ -1,4 +1,4 @@
-"""The body of a sign-in, which is a form (OAuth 2 password grant) or JSON."""
+"""The request body of a sign-in, which is a form (OAuth 2 password grant) or JSON."""
 
 from collections import Counter
 from typing import Annotated, Any, Final, TypeVar
@@ -25,14 +25,14 @@ LOGIN_REQUEST_BODY: Final[dict[str, Any]] = {
     }
 }
 _MAX_FORM_FIELDS: Final = 20
-# The length to which the name of a field is cut in an error.
+# The maximum length of the name of a field in an error.
 _MAX_REPORTED_NAME: Final = 80
 
 
 async def _read_login(request: Request) -> Login:
-    """Return the e-mail address and the password that a request to sign in contains.
+    """Parse the e-mail address and the password in a request to sign in.
 
-    OAuth 2 clients send them as a form, other clients as JSON. A body without a media type is taken for JSON.
+    OAuth 2 clients send them as a form, other clients as JSON. A body without a media type is parsed as JSON.
 
     Raises:
         NotJson, BadRequest: the body cannot be parsed.
@@ -50,21 +50,21 @@ async def _read_login(request: Request) -> Login:
     return _validate(Login, parse_json(body))
 
 
-# The parameter type of a handler that takes a sign-in.
+# The parameter type of a handler that receives a sign-in.
 LoginBody = Annotated[Login, Depends(_read_login)]
 
 
 def _parse_form(body: bytes) -> dict[str, str]:
-    """Return the fields of an URL-encoded form by name.
+    """Parse the fields of a URL-encoded form.
 
     Raises:
         BadRequest: the form is malformed or has too many fields.
-        Invalid: a field occurs twice, so that it is not clear which value is meant.
+        Invalid: a field occurs more than once, so its value is ambiguous.
     """
     try:
         fields = parse_qsl(body.decode(), keep_blank_values=True, errors="strict", max_num_fields=_MAX_FORM_FIELDS)
-    except ValueError as problem:
-        raise BadRequest from problem
+    except ValueError as error:
+        raise BadRequest from error
 
     occurrences = Counter(name for name, _ in fields)
     for name, count in occurrences.items():
@@ -79,11 +79,11 @@ def _validate(model: type[LoginModel], fields: Any) -> LoginModel:
     """Validate the fields of a body, and return them as a model.
 
     Raises:
-        RequestValidationError: a field is missing, unknown or invalid. FastAPI raises the same error when it validates
-            a body itself, so the client receives the usual response.
+        RequestValidationError: a field is missing, unknown or invalid. The error is the same as for bodies that FastAPI
+            validates.
     """
     try:
         return model.model_validate(fields)
-    except ValidationError as problem:
-        errors = [{**error, "loc": ("body", *error["loc"])} for error in problem.errors()]
-        raise RequestValidationError(errors) from problem
+    except ValidationError as error:
+        details = [{**detail, "loc": ("body", *detail["loc"])} for detail in error.errors()]
+        raise RequestValidationError(details) from error

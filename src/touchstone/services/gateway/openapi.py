@@ -1,4 +1,4 @@
-"""The public OpenAPI document, which is merged from the documents of the gateway and the backends."""
+"""The public OpenAPI document, merged from the documents of the gateway and the backends."""
 
 import asyncio
 import copy
@@ -15,19 +15,19 @@ from touchstone.http.upstream import Upstream
 from touchstone.services.gateway.public_routes import BACKENDS, PublicRoute
 
 CACHE_SECONDS: Final = 60.0
-# A document that lacks a backend is cached for a short time only.
+# A document without all backends is only cached for a short time.
 INCOMPLETE_CACHE_SECONDS: Final = 2.0
-# The gateway's own name among the names of the backends.
+# The key of the gateway's own document among the documents of the backends.
 GATEWAY: Final = "gateway"
 _PLACEHOLDER: Final = re.compile(r"\{[^}]*\}")
 _SCHEMA_REF_PREFIX: Final = "#/components/schemas/"
-# Headers between the gateway and the backends, which clients cannot send.
+# Headers that only the gateway sends to the backends.
 _IDENTITY_PARAMETERS: Final = frozenset({"x-user-id", "x-user-email"})
 Document = dict[str, Any]
 
 
 class PublicDocument:
-    """The OpenAPI document of the whole public API, built when it is first read and cached for a minute."""
+    """The OpenAPI document of the whole public API, built on first use and cached for a minute."""
 
     def __init__(
         self,
@@ -37,10 +37,13 @@ class PublicDocument:
         upstreams: Mapping[str, Upstream],
         tokens: InternalTokens | None,
     ) -> None:
-        """Prepare to document these public routes; nothing is fetched before the document is read.
+        """Prepare the document without fetching anything yet.
 
-        The gateway's own routes are described by `build_gateway_document`, and those of the backends by the documents
-        that are fetched from `upstreams`. `tokens` sign the requests to backends in other processes.
+        Args:
+            routes: the public routes.
+            build_gateway_document: returns the OpenAPI document of the gateway's own routes.
+            upstreams: the backends by name, whose OpenAPI documents are fetched.
+            tokens: signs the requests to backends in other processes, or None if there is no internal key.
         """
         self._routes = [route for route in routes if route.is_documented]
         self._build_gateway_document = build_gateway_document
@@ -50,10 +53,9 @@ class PublicDocument:
         self._lock = asyncio.Lock()
 
     async def read(self) -> Document:
-        """Return the public document, which lacks the routes of backends that are down.
+        """Return the public document, without the routes of backends that are unavailable.
 
-        It is cached for a minute, or for a moment if a backend is missing. Requests that come while it is being built
-        wait for the result.
+        It is cached for `CACHE_SECONDS`, or for `INCOMPLETE_CACHE_SECONDS` if a backend is missing.
         """
         async with self._lock:
             if time.monotonic() < self._cached_until:
@@ -68,7 +70,7 @@ class PublicDocument:
             return self._cached_document
 
     async def _collect_documents(self) -> dict[str, Document]:
-        """Return the documents of the gateway and of the backends that respond, by name."""
+        """Return the documents of the gateway and of the available backends by name."""
         fetches = [self._fetch_document(client) for client in self._clients.values()]
         fetched_documents = await asyncio.gather(*fetches)
 
@@ -77,7 +79,7 @@ class PublicDocument:
         return {GATEWAY: self._build_gateway_document(), **available}
 
     async def _fetch_document(self, client: InternalClient) -> Document | None:
-        """Return the document of a backend, or None if the backend does not respond with one."""
+        """Return the document of a backend, or None if the backend is unavailable."""
         try:
             response = await client.get("/openapi.json", caller=None)
         except ServiceError:
@@ -91,8 +93,8 @@ class _SharedSchemas:
     """The schemas of all documents under unique names.
 
     Attributes:
-        schemas: every schema by its unique name.
-        new_names: for each document, the schemas that had to be renamed: their new name by their old one.
+        schemas: the schemas by unique name.
+        new_names: for each document, the new names of its renamed schemas by their old names.
     """
 
     schemas: Document
@@ -100,10 +102,10 @@ class _SharedSchemas:
 
 
 def merge_documents(routes: Iterable[PublicRoute], documents: Mapping[str, Document]) -> Document:
-    """Merge the OpenAPI documents of the gateway and the backends into the one that clients see.
+    """Merge the OpenAPI documents of the gateway and the backends into the public document.
 
-    Every route is described at its public address; routes whose backend has no document are left out. Schemas that are
-    equal in several documents appear once, and schemas that no route uses do not appear.
+    Routes are described at their public paths. Routes of backends without a document are omitted. Equal schemas in
+    several documents are included once, and unused schemas are omitted.
     """
     shared_schemas = _unify_schemas(documents)
     paths = _public_paths(routes, documents, shared_schemas)
@@ -127,9 +129,9 @@ def merge_documents(routes: Iterable[PublicRoute], documents: Mapping[str, Docum
 def _public_paths(
     routes: Iterable[PublicRoute], documents: Mapping[str, Document], shared_schemas: _SharedSchemas
 ) -> Document:
-    """Return the descriptions of all routes, by public path and then by method.
+    """Return the descriptions of all routes by public path and method.
 
-    A route is left out if its backend does not respond, or if the backend does not describe it.
+    A route is omitted if its backend is unavailable or does not describe it.
     """
     paths: Document = {}
     for route in routes:
@@ -143,15 +145,15 @@ def _public_paths(
             continue
 
         operations = paths.setdefault(route.path, {})
-        operations[route.method.lower()] = _publish_operation(operation, route, shared_schemas.new_names[service])
+        operations[route.method.lower()] = _to_public_operation(operation, route, shared_schemas.new_names[service])
 
     return paths
 
 
 def _find_operation(document: Document, route: PublicRoute) -> Document | None:
-    """Return the description of a route in the document of its backend, or None if the document lacks it.
+    """Return the description of a route in the document of its backend, or None if it is not included.
 
-    A parameter in the path may be called differently by the backend. The result has the name in the public path.
+    Path parameters in the result have the same names as in the public path.
     """
     method = route.method.lower()
     target_shape = _PLACEHOLDER.sub("{}", route.target)
@@ -164,7 +166,7 @@ def _find_operation(document: Document, route: PublicRoute) -> Document | None:
 
 
 def _rename_path_parameters(operation: Document, path: str, public_path: str) -> Document:
-    """Return a copy of an operation whose path parameters have the names that they have in the public path."""
+    """Return a copy of an operation with the names of path parameters as in the public path."""
     names = _PLACEHOLDER.findall(path)
     public_names = _PLACEHOLDER.findall(public_path)
 
@@ -181,11 +183,11 @@ def _rename_path_parameters(operation: Document, path: str, public_path: str) ->
     return renamed_operation
 
 
-def _publish_operation(operation: Document, route: PublicRoute, new_schema_names: Mapping[str, str]) -> Document:
-    """Return the description of a route as clients see it, given the one that its backend has written.
+def _to_public_operation(operation: Document, route: PublicRoute, new_schema_names: Mapping[str, str]) -> Document:
+    """Convert the backend's description of a route to the public description.
 
-    It refers to schemas by their new names, lacks the parameters that only the gateway sends, and says whether a token
-    is needed.
+    Renamed schemas get their new names, parameters that only the gateway sends are removed, and routes that need no
+    token are marked.
     """
     public_operation: Document = _rename_schema_refs(operation, new_schema_names)
     public_operation["operationId"] = _operation_id(route)
@@ -197,7 +199,7 @@ def _publish_operation(operation: Document, route: PublicRoute, new_schema_names
             if parameter["name"].lower() not in _IDENTITY_PARAMETERS
         ]
 
-    # An empty list overrides the token that the document demands by default.
+    # An empty list overrides the default of the document, which requires a token.
     if route.is_open:
         public_operation["security"] = []
     return public_operation
@@ -212,8 +214,8 @@ def _operation_id(route: PublicRoute) -> str:
 def _unify_schemas(documents: Mapping[str, Document]) -> _SharedSchemas:
     """Collect the schemas of all documents under unique names.
 
-    A schema that is equal in several documents is shared. If two documents have different schemas of the same name,
-    the later one gets the name of its service as a prefix, for example `TrainingJobView`.
+    Equal schemas in several documents are shared. If two documents have different schemas with the same name, the later
+    one is prefixed with the name of its service, for example `TrainingJobView`.
     """
     schemas: Document = {}
     new_names_by_service: dict[str, dict[str, str]] = {}
@@ -232,10 +234,10 @@ def _unify_schemas(documents: Mapping[str, Document]) -> _SharedSchemas:
 
 
 def _find_clashes(own_schemas: Document, other_schemas: Document) -> set[str]:
-    """Return the names that two sets of schemas have in common, but for different schemas.
+    """Return the names that have different schemas in the two sets.
 
-    Two schemas that look alike are still different if they refer to another schema whose name clashes. The search is
-    therefore repeated until it finds no further name.
+    Two schemas with equal definitions are still different if they refer to a name with different schemas. The search is
+    therefore repeated until it finds no further names.
     """
     clashes = {name for name, schema in own_schemas.items() if other_schemas.get(name, schema) != schema}
     candidates = {name for name in own_schemas if name in other_schemas} - clashes
@@ -269,7 +271,7 @@ def _reachable_schemas(paths: Document, schemas: Document) -> set[str]:
 
 
 def _referenced_schemas(value: Any) -> Iterator[str]:
-    """Yield the names of all schemas that any part of a document refers to; a name may come more than once."""
+    """Yield the names of all schemas referenced in a part of a document, possibly with duplicates."""
     if isinstance(value, dict):
         name = _schema_ref_name(value)
         if name is not None:
@@ -282,10 +284,7 @@ def _referenced_schemas(value: Any) -> Iterator[str]:
 
 
 def _rename_schema_refs(value: Any, new_names: Mapping[str, str]) -> Any:
-    """Return a copy of any part of a document in which the references to schemas use their new names.
-
-    References to schemas that keep their name stay as they are.
-    """
+    """Return a copy of a part of a document with new names in references to renamed schemas."""
     if isinstance(value, list):
         return [_rename_schema_refs(item, new_names) for item in value]
     if not isinstance(value, dict):
@@ -300,7 +299,7 @@ def _rename_schema_refs(value: Any, new_names: Mapping[str, str]) -> Any:
 
 
 def _schema_ref_name(value: Document) -> str | None:
-    """Return the name of the schema that a JSON object refers to, or None if the object is not such a reference."""
+    """Return the name of the schema that a JSON object refers to, or None if it is no reference."""
     reference = value.get("$ref")
     if isinstance(reference, str) and reference.startswith(_SCHEMA_REF_PREFIX):
         return reference.removeprefix(_SCHEMA_REF_PREFIX)

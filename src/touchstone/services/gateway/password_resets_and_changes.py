@@ -1,4 +1,7 @@
-"""Changing a password, with the current one or with a reset token; either ends all sessions of the user."""
+"""Password changes with the current password or with a reset token.
+
+A password change ends all sessions of the user.
+"""
 
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -12,7 +15,7 @@ from touchstone.services.gateway.schemas import ResetToken
 
 
 async def change_password(database: Database, user_id: UUID, current_password: str, new_password: str) -> None:
-    """Replace the password of a user who knows the current one, and sign the user out everywhere.
+    """Replace the password after verifying the current one, and end all sessions of the user.
 
     Raises:
         WrongPassword: the current password is wrong.
@@ -31,7 +34,7 @@ async def change_password(database: Database, user_id: UUID, current_password: s
 
 
 async def issue_reset_token(database: Database, user_id: UUID, *, lifetime: timedelta) -> ResetToken:
-    """Issue a token with which a user who has forgotten the password can set a new one.
+    """Issue a token that lets a user who has forgotten the password set a new one.
 
     Earlier tokens of the user become invalid. Only the digest of the token is stored, so the result is the only copy.
 
@@ -54,20 +57,20 @@ async def issue_reset_token(database: Database, user_id: UUID, *, lifetime: time
 
 
 async def reset_password(database: Database, token: str, new_password: str) -> None:
-    """Set a new password for the user who has received a reset token, and sign the user out everywhere.
+    """Set a new password for the owner of a reset token, and end all sessions of the user.
 
     Raises:
         InvalidResetToken: the token is unknown, used or expired.
-        WeakPassword: the new password is not acceptable; the token remains valid.
+        WeakPassword: the new password is not acceptable. The token remains valid.
     """
     digest = digest_token(token)
     async with database.reading() as connection:
-        user = await user_store.read_user_of_reset_token(connection, digest, datetime.now(UTC))
+        user = await user_store.read_reset_token_owner(connection, digest, datetime.now(UTC))
     if user is None:
         raise InvalidResetToken
 
     passwords.check_strength(new_password, user.email)
-    # Hashing takes long, so it happens outside the transaction, which would block all other writers of SQLite.
+    # Hashing is slow, and a longer transaction would block all other writers of SQLite.
     new_password_hash = await passwords.hash_password(new_password)
 
     async with database.writing(even_if_disk_full=True) as transaction:
@@ -81,8 +84,8 @@ async def reset_password(database: Database, token: str, new_password: str) -> N
 async def _replace_password(transaction: Writer, user_id: UUID, password_hash: str) -> None:
     """Store the hash of a new password, delete the user's reset tokens, and end all sessions.
 
-    Somebody else may have known the old password, so nothing that it gave access to remains valid.
+    The old password may have been stolen, so everything obtained with it becomes invalid.
     """
-    await user_store.update_password_hash(transaction, user_id, password_hash)
+    await user_store.update_user(transaction, user_id, password_hash=password_hash)
     await reset_token_store.delete_reset_tokens(transaction, user_id)
     await sessions.revoke_all_sessions(transaction, user_id)

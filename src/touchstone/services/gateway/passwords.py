@@ -1,4 +1,4 @@
-"""Password hashing with Argon2id, and the rules that a new password has to meet."""
+"""Password hashing with Argon2id, and the rules for new passwords."""
 
 import asyncio
 import unicodedata
@@ -14,20 +14,24 @@ from touchstone.core.errors import WeakPassword
 MIN_LENGTH: Final = 8
 MAX_LENGTH: Final = 1024
 COMMON_PASSWORDS: Final = frozenset(files(__package__).joinpath("common_passwords.txt").read_text("utf-8").split())
-# The second setting for Argon2id that OWASP recommends: 19 MiB, two passes, one lane.
+# The second configuration in OWASP's recommendations for Argon2id: 19 MiB, two passes, one lane.
 _HASHER: Final = PasswordHash((Argon2Hasher(time_cost=2, memory_cost=19 * 1024, parallelism=1),))
-# Verified when an account has no password or does not exist, so that the response takes the same time. It has the form
-# of a hash, but no password has it.
+# Verified if an account has no password or does not exist, so that the response takes the same time. No password has
+# this hash.
 _DUMMY_HASH: Final = f"$argon2id$v=19$m=19456,t=2,p=1${'A' * 22}${'A' * 43}"
-# Each hash occupies 19 MiB and a core, so that only two are computed at a time.
+# Each hash needs 19 MiB and a processor core, so only two are computed at a time.
 _THREAD_POOL: Final = ThreadPoolExecutor(2, "password")
 
 
 def check_strength(password: str, email: str) -> None:
-    """Check that a new password of the user with this e-mail address is acceptable.
+    """Check that a new password meets the rules.
+
+    Args:
+        password: the new password.
+        email: the e-mail address of the user, which must not be the password.
 
     Raises:
-        WeakPassword: it is too short, too long, blank, one of the most common passwords, or the e-mail address.
+        WeakPassword: the password is too short, too long, blank, among the most common ones, or the e-mail address.
     """
     folded_password = password.strip().casefold()
     folded_email = email.strip().casefold()
@@ -46,9 +50,10 @@ async def hash_password(password: str) -> str:
 
 
 async def verify_password(password: str, password_hash: str | None) -> bool:
-    """Return whether a password is the one that was hashed.
+    """Return whether a password has the given hash.
 
-    Without a hash, the result is False after the same work, so that the time does not tell that there is none.
+    If there is no hash, the result is False after the same amount of work, so that the response time does not reveal
+    this.
     """
     compared_hash = password_hash or _DUMMY_HASH
     loop = asyncio.get_running_loop()
@@ -57,8 +62,5 @@ async def verify_password(password: str, password_hash: str | None) -> bool:
 
 
 def _normalize(password: str) -> str:
-    """Return a single spelling for characters that keyboards may send as different code points.
-
-    NIST SP 800-63B, section 5.1.1.2, recommends this.
-    """
+    """Normalize characters with several encodings (NIST SP 800-63B, section 5.1.1.2)."""
     return unicodedata.normalize("NFKC", password)

@@ -1,4 +1,4 @@
-"""Profile pictures, which are decoded within limits and encoded anew: small, and without metadata."""
+"""Profile pictures, which are converted to small images without metadata."""
 
 import asyncio
 import hashlib
@@ -20,9 +20,9 @@ _THREAD_POOL: Final = ThreadPoolExecutor(1, "picture")
 
 
 async def reencode_picture(data: bytes) -> PictureRecord:
-    """Return an uploaded picture as a small WebP image without metadata, in the form in which it is stored.
+    """Convert an uploaded picture to a small WebP image without metadata.
 
-    No side has more than `MAX_SIDE` pixels. The work is done in a thread, one picture at a time.
+    Both sides have at most `MAX_SIDE` pixels. Pictures are converted one at a time in a thread.
 
     Raises:
         InvalidPicture: the data is not a readable PNG, JPEG or WebP image, or the image has too many pixels.
@@ -39,15 +39,15 @@ def _reencode(data: bytes) -> PictureRecord:
     """
     try:
         with Image.open(io.BytesIO(data), formats=_ACCEPTED_FORMATS) as image:
-            # The size is known before any pixel is decoded. A small file may contain a huge image.
+            # A small file may contain a huge image, so the size is checked before any pixel is decoded.
             if image.width * image.height > MAX_PIXELS:
                 raise InvalidPicture
 
-            # JPEG can be decoded at a reduced size, which saves most of the time and memory for a large photograph.
+            # Decoding a JPEG image at a reduced size saves most of the time and memory for large photographs.
             image.draft("RGB", (2 * MAX_SIDE, 2 * MAX_SIDE))
-            thumbnail = _plain_thumbnail(image)
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError, Image.DecompressionBombWarning) as problem:
-        raise InvalidPicture from problem
+            thumbnail = _create_thumbnail(image)
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise InvalidPicture from error
 
     buffer = io.BytesIO()
     thumbnail.save(buffer, "WEBP", quality=85)
@@ -56,13 +56,13 @@ def _reencode(data: bytes) -> PictureRecord:
     return PictureRecord(picture=webp, picture_digest=digest)
 
 
-def _plain_thumbnail(image: Image.Image) -> Image.Image:
-    """Return an upright thumbnail without the metadata of the image, such as the place where it was taken."""
+def _create_thumbnail(image: Image.Image) -> Image.Image:
+    """Return an upright thumbnail without metadata, such as the location of a photograph."""
     mode = "RGBA" if image.has_transparency_data else "RGB"
     upright = ImageOps.exif_transpose(image).convert(mode)
     upright.thumbnail((MAX_SIDE, MAX_SIDE))
 
-    # Pixels are pasted into a new image, because Pillow copies metadata along with an image.
+    # Only the pixels are copied to a new image, because Pillow would keep the metadata otherwise.
     thumbnail = Image.new(upright.mode, upright.size)
     thumbnail.paste(upright)
     return thumbnail

@@ -1,4 +1,4 @@
-"""Routes for the user who is signed in: profile, password, picture and sessions."""
+"""Routes for the signed-in user: profile, password, picture and sessions."""
 
 from typing import Annotated, Any, Final
 
@@ -16,7 +16,7 @@ from touchstone.services.gateway.context import Context
 from touchstone.services.gateway.public_routes import API
 from touchstone.services.gateway.schemas import PasswordChange, ProfileChange, SessionView, UserView
 
-# The content tells which kind of picture it is; the media type that a client claims is ignored.
+# The image format is detected from the content, so the media type sent by the client is ignored.
 _PICTURE_REQUEST_BODY: Final[dict[str, Any]] = {
     "requestBody": {
         "description": "The file itself: PNG, JPEG or WebP.",
@@ -33,10 +33,10 @@ router = strict_router(prefix=f"{API}/users/me", tags=["users"])
 
 
 async def _read_picture_body(request: Request) -> bytes:
-    """Return the body of a request that uploads a picture.
+    """Return the uploaded picture in the body of a request.
 
     Raises:
-        TooLarge: the body is larger than a picture may be; the rest is not read.
+        TooLarge: the body is larger than a picture may be. The rest is not read.
     """
     body = b""
     async for chunk in request.stream():
@@ -47,7 +47,7 @@ async def _read_picture_body(request: Request) -> bytes:
     return body
 
 
-# The parameter type of a handler that takes a picture.
+# The parameter type of a handler that receives a picture.
 PictureBody = Annotated[bytes, Depends(_read_picture_body)]
 
 

@@ -1,4 +1,4 @@
-"""The table of all public routes: their addresses, the backend that each goes to, and whether it needs a token."""
+"""The table of all public routes, with their addresses, backends and access rules."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,16 +13,16 @@ class PublicRoute:
     """A method at a public address.
 
     Attributes:
-        method: HTTP method.
-        path: canonical public path, with `{name}` for each value; the one in the OpenAPI document.
-        backend: the backend that responds; None is the gateway itself.
-        target: path at the backend, with the same values.
-        aliases: further public addresses.
-        is_open: the route needs no token.
-        has_large_body: the body may be as large as an upload.
-        streams_body: the body is processed while it arrives, so its length is not limited.
-        returns_location: the response may have a Location header.
-        is_documented: the route is in the OpenAPI document.
+        method: the HTTP method.
+        path: the canonical public path, as in the OpenAPI document, with placeholders such as `{job_id}`.
+        backend: the name of the backend, or None for the gateway itself.
+        target: the path at the backend, with the same placeholders.
+        aliases: further public paths.
+        is_open: whether the route can be called without a token.
+        has_large_body: whether the size limit for uploads applies to the body.
+        streams_body: whether the body is processed while it arrives, so that its size is not limited.
+        returns_location: whether the response may have a Location header.
+        is_documented: whether the route is included in the OpenAPI document.
     """
 
     method: str
@@ -38,14 +38,14 @@ class PublicRoute:
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """Every public path, the canonical one first."""
+        """All public paths, the canonical one first."""
         return (self.path, *self.aliases)
 
 
 def _gateway_route(method: str, path: str, *, is_open: bool = False) -> PublicRoute:
-    """Return a route to which the gateway itself responds.
+    """Return a route of the gateway itself.
 
-    A route about the user's own account can also be called without the prefix `/api/v1`.
+    Routes for the user's own account can also be called without the prefix `/api/v1`.
     """
     aliases = (path,) if path.startswith("/users/me") else ()
     return PublicRoute(method, API + path, backend=None, target=API + path, aliases=aliases, is_open=is_open)
@@ -74,9 +74,9 @@ def _dataset_route(
 def _project_route(
     method: str, path: str, backend: str = "selection", *, returns_location: bool = False
 ) -> PublicRoute:
-    """Return a route about projects, which can be called with and without the prefix `/api/v1`.
+    """Return a route for projects, which can be called with and without the prefix `/api/v1`.
 
-    The specification names these routes without the prefix, but also demands it of every public route.
+    The specification lists these routes without the prefix, but also requires the prefix for all public routes.
     """
     return PublicRoute(
         method, API + path, backend=backend, target=path, aliases=(path,), returns_location=returns_location
@@ -84,7 +84,13 @@ def _project_route(
 
 
 def _job_routes(backend: str, prefix: str, start_path: str) -> Iterable[PublicRoute]:
-    """Yield the routes of a backend that runs jobs: one that starts a job, and those that every such backend has."""
+    """Yield the routes of a backend that runs jobs.
+
+    Args:
+        backend: the name of the backend.
+        prefix: the prefix of the public paths, without `/api/v1`.
+        start_path: the path of the route that starts a job.
+    """
     for method, path in (
         ("POST", start_path),
         ("GET", "/jobs"),
@@ -99,21 +105,26 @@ def _job_routes(backend: str, prefix: str, start_path: str) -> Iterable[PublicRo
 
 
 def _comparison_route(method: str, path: str, *, returns_location: bool = False) -> PublicRoute:
-    """Return a route about comparisons of trainings."""
+    """Return a route for comparisons of trainings."""
     return PublicRoute(method, f"{API}/ml{path}", "training", target=path, returns_location=returns_location)
 
 
 def _documentation_routes(prefix: str, backend: str | None) -> Iterable[PublicRoute]:
-    """Yield the routes of a part's documentation: its page, the files that the page loads, and the OpenAPI document."""
+    """Yield the routes of the API documentation of the gateway or of a backend.
+
+    Args:
+        prefix: the prefix of the public paths.
+        backend: the name of the backend, or None for the gateway.
+    """
     for path in ("/docs", "/docs/start.js", "/docs/static/{asset}", "/openapi.json"):
-        # At "/openapi.json" the gateway's application describes only itself, not the whole public interface.
+        # The document at "/openapi.json" of the gateway's application only includes the gateway's own routes.
         is_public_document = backend is None and path == "/openapi.json"
         target = "/openapi/public.json" if is_public_document else path
         yield PublicRoute("GET", prefix + path, backend, target, is_open=True, is_documented=False)
 
 
 def _health_route(path: str) -> PublicRoute:
-    """Return a route that reports the health of the gateway, without a prefix or a token, as monitors expect it."""
+    """Return a route for the health of the gateway, without a prefix or a token, as monitors expect it."""
     return PublicRoute("GET", path, backend=None, target=path, is_open=True)
 
 
@@ -175,7 +186,7 @@ PUBLIC_ROUTES: Final[tuple[PublicRoute, ...]] = (
     _project_route("DELETE", "/projects/{project_id}/snapshots/{snapshot_id}"),
     _project_route("GET", "/projects/{project_id}/snapshots/{snapshot_id}/replay"),
     _project_route("GET", "/projects/{project_id}/report"),
-    # Trainings and explanations are rows of one table, so that the training backend can list both for a project.
+    # Trainings and explanations are in the same table, so the training backend can list both for a project.
     _project_route("GET", "/projects/{project_id}/jobs", "training"),
     *_job_routes("training", "/ml", "/train"),
     PublicRoute("POST", f"{API}/ml/train/preview", "training", "/train/preview"),
@@ -194,12 +205,12 @@ PUBLIC_ROUTES: Final[tuple[PublicRoute, ...]] = (
 )
 
 
-def _addresses_of_bodies(routes: Iterable[PublicRoute]) -> frozenset[str]:
-    """Return the public and the backend's addresses of some routes without a trailing slash, as limits look them up."""
+def _body_paths(routes: Iterable[PublicRoute]) -> frozenset[str]:
+    """Return the public and target paths of the routes, without trailing slashes."""
     return frozenset(address.rstrip("/") for route in routes for address in (*route.addresses, route.target))
 
 
-LARGE_BODIES: Final = _addresses_of_bodies(route for route in PUBLIC_ROUTES if route.has_large_body)
-"""The addresses whose body may be as large as an upload."""
-STREAMED_BODIES: Final = _addresses_of_bodies(route for route in PUBLIC_ROUTES if route.streams_body)
-"""The addresses whose body may be of any length, because it is processed while it arrives."""
+LARGE_BODY_PATHS: Final = _body_paths(route for route in PUBLIC_ROUTES if route.has_large_body)
+"""The paths with the size limit for uploads."""
+STREAMED_BODY_PATHS: Final = _body_paths(route for route in PUBLIC_ROUTES if route.streams_body)
+"""The paths without a size limit, because their bodies are processed while they arrive."""

@@ -1,4 +1,4 @@
-"""Random tokens, and the digests by which they are stored."""
+"""Random tokens and their digests."""
 
 import hashlib
 import secrets
@@ -10,5 +10,8 @@ def generate_token() -> str:
 
 
 def digest_token(token: str) -> str:
-    """Return the SHA-256 digest of a token: a stolen database then signs nobody in."""
+    """Return the SHA-256 digest of a token.
+
+    Only digests are stored, so that a stolen database contains no usable tokens.
+    """
     return hashlib.sha256(token.encode()).hexdigest()

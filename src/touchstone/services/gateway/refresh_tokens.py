@@ -1,6 +1,6 @@
-"""Rotation of refresh tokens: every token is used once, and its reuse ends the session.
+"""Rotation of refresh tokens. Each token can be used once, and reusing it ends the session.
 
-The tokens of a session form a family, in which each token has one successor.
+Each token of a session has exactly one successor.
 """
 
 import base64
@@ -16,20 +16,24 @@ from touchstone.services.gateway.random_tokens import digest_token
 from touchstone.services.gateway.session_store import RefreshTokenRecord, SessionRecord
 from touchstone.services.gateway.sessions import SessionCredentials
 
-# Two tabs may refresh at the same moment, and a response may be lost: the token then comes again, but not from a thief.
+# A token may be reused within this time, because two browser tabs may refresh at once, or a response may be lost.
 GRACE_PERIOD: Final = timedelta(seconds=10)
 
 
 async def rotate_refresh_token(
     database: Database, token: str, *, key: bytes, lifetime: timedelta
 ) -> SessionCredentials:
-    """Exchange a refresh token for a new one, its successor, and return the session with the new token.
+    """Exchange a refresh token for its successor, and return the session with the new token.
 
-    A token can be used once. If it is used again, somebody may have stolen it, and the session ends. Only shortly after
-    the first use, and while the successor is unused, the same successor is returned once more: two browser tabs may
-    refresh at once, or the first response may be lost.
+    If a token is used again, it may have been stolen, so the session ends. However, the same successor is returned
+    again within `GRACE_PERIOD` while the successor is unused, because two browser tabs may refresh at once, or the
+    first response may have been lost.
 
-    The successor is derived with `key` and expires after `lifetime`.
+    Args:
+        database: the database.
+        token: the refresh token.
+        key: the key for deriving the successor.
+        lifetime: the time after which the successor expires if it is not used.
 
     Raises:
         InvalidRefreshToken: the token is unknown, expired or reused, or its session has ended.
@@ -37,17 +41,17 @@ async def rotate_refresh_token(
     async with database.writing(even_if_disk_full=True) as transaction:
         credentials = await _rotate_or_revoke(transaction, token, key, lifetime)
 
-    # This is raised outside the transaction, which must be committed if it has revoked the session.
+    # Raising the error in the transaction would roll back the revocation of the session.
     if credentials is None:
         raise InvalidRefreshToken
     return credentials
 
 
 def derive_successor(token: str, key: bytes) -> str:
-    """Return the refresh token that follows `token` in its session.
+    """Return the refresh token that replaces `token` in its session.
 
-    It is derived, not random, so that the same successor can be issued twice although only digests are stored. Without
-    the key it is as unpredictable as a random token.
+    It is derived instead of random, so that the same successor can be issued twice although only digests are stored.
+    Without the key, it is as unpredictable as a random token.
     """
     successor = hmac.digest(key, token.encode(), "sha256")
     return base64.urlsafe_b64encode(successor).rstrip(b"=").decode()
@@ -56,9 +60,9 @@ def derive_successor(token: str, key: bytes) -> str:
 async def _rotate_or_revoke(
     transaction: Writer, token: str, key: bytes, lifetime: timedelta
 ) -> SessionCredentials | None:
-    """Replace a refresh token by its successor, or end its session if the token seems to be stolen.
+    """Replace a refresh token by its successor, or revoke its session if it may be stolen.
 
-    Returns None if the token cannot be used. An error would roll the transaction back, and undo the end of the session.
+    The result is None if the token cannot be used. An exception would roll back the revocation of the session.
     """
     digest = digest_token(token)
     stored_token = await session_store.read_refresh_token(transaction, digest)
@@ -69,7 +73,7 @@ async def _rotate_or_revoke(
     if session is None:
         return None
 
-    # The token is read again now that its session is locked, because another request may just have used it.
+    # Another request may have used the token before its session was locked, so it is read again.
     now = datetime.now(UTC)
     stored_token = await session_store.read_refresh_token(transaction, digest)
     if stored_token is None or stored_token.expires_at <= now:
@@ -91,7 +95,7 @@ async def _rotate_or_revoke(
 
 
 async def _lock_active_session(transaction: Writer, session_id: UUID) -> SessionRecord | None:
-    """Return a session, locked until the transaction ends, or None if it or its user is no longer active."""
+    """Lock and return a session, or return None if the session or its user is not active."""
     session = await session_store.lock_session(transaction, session_id)
     if session is None or session.revoked_at is not None:
         return None
@@ -103,9 +107,9 @@ async def _lock_active_session(transaction: Writer, session_id: UUID) -> Session
 
 
 async def _is_harmless_reuse(connection: Reader, used_at: datetime, successor: str, now: datetime) -> bool:
-    """Return whether a refresh token that was first used at `used_at` may be used once more.
+    """Return whether a token first used at `used_at` may be used again.
 
-    It may be within a few seconds, as long as nobody has used the `successor` that replaced it.
+    This is allowed within `GRACE_PERIOD`, as long as its `successor` has not been used.
     """
     is_recent = now - used_at <= GRACE_PERIOD
     stored_successor = await session_store.read_refresh_token(connection, digest_token(successor))

@@ -1,4 +1,4 @@
-"""Queries on the single-use tokens with which users set a new password."""
+"""Queries on the single-use tokens for password resets."""
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -12,7 +12,7 @@ from touchstone.database.tables import reset_tokens
 
 @dataclass(frozen=True, slots=True)
 class ResetTokenRecord:
-    """A reset token, of which only the digest is stored."""
+    """A reset token. Only its digest is stored."""
 
     digest: str
     user_id: UUID
@@ -26,7 +26,7 @@ async def insert_reset_token(transaction: Writer, token: ResetTokenRecord) -> No
 
 
 async def use_reset_token(transaction: Writer, digest: str, now: datetime) -> bool:
-    """Mark a reset token as used; return False if it is unknown, expired or already used."""
+    """Mark a reset token as used, or return False if it is unknown, expired or already used."""
     update = sa.update(reset_tokens).where(
         reset_tokens.c.digest == digest, reset_tokens.c.used_at.is_(None), reset_tokens.c.expires_at > now
     )

@@ -1,4 +1,4 @@
-"""Finding the route of a request: by its decoded path alone, one segment at a time."""
+"""Matching of requests to routes by the segments of the decoded path."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -23,9 +23,9 @@ from touchstone.core.errors import (
 from touchstone.http.upstream import PATH_SAFE
 from touchstone.services.gateway.public_routes import PublicRoute
 
-# The largest number of characters of a value in a path.
+# The maximum length of a value in a path, in characters.
 MAX_VALUE_LENGTH: Final = 255
-# An impossible value in a path gets the same response as a possible value of something that does not exist.
+# The error for an unsafe value in a path, which is the same as for an object that does not exist.
 NOT_FOUND_ERRORS: Final[Mapping[str, type[ServiceError]]] = {
     "dataset_id": DatasetNotFound,
     "claim_id": ClaimNotFound,
@@ -43,7 +43,12 @@ NOT_FOUND_ERRORS: Final[Mapping[str, type[ServiceError]]] = {
 
 @dataclass(frozen=True, slots=True)
 class RouteMatch:
-    """The routes at an address by method, and the values of the address for the placeholders of their templates."""
+    """A matching address.
+
+    Attributes:
+        routes: the routes at the address by method.
+        values: the segments of the path that match the placeholders of the template, in order.
+    """
 
     routes: Mapping[str, PublicRoute]
     values: tuple[str, ...]
@@ -51,14 +56,23 @@ class RouteMatch:
 
 @dataclass(slots=True)
 class _Node:
-    """A node of the tree of path segments: its children by literal segment, and the child for any value."""
+    """A node in the tree of path segments.
+
+    Attributes:
+        literal_children: the children for literal segments.
+        value_child: the child for placeholders, or None.
+        routes: the routes that end at this node, by method.
+    """
 
     literal_children: dict[str, "_Node"] = field(default_factory=dict)
     value_child: "_Node | None" = None
     routes: dict[str, PublicRoute] = field(default_factory=dict)
 
     def get_or_create_child(self, segment: str) -> "_Node":
-        """Return the child for a segment of a template; all placeholders share one child, whatever their names."""
+        """Return the child for a segment of a template.
+
+        All placeholders share one child, regardless of their names.
+        """
         is_placeholder = segment.startswith("{")
         if not is_placeholder:
             return self.literal_children.setdefault(segment, _Node())
@@ -69,12 +83,16 @@ class _Node:
 
 
 class RouteMatcher:
-    """Finds routes in a tree of path segments; an address with a trailing slash is the same as one without."""
+    """Finds the routes for a path in a tree of path segments, ignoring a trailing slash."""
 
     def __init__(self, addresses: Iterable[tuple[str, PublicRoute]]) -> None:
-        """Build the tree from the templates of addresses, such as `/projects/{project_id}`, and their routes."""
+        """Build the tree.
+
+        Args:
+            addresses: pairs of a path template, such as `/projects/{project_id}`, and a route.
+        """
         self._root = _Node()
-        self._fixed_matches: dict[str, RouteMatch] = {}  # addresses without values, which need no search
+        self._fixed_matches: dict[str, RouteMatch] = {}  # the paths without placeholders, which need no search
 
         for address, route in addresses:
             node = self._root
@@ -87,8 +105,8 @@ class RouteMatcher:
 
     def find(self, scope: Scope) -> RouteMatch | None:
         """Return the routes at the address of a request, or None if there is no such address."""
-        # Most addresses without values are found at once. A percent sign in the raw path may encode a slash, which only
-        # the comparison of segments tells from a separator.
+        # Fast path for fixed addresses. If there is a percent sign in the raw path, it may encode a slash, which must
+        # not be treated as a separator.
         fixed_match = self._fixed_matches.get(scope["path"])
         if fixed_match is not None and b"%" not in (scope.get("raw_path") or b""):
             return fixed_match
@@ -100,10 +118,9 @@ class RouteMatcher:
         return self._find_segments(_split_path(path))
 
     def _find_segments(self, segments: list[str]) -> RouteMatch | None:
-        """Return the routes at the address with these path segments, or None if there is no such address.
+        """Return the routes for these path segments, or None if there are none.
 
-        Each segment leads one level down in the tree. Where a segment matches both a literal text and a placeholder,
-        the literal text wins. An empty segment matches no placeholder.
+        Literal segments take precedence over placeholders. An empty segment matches no placeholder.
         """
         node = self._root
         values = []
@@ -121,10 +138,10 @@ class RouteMatcher:
 
 
 class PublicLocations:
-    """Translates addresses at a backend, as in a Location header, into public addresses."""
+    """Translates the paths of a backend, as in a Location header, into public paths."""
 
     def __init__(self, routes: Iterable[PublicRoute]) -> None:
-        """Build a matcher for the addresses of each backend; the gateway itself has the key None."""
+        """Build a matcher for the target paths of each backend. The key None is for the gateway itself."""
         targets: dict[str | None, list[tuple[str, PublicRoute]]] = {}
         for route in routes:
             targets.setdefault(route.backend, []).append((route.target, route))
@@ -132,10 +149,10 @@ class PublicLocations:
         self._matchers = {backend: RouteMatcher(addresses) for backend, addresses in targets.items()}
 
     def to_public(self, backend: str | None, location: bytes) -> bytes:
-        """Return the public address of something that a backend names by its own address.
+        """Translate the location sent by a backend into a public path.
 
-        For example, `/datasets/7` becomes `/api/v1/datasets/7`. A location that is no path of the backend is returned
-        unchanged.
+        For example, `/datasets/7` becomes `/api/v1/datasets/7`. A location that matches no route of the backend is
+        returned unchanged.
         """
         path = unquote(location.decode("latin-1"))
         match = self._matchers[backend].find_path(path)
@@ -149,19 +166,19 @@ class PublicLocations:
 
 
 def public_addresses(routes: Iterable[PublicRoute]) -> Iterator[tuple[str, PublicRoute]]:
-    """Yield every public address, including the aliases, with its route."""
+    """Yield all public paths, including aliases, with their routes."""
     for route in routes:
         for address in route.addresses:
             yield address, route
 
 
 def fill_template(template: str, values: tuple[str, ...]) -> str:
-    """Return a path in which the placeholders of a template are replaced by values, in their order.
+    """Replace the placeholders of a path template by values, in order.
 
     For example, `/projects/{project_id}` and `("42",)` give `/projects/42`.
 
     Raises:
-        ServiceError: a value cannot be part of a path. The error is the same as for something that does not exist.
+        ServiceError: a value is unsafe in a path. The error is the same as for an object that does not exist.
     """
     if not values:
         return template
@@ -180,11 +197,15 @@ def fill_template(template: str, values: tuple[str, ...]) -> str:
 
 
 def _check_value(name: str, value: str) -> None:
-    """Check that a value from the path of a request can safely be put into the path of a forwarded request.
+    """Check that a value from a path can safely be inserted into the path of a forwarded request.
+
+    Args:
+        name: the name of the placeholder, which determines the error.
+        value: the decoded value.
 
     Raises:
         ServiceError: the value is too long, is not printable, or would lead to another path. The error is the same as
-            for something that does not exist; which one that is depends on the name of the placeholder.
+            for an object that does not exist.
     """
     is_short = len(value) <= MAX_VALUE_LENGTH
     is_single_segment = value not in (".", "..") and "/" not in value
@@ -193,15 +214,18 @@ def _check_value(name: str, value: str) -> None:
 
 
 def _split_path(path: str) -> list[str]:
-    """Return the segments of a path; a trailing slash makes no difference."""
+    """Split a path into its segments, ignoring a trailing slash."""
     return path.removesuffix("/").split("/")
 
 
 def _request_segments(scope: Scope) -> list[str]:
-    """Return the decoded segments of the path of a request; an encoded slash is part of its segment."""
+    """Split the path of a request into its decoded segments.
+
+    An encoded slash does not separate segments.
+    """
     raw_path: bytes = scope.get("raw_path") or b""
     if b"%2f" not in raw_path.lower():
         return _split_path(scope["path"])
 
-    # The decoded path no longer shows which slashes were encoded, so the raw path is split and then decoded.
+    # Encoded slashes cannot be recognized in the decoded path, so the raw path is split before it is decoded.
     return [unquote(segment) for segment in _split_path(raw_path.decode("latin-1"))]

@@ -17,21 +17,25 @@ from touchstone.services.gateway.session_store import SessionRecord
 from touchstone.services.gateway.user_store import OAuthAccountRecord, UserRecord
 
 PICTURE_PATH: Final = f"{API}/users/me/picture"
-# The form that browsers accept (HTML standard, "valid e-mail address"), with letters of every script.
+# The pattern of the HTML standard ("valid e-mail address"), extended to letters of all scripts.
 _LABEL: Final = r"[^\W_](?:[\w-]{0,61}[^\W_])?"
 _EMAIL: Final = re.compile(rf"[\w.!#$%&'*+/=?^`{{|}}~-]{{1,64}}@{_LABEL}(?:\.{_LABEL})*")
 Locale = Literal["fr", "en"]
 
 
 def _check_email(value: str) -> str:
-    """Return an e-mail address, or raise the error with which pydantic reports a text that is none."""
+    """Return an e-mail address unchanged.
+
+    Raises:
+        PydanticCustomError: the value is not an e-mail address.
+    """
     if not _EMAIL.fullmatch(value):
         raise PydanticCustomError("email", "an e-mail address is expected")
     return value
 
 
 def _hide_default(schema: dict[str, Any]) -> None:
-    """Remove the default from a JSON schema, because it stands for a field that was not sent and is never stored."""
+    """Remove the default from a JSON schema, because a field that is not sent is not changed."""
     schema.pop("default")
 
 
@@ -48,7 +52,7 @@ NewPassword = Annotated[
     Field(
         max_length=100 * MAX_LENGTH,
         description="Neither the e-mail address nor one of the most common passwords.",
-        # The limits are for documentation: a password that exceeds them is refused as weak, not as an invalid value.
+        # These limits are only documented. A password that exceeds them is refused as weak, not as an invalid value.
         json_schema_extra={"minLength": MIN_LENGTH, "maxLength": MAX_LENGTH},
     ),
     AfterValidator(require_clean_text),
@@ -163,10 +167,12 @@ class UserView(BaseModel):
     def from_record(
         cls, user: UserRecord, oauth_accounts: Sequence[OAuthAccountRecord], *, locale: str = DEFAULT_LOCALE
     ) -> Self:
-        """Return a stored user as the API shows it, without the password hash.
+        """Convert a stored user to the public view, without the password hash.
 
-        The `oauth_accounts` may belong to several users; only those of this user are included. `locale` is the language
-        of a user who has not chosen a known one.
+        Args:
+            user: the stored user.
+            oauth_accounts: the external accounts of any users. Only this user's accounts are included.
+            locale: the language to return for a user who has not chosen a supported one.
         """
         user_accounts = [
             OAuthAccount.model_validate(account, from_attributes=True)
@@ -220,7 +226,7 @@ class SessionView(BaseModel):
 
     @classmethod
     def from_record(cls, session: SessionRecord, *, current_id: UUID) -> Self:
-        """Return a stored session as the API shows it; `current_id` is the session of the request."""
+        """Convert a stored session to the public view, where `current_id` is the session of the request."""
         return cls(
             id=session.id,
             created_at=session.created_at,

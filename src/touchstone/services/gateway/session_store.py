@@ -13,7 +13,7 @@ from touchstone.database.tables import refresh_tokens, sessions, users
 
 @dataclass(frozen=True, slots=True)
 class SessionRecord:
-    """A sign-in on one device, with the last time when its refresh token was used."""
+    """A sign-in on one device, with the time when its refresh token was last used."""
 
     id: UUID
     user_id: UUID
@@ -26,7 +26,7 @@ class SessionRecord:
 
 @dataclass(frozen=True, slots=True)
 class RefreshTokenRecord:
-    """A refresh token of a session, of which only the digest is stored."""
+    """A refresh token of a session. Only its digest is stored."""
 
     digest: str
     session_id: UUID
@@ -36,9 +36,9 @@ class RefreshTokenRecord:
 
 
 async def read_caller(connection: Reader, *, user_id: UUID, session_id: UUID) -> Caller | None:
-    """Return the user of a session, for the authentication of a request.
+    """Return the user of a session as the caller of a request.
 
-    The result is None if the session has been revoked or does not exist, or if the user is not active.
+    The result is None if the session does not exist or has been revoked, or if the user is not active.
     """
     query = (
         sa.select(users.c.id, users.c.email, users.c.is_superuser, users.c.is_curator)
@@ -64,13 +64,13 @@ async def insert_session(transaction: Writer, session: SessionRecord) -> None:
 
 
 async def lock_session(transaction: Writer, session_id: UUID) -> SessionRecord | None:
-    """Return the session and keep other transactions from changing it until this one ends."""
+    """Return the session, locked against changes by other transactions until this one ends, or None."""
     query = sa.select(sessions).where(sessions.c.id == session_id).with_for_update()
     return await transaction.first_as(SessionRecord, query)
 
 
 async def read_active_sessions(connection: Reader, user_id: UUID, *, used_since: datetime) -> list[SessionRecord]:
-    """Return the user's sessions that are neither revoked nor expired, the most recently used first."""
+    """Return the user's active sessions used since `used_since`, the most recently used first."""
     query = (
         sa.select(sessions)
         .where(sessions.c.user_id == user_id, sessions.c.revoked_at.is_(None), sessions.c.used_at >= used_since)
@@ -80,12 +80,12 @@ async def read_active_sessions(connection: Reader, user_id: UUID, *, used_since:
 
 
 async def update_session_use(transaction: Writer, session_id: UUID, now: datetime) -> None:
-    """Record that the session was used now, which postpones its expiry."""
+    """Record that the session has been used, which extends its lifetime."""
     await transaction.execute(sa.update(sessions).where(sessions.c.id == session_id).values(used_at=now))
 
 
 async def revoke_session(transaction: Writer, user_id: UUID, session_id: UUID, now: datetime) -> bool:
-    """Revoke a session of the user; return whether it was active."""
+    """Revoke a session of the user, and return whether it was active."""
     update = sa.update(sessions).where(
         sessions.c.id == session_id, sessions.c.user_id == user_id, sessions.c.revoked_at.is_(None)
     )
@@ -100,7 +100,7 @@ async def revoke_sessions(transaction: Writer, user_id: UUID, now: datetime) -> 
 
 
 async def delete_sessions(transaction: Writer, user_id: UUID, *, used_before: datetime) -> None:
-    """Delete the user's sessions that were last used before this time, with their refresh tokens."""
+    """Delete the user's sessions that were last used before this time, including their refresh tokens."""
     await transaction.execute(
         sa.delete(sessions).where(sessions.c.user_id == user_id, sessions.c.used_at < used_before)
     )

@@ -1,4 +1,4 @@
-"""Sessions: a session is one sign-in on one device, kept alive by a chain of refresh tokens."""
+"""Sessions, each of which is one sign-in on one device, extended by a chain of refresh tokens."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -16,7 +16,7 @@ _MAX_USER_AGENT_LENGTH: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """The browser or program that a user signs in with, and its network address."""
+    """The browser or program used for a sign-in, and its network address."""
 
     user_agent: str | None
     address: str
@@ -24,7 +24,7 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class SessionCredentials:
-    """A session that has been started or renewed, with its new refresh token."""
+    """The ids of a started or renewed session, and its new refresh token."""
 
     user_id: UUID
     session_id: UUID
@@ -34,10 +34,15 @@ class SessionCredentials:
 async def start_session(
     transaction: Writer, user_id: UUID, device: Device, *, lifetime: timedelta
 ) -> SessionCredentials:
-    """Start a session of a user on a device, and return it with its first refresh token.
+    """Start a session and return it with its first refresh token.
 
-    The refresh token expires after `lifetime`, unless it is used before. The user's sessions that expired more than a
-    day ago are deleted.
+    The user's sessions that expired more than a day ago are deleted.
+
+    Args:
+        transaction: the transaction.
+        user_id: the user who signs in.
+        device: the user's device.
+        lifetime: the time after which the refresh token expires if it is not used.
     """
     now = datetime.now(UTC)
     expired_before = now - lifetime - timedelta(days=1)
@@ -64,31 +69,31 @@ async def start_session(
 
 
 async def revoke_session(transaction: Writer, user_id: UUID, session_id: UUID) -> bool:
-    """End a session of the user, and its access tokens with it; return whether it was active."""
+    """End a session of the user, including its access tokens, and return whether it was active."""
     was_active = await session_store.revoke_session(transaction, user_id, session_id, datetime.now(UTC))
-    await _announce_revocation(transaction)
+    await _invalidate_cached_tokens(transaction)
     return was_active
 
 
 async def revoke_all_sessions(transaction: Writer, user_id: UUID) -> None:
-    """End all sessions of the user, and their access tokens with them."""
+    """End all sessions of the user, including their access tokens."""
     await session_store.revoke_sessions(transaction, user_id, datetime.now(UTC))
-    await _announce_revocation(transaction)
+    await _invalidate_cached_tokens(transaction)
 
 
 async def list_active_sessions(database: Database, user_id: UUID, *, lifetime: timedelta) -> list[SessionRecord]:
-    """Return the sessions of the user that can still be used, the most recently used first.
+    """Return the active sessions of the user, the most recently used first.
 
-    A session expires when it has not been used for `lifetime`.
+    A session expires if it has not been used for `lifetime`.
     """
     used_since = datetime.now(UTC) - lifetime
     async with database.reading() as connection:
         return await session_store.read_active_sessions(connection, user_id, used_since=used_since)
 
 
-async def _announce_revocation(transaction: Writer) -> None:
-    """Increment the `accounts` version, so that every process stops accepting the access tokens it has cached.
+async def _invalidate_cached_tokens(transaction: Writer) -> None:
+    """Increment the `accounts` version, so that every process drops its cached access tokens.
 
-    This comes last: all transactions lock users, sessions and versions in this order, so that there is no deadlock.
+    This must be the last step. To avoid deadlocks, all transactions lock users, sessions and versions in this order.
     """
     await change_counters.increment_version(transaction, change_counters.ACCOUNTS)

@@ -12,8 +12,8 @@ from touchstone.services.gateway.user_store import UserRecord
 async def authenticate(database: Database, email: str, password: str) -> UserRecord:
     """Return the active user with this e-mail address and password.
 
-    A password is verified even if there is no such user, so that the response time does not tell which addresses have
-    an account.
+    The password is verified even if there is no such user, so that the response time does not reveal which addresses
+    have an account.
 
     Raises:
         InvalidCredentials: there is no such user, the password is wrong, or the user is not active.
@@ -30,13 +30,13 @@ async def authenticate(database: Database, email: str, password: str) -> UserRec
 async def start_session(
     database: Database, user: UserRecord, device: Device, *, lifetime: timedelta
 ) -> SessionCredentials:
-    """Start a session of a user who has just been authenticated, and return it with its first refresh token.
+    """Start a session of an authenticated user, and return it with its first refresh token.
 
     Raises:
-        InvalidCredentials: meanwhile the password was changed, or the user was deactivated or deleted.
+        InvalidCredentials: the password has been changed meanwhile, or the user has been deactivated or deleted.
     """
     async with database.writing(even_if_disk_full=True) as transaction:
-        # The user is read again under a lock, because verifying the password has taken a while.
+        # The user may have changed while the password was verified.
         current_user = await user_store.lock_user(transaction, user.id)
         if current_user is None or not current_user.is_active:
             raise InvalidCredentials

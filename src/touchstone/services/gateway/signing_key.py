@@ -1,4 +1,4 @@
-"""The key that signs access tokens, and the keys that are derived from it."""
+"""The signing key for access tokens, and the keys derived from it."""
 
 import hmac
 import os
@@ -13,9 +13,9 @@ KEY_FILE: Final = "signing.key"
 
 
 def load_signing_key(settings: Settings) -> bytes:
-    """Return the key that signs access tokens, for the start of the gateway.
+    """Return the signing key for access tokens.
 
-    It is the key in the settings, or else the one in a file in the data folder, which is created at the first start.
+    If the settings contain no key, it is read from a file in the data folder, which is created at the first start.
 
     Raises:
         SettingsError: other users of the machine can read the file, or it is too short.
@@ -30,14 +30,14 @@ def load_signing_key(settings: Settings) -> bytes:
 
 
 def derive_key(key: bytes, purpose: str) -> bytes:
-    """Return a key for another purpose than access tokens, so that a signature for one is invalid for others."""
+    """Derive a key for another purpose, so that signatures are not interchangeable."""
     return hmac.digest(key, purpose.encode(), "sha256")
 
 
 def _create_key_file(path: Path) -> None:
     """Write a random key to a new file that only this user of the machine can read.
 
-    The file appears at `path` complete or not at all. If another process creates it at the same time, its key stays.
+    The file is created atomically. If another process creates it at the same time, that file is kept.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
 
@@ -49,7 +49,7 @@ def _create_key_file(path: Path) -> None:
         os.fsync(file.fileno())
 
     try:
-        # Creating a link never replaces a file, so that two processes that start together use the same key.
+        # Unlike a rename, a link never replaces a file, so processes that start together use the same key.
         path.hardlink_to(temporary_path)
     except FileExistsError:
         pass
@@ -63,8 +63,8 @@ def _read_key_file(path: Path) -> bytes:
     Raises:
         SettingsError: other users of the machine can read the file, or it is too short.
     """
-    permissions_of_others = path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)
-    if permissions_of_others:
+    non_owner_permissions = path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+    if non_owner_permissions:
         raise SettingsError(f"{path} can be read by others; run: chmod 600 {path}")
 
     key = path.read_bytes()

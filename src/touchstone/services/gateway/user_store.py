@@ -1,6 +1,6 @@
 """Queries on users, their external accounts and their profile pictures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -13,15 +13,17 @@ from touchstone.core.errors import EmailTaken
 from touchstone.database.engine import Reader, Writer
 from touchstone.database.tables import oauth_accounts, reset_tokens, users
 
-# A picture is large, so that only `read_picture` loads it.
+# Pictures are large, so only `read_picture` loads them.
 _USER_COLUMNS = tuple(column for column in users.c if column.name != "picture")
 
 
 @dataclass(frozen=True, slots=True)
 class UserRecord:
-    """A user without the bytes of the profile picture.
+    """A user, without the profile picture.
 
-    `email_folded` identifies the user whatever the case of the address; `locale` is None until one is chosen.
+    Attributes:
+        email_folded: the e-mail address in the form for comparisons (`accounts.fold_email`).
+        locale: the preferred language, or None if the user has not chosen one.
     """
 
     id: UUID
@@ -63,16 +65,16 @@ async def insert_user(transaction: Writer, user: UserRecord) -> None:
     """Insert a user.
 
     Raises:
-        EmailTaken: another account has the same address, in whatever case.
+        EmailTaken: another account has the same address, ignoring case.
     """
     try:
         await transaction.execute(sa.insert(users).values(asdict(user)))
-    except IntegrityError as problem:
-        raise EmailTaken from problem
+    except IntegrityError as error:
+        raise EmailTaken from error
 
 
 async def has_administrators(connection: Reader) -> bool:
-    """Return whether any account is one of an administrator, active or not."""
+    """Return whether there are any administrators, including inactive ones."""
     return await connection.scalar(sa.select(users.c.id).where(users.c.is_superuser).limit(1)) is not None
 
 
@@ -82,7 +84,7 @@ async def count_users(connection: Reader) -> int:
 
 
 async def read_users(connection: Reader, *, offset: int, limit: int) -> list[UserRecord]:
-    """Return at most `limit` users, oldest first."""
+    """Return at most `limit` users from `offset` on, the oldest account first."""
     query = sa.select(*_USER_COLUMNS).order_by(users.c.created_at, users.c.id).offset(offset).limit(limit)
     return await connection.all_as(UserRecord, query)
 
@@ -93,12 +95,12 @@ async def read_user(connection: Reader, user_id: UUID) -> UserRecord | None:
 
 
 async def read_user_by_email(connection: Reader, email_folded: str) -> UserRecord | None:
-    """Return the user with this folded address, or None."""
+    """Return the user with this folded e-mail address, or None."""
     return await connection.first_as(UserRecord, sa.select(*_USER_COLUMNS).where(users.c.email_folded == email_folded))
 
 
-async def read_user_of_reset_token(connection: Reader, digest: str, now: datetime) -> UserRecord | None:
-    """Return the user who may set a new password with this token; None if it is unknown, used or expired."""
+async def read_reset_token_owner(connection: Reader, digest: str, now: datetime) -> UserRecord | None:
+    """Return the owner of a valid reset token, or None if the token is unknown, used or expired."""
     query = (
         sa.select(*_USER_COLUMNS)
         .join(reset_tokens, reset_tokens.c.user_id == users.c.id)
@@ -108,33 +110,18 @@ async def read_user_of_reset_token(connection: Reader, digest: str, now: datetim
 
 
 async def lock_user(transaction: Writer, user_id: UUID) -> UserRecord | None:
-    """Return the user and keep other transactions from changing it until this one ends."""
+    """Return the user, locked against changes by other transactions until this one ends, or None."""
     query = sa.select(*_USER_COLUMNS).where(users.c.id == user_id).with_for_update()
     return await transaction.first_as(UserRecord, query)
 
 
-async def update_profile(transaction: Writer, user_id: UUID, changes: Mapping[str, Any]) -> None:
-    """Change fields of the user's profile."""
-    await _update_user(transaction, user_id, **changes)
-
-
-async def update_password_hash(transaction: Writer, user_id: UUID, password_hash: str) -> None:
-    """Replace the hash of the user's password."""
-    await _update_user(transaction, user_id, password_hash=password_hash)
-
-
-async def update_is_active(transaction: Writer, user_id: UUID, *, is_active: bool) -> None:
-    """Activate or deactivate a user."""
-    await _update_user(transaction, user_id, is_active=is_active)
-
-
-async def update_is_curator(transaction: Writer, user_id: UUID, *, is_curator: bool) -> None:
-    """Give a user the role of a curator, or take it away."""
-    await _update_user(transaction, user_id, is_curator=is_curator)
+async def update_user(transaction: Writer, user_id: UUID, **changes: Any) -> None:
+    """Set columns of the user's row to new values. Nothing happens if there is no such user."""
+    await transaction.execute(sa.update(users).where(users.c.id == user_id).values(changes))
 
 
 async def is_last_administrator(connection: Reader, user_id: UUID) -> bool:
-    """Return whether this user is an administrator and no administrator is active."""
+    """Return whether this user is an administrator and no active administrator is left."""
     query = sa.select(users.c.id, users.c.is_active).where(users.c.is_superuser)
     administrators = await connection.all(query)
 
@@ -157,14 +144,9 @@ async def read_picture(connection: Reader, user_id: UUID) -> PictureRecord | Non
 
 async def update_picture(transaction: Writer, user_id: UUID, picture: PictureRecord) -> None:
     """Replace the user's profile picture."""
-    await _update_user(transaction, user_id, **asdict(picture))
+    await update_user(transaction, user_id, **asdict(picture))
 
 
 async def delete_picture(transaction: Writer, user_id: UUID) -> None:
     """Remove the user's profile picture, if there is one."""
-    await _update_user(transaction, user_id, picture=None, picture_digest=None)
-
-
-async def _update_user(transaction: Writer, user_id: UUID, **changes: Any) -> None:
-    """Change columns of a user's row, if there is such a user."""
-    await transaction.execute(sa.update(users).where(users.c.id == user_id).values(changes))
+    await update_user(transaction, user_id, picture=None, picture_digest=None)

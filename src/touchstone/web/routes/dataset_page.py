@@ -98,7 +98,7 @@ async def dataset_page(ctx: PageContext) -> Response:
         cells=criterion_cells(score, used_criteria, ctx.localizer) if score else (),
         lowered=await _lowered_score(ctx, state, dataset, evidence, score),
         # The data file.
-        measured_attributes=dataset_view.measured_attributes(dataset),
+        measured_attributes=dataset_view.measured_attributes(dataset, evidence),
         columns=dataset_view.column_summaries(dataset),
         measured=dataset_view.measurement(dataset),
         unmeasured=dataset_view.measurement_failure(dataset),

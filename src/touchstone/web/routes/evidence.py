@@ -1,5 +1,6 @@
 """The form that adds a claim about a dataset, and the withdrawal of claims."""
 
+from datetime import UTC, date, datetime, time
 from typing import Final, Literal
 
 from starlette.datastructures import FormData
@@ -57,7 +58,7 @@ async def _add_claim(ctx: PageContext, attribute: str, form: FormData) -> Respon
         TouchstoneError: The form has no value, or the API refuses the claim.
     """
     dataset_id = ctx.path_params["dataset_id"]
-    details = _read_details(form)
+    details = _read_details(ctx, form)
     value = _read_value(ctx, attribute, form)
     claim = await ctx.api.add_claim(dataset_id, attribute, value, **details)
 
@@ -108,10 +109,13 @@ def _read_value(ctx: PageContext, attribute: str, form: FormData) -> ClaimValue:
         raise invalid_field(message, "value") from None
 
 
-def _read_details(form: FormData) -> ClaimDetails:
+def _read_details(ctx: PageContext, form: FormData) -> ClaimDetails:
     """Return the evidence for a claim from its form: the quote, its place and its source, and what the claim is about.
 
     Fields that are left empty are not part of the result.
+
+    Raises:
+        TouchstoneError: the day after which the claim no longer counts is over, or is no date.
     """
     details = ClaimDetails()
     if quote := text_field(form, "quote"):
@@ -120,6 +124,8 @@ def _read_details(form: FormData) -> ClaimDetails:
         details["place"] = place
     if source := _read_source(form):
         details["source"] = source
+    if last_day := text_field(form, "until"):
+        details["until"] = _end_of_day(ctx, last_day)
 
     match text_field(form, "scope"):
         case "subjects" | "annotators" as scope:
@@ -128,6 +134,21 @@ def _read_details(form: FormData) -> ClaimDetails:
     if text_field(form, "value") == _NOT_APPLICABLE:
         details["not_applicable"] = True
     return details
+
+
+def _end_of_day(ctx: PageContext, text: str) -> str:
+    """Return the last second of a day in ISO 8601, in UTC like all times on the pages.
+
+    Raises:
+        TouchstoneError: the day is over, or the text is no date.
+    """
+    try:
+        end = datetime.combine(date.fromisoformat(text), time(23, 59, 59), UTC)
+    except ValueError:
+        end = datetime.min.replace(tzinfo=UTC)
+    if end <= datetime.now(UTC):
+        raise invalid_field(ctx.text("claim_until_past"), "until")
+    return end.isoformat()
 
 
 def _read_source(form: FormData) -> dict[Literal["kind", "name", "url", "sha256"], str]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from touchstone.client import Dataset
+from touchstone.client import Dataset, Evidence
 from touchstone.messages.pages_datasets import DATASET_PAGES
 
 TABLE_FILE_TYPES: Final = ("csv", "tsv", "parquet", "json", "jsonl")
@@ -88,17 +88,16 @@ def is_trainable(dataset: Dataset) -> bool:
     return bool(measurement(dataset).get("column_profiles"))
 
 
-def measured_attributes(dataset: Dataset) -> tuple[MeasuredAttribute, ...]:
-    """Return the numbers of a dataset that its author declares and the service measures too, such as its row count.
+def measured_attributes(dataset: Dataset, evidence: Evidence) -> tuple[MeasuredAttribute, ...]:
+    """Return the numbers of a dataset that its creator declares and the service measures too, such as its row count.
 
-    Each is returned with both values, so that readers see where they differ. If the author has left a number open, the
-    service has filled it in with the measured one; it counts as not declared.
+    Each is returned with both values, so that readers see where they differ. What others claim, and what the service
+    has filled in, counts as not declared.
     """
-    filled_names = measurement(dataset).get("filled") or ()
-
     attributes = []
     for name, measured_name in _MEASURED_ATTRIBUTES.items():
-        declared = None if name in filled_names else getattr(dataset, name)
+        state = evidence.attributes.get(name)
+        declared = state.declared if state else None
         measured = _measured_number(dataset, name, measured_name)
 
         differs = False

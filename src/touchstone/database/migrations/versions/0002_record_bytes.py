@@ -1,4 +1,4 @@
-"""Add the size of every record, for quotas and for the byte limit of a page."""
+"""Add the size of each record, for quotas and for the size limit of a page."""
 
 import functools
 import operator
@@ -31,7 +31,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop the column and restore the index on owners alone."""
+    """Drop the column, and restore the previous index on owners."""
     op.drop_index(op.f("ix_datasets_owner_bytes"), table_name="datasets")
     op.create_index(op.f("ix_datasets_owner"), "datasets", ["owner"], unique=False)
     op.drop_column("datasets", "bytes")

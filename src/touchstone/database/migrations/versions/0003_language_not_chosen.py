@@ -1,4 +1,4 @@
-"""Allow accounts without a chosen language, whose pages are then in the language of the browser."""
+"""Allow accounts without a preferred language, so that pages are in the language of the browser."""
 
 from alembic import op
 
@@ -7,9 +7,10 @@ down_revision = "0002"
 
 
 def upgrade() -> None:
-    """Let `users.locale` be null.
+    """Make `users.locale` nullable.
 
-    The steps work on both databases and in place: recreating the table would delete the rows that refer to it.
+    These steps work with both databases. SQLite would have to recreate the table to change the column itself, which
+    would delete the rows that refer to it.
     """
     op.execute("ALTER TABLE users ADD COLUMN chosen_locale TEXT")
     op.execute("UPDATE users SET chosen_locale = locale")

@@ -1,4 +1,4 @@
-"""Add the ledger of claims, the evidence of each record, the role of curators, and records that are hidden."""
+"""Add claims, the evidence of each record, the role of curators, and hidden records."""
 
 from typing import Any, Final
 from uuid import uuid4
@@ -46,7 +46,7 @@ _versions: Final = sa.table("versions", sa.column("name", sa.Text), sa.column("v
 
 
 def upgrade() -> None:
-    """Create the table of claims, add columns to users and datasets, and turn existing measurements into claims."""
+    """Create the table of claims, add columns, and convert existing measurements to claims."""
     op.add_column("users", sa.Column("is_curator", sa.Boolean(), nullable=False, server_default=sa.false()))
     op.add_column("datasets", sa.Column("attribute_evidence", sa.JSON(none_as_null=True), nullable=True))
     op.add_column("datasets", sa.Column("is_hidden", sa.Boolean(), nullable=False, server_default=sa.false()))
@@ -91,10 +91,9 @@ def _create_claims() -> None:
 
 
 def _convert_measurements() -> None:
-    """Insert a claim for each attribute that was measured in the data file of a dataset, in batches of datasets.
+    """Insert a claim for each attribute that was measured in the data file of a dataset.
 
-    A claim states the value of an attribute and how well it is supported. The changed datasets get a new version of
-    the catalog, so that other processes notice that what they hold in memory is out of date.
+    The changed datasets get a new catalog version, so that other processes update their copies in memory.
     """
     connection = op.get_bind()
     is_catalog = _versions.c.name == "catalog"
@@ -120,15 +119,12 @@ def _convert_measurements() -> None:
 
 
 def _convert_measurement(connection: sa.Connection, record: Any, next_version: int) -> bool:
-    """Turn the values that were measured in the data file of one dataset into claims, and record them as its evidence.
-
-    Returns whether anything was measured.
-    """
+    """Convert the measured values of a dataset to claims and evidence, and return whether there are any."""
     measured_values = _measured_values(record["metadata"])
     if not measured_values:
         return False
 
-    # The attributes whose values come from the measurement, because nobody has declared them.
+    # The attributes with measured values because nobody has declared them.
     attributes_without_declaration = set(record["measured_attributes"] or ())
     changes: dict[str, Any] = {"changed_at_version": next_version}
     evidence: dict[str, Any] = {}
@@ -175,9 +171,9 @@ def _new_claim(record: Any, attribute: str, value: bool | int | float) -> dict[s
 
 
 def _measured_values(metadata: Any) -> dict[str, bool | int | float]:
-    """Return the values that were measured in the data file of a dataset, by the names of the attributes.
+    """Return the values measured in the data file of a dataset, by attribute.
 
-    If the metadata name a column as the one to predict, that column does not count as a feature.
+    The target column in the metadata is not counted as a feature.
     """
     measured = metadata.get("measured") if isinstance(metadata, dict) else None
     if not isinstance(measured, dict):

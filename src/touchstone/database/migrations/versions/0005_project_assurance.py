@@ -1,4 +1,4 @@
-"""Store with each project the weakest level of evidence that counts in its recommendations."""
+"""Add the weakest level of evidence that counts in the recommendations of a project."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,5 +8,5 @@ down_revision = "0004"
 
 
 def upgrade() -> None:
-    """Add `projects.assurance`; existing projects count everything that is declared, as before."""
+    """Add `projects.assurance`. Declared values still count in existing projects."""
     op.add_column("projects", sa.Column("assurance", sa.Text(), nullable=False, server_default="declared"))

@@ -1,4 +1,4 @@
-"""Store with each project the gates that its datasets have to pass."""
+"""Add the gates that the datasets of a project must pass."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,6 +8,6 @@ down_revision = "0006"
 
 
 def upgrade() -> None:
-    """Add `projects.gates`; existing projects require nothing, as before."""
+    """Add `projects.gates`. Existing projects have no gates."""
     gates = sa.Column("gates", sa.JSON(none_as_null=True), nullable=False, server_default="{}")
     op.add_column("projects", gates)

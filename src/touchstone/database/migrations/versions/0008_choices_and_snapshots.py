@@ -1,4 +1,4 @@
-"""Keep every choice of a dataset for a project, and snapshots of recommendations."""
+"""Add tables for the choices of datasets for projects and for snapshots of recommendations."""
 
 import secrets
 
@@ -10,8 +10,8 @@ from touchstone.database.utc_datetime import UtcDateTime
 revision = "0008"
 down_revision = "0007"
 
-# What was known of a dataset when it was chosen is not known any more, so these choices have no digest. The name of a
-# dataset that the owner of the project no longer sees is left out.
+# The evidence about a dataset at the time of its choice is unknown, so these choices have no digest. The name of a
+# dataset that has become invisible for the owner of the project is omitted.
 _COPY_CHOICES = """
     INSERT INTO project_choices (project_id, author, created_at, dataset_id, dataset_name, reason, bytes)
     SELECT projects.id, projects.user_id, projects.updated_at, projects.chosen_dataset_id, datasets.dataset_name,
@@ -25,7 +25,7 @@ _COPY_CHOICES = """
 
 
 def upgrade() -> None:
-    """Create the tables, copy the present choice of each project, and make the key of the catalog's tokens."""
+    """Create the tables, copy the current choices, and generate the key for the catalog's tokens."""
     _create_choices()
     _create_snapshots()
     secret_keys = op.create_table(

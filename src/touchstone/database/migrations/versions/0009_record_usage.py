@@ -1,4 +1,4 @@
-"""Keep the size of all records of each owner, which quotas are compared with."""
+"""Add the total size of the records of each owner, for quotas."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -13,7 +13,7 @@ _ADD_UP_RECORDS = """
 
 
 def upgrade() -> None:
-    """Create the table, and add up the records that are there already."""
+    """Create the table, and insert the sizes of the existing records."""
     op.create_table(
         "record_usage",
         sa.Column("owner", sa.Uuid(), nullable=False),

@@ -1,4 +1,4 @@
-"""List the files in which the index of the catalog was saved, so that a file of another database is recognised."""
+"""List the files with the saved index of the catalog, so that a file of another database is recognized."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,7 @@ down_revision = "0009"
 
 
 def upgrade() -> None:
-    """Create the table; files that were saved before are not in it, so the index is built once more."""
+    """Create the table, without the existing files, so that the index is built again."""
     op.create_table(
         "catalog_snapshots",
         sa.Column("digest", sa.Text(), nullable=False),

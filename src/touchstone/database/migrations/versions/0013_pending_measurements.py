@@ -1,4 +1,4 @@
-"""Create the table of the records whose data files are still to be measured."""
+"""Create the table of records whose data files have yet to be measured."""
 
 import sqlalchemy as sa
 from alembic import op

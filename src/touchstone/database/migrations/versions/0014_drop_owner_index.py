@@ -1,4 +1,4 @@
-"""Drop the index of records by owner and size, which nothing has used since the sum of each owner is kept."""
+"""Drop the index on the owner and the size of records, which is unused since migration 0009."""
 
 from alembic import op
 

@@ -1,4 +1,4 @@
-"""Store with each record when its creator has declared an attribute."""
+"""Add the times of the creator's declarations to each record."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,7 @@ down_revision = "0014"
 
 
 def upgrade() -> None:
-    """Add `datasets.declared_at`; what existing records declare counts as declared when they were created."""
+    """Add `datasets.declared_at`. Existing declarations are dated to the creation of the record."""
     op.add_column("datasets", sa.Column("declared_at", sa.JSON(none_as_null=True), nullable=True))
 
 

@@ -302,7 +302,7 @@ async def _resolve_claims(transaction: Writer, update: _Update) -> DatasetRecord
     """Replace the owner's claims about a record, and return its draft with the values that all claims amount to."""
     _, stored, draft = update
     claims = await RecordClaims.load(transaction, stored.id)
-    await claims.replace_declarations(transaction, stored.owner, draft.attributes, keep_reviewed=True)
+    await claims.replace_declarations(transaction, stored.owner, draft.attributes, keep_supported=True)
 
     measurement = Measurement.from_metadata(draft.metadata or {})
     await claims.replace_measurements(transaction, measurement.attribute_values(target_of(draft)))

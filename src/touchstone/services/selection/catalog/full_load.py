@@ -13,7 +13,7 @@ from touchstone.core.prefetch import map_ahead, prefetch
 from touchstone.database import change_counters
 from touchstone.database.columnar import stream_columns
 from touchstone.database.engine import Database
-from touchstone.database.parallel_reading import BlockRange, RangeReader, divided_table
+from touchstone.database.parallel_reading import BlockRange, RangeReader, open_divided_table
 from touchstone.database.tables import datasets
 from touchstone.ranking.catalog.catalog import Catalog, Layout
 from touchstone.ranking.columns.record_batch import RecordBatch
@@ -85,7 +85,7 @@ def _read_with_several_connections(url: str) -> Iterator[RecordBatch]:
     A small table is read with a single connection.
     """
     reader_count = min(os.cpu_count() or 1, _MAX_READERS)
-    with divided_table(url, datasets, reader_count) as table, ExitStack() as converters:
+    with open_divided_table(url, datasets, reader_count) as table, ExitStack() as converters:
         idle_loaders: SimpleQueue[_RangeLoader] = SimpleQueue()
         for reader in table.readers:
             converter = converters.enter_context(closing(RowConverter(thread_count=1)))

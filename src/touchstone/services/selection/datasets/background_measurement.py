@@ -13,7 +13,7 @@ import structlog
 from msgspec.structs import replace
 
 from touchstone.core.errors import ServiceError
-from touchstone.core.event_waiting import is_set_within
+from touchstone.core.event_waiting import wait_until_set
 from touchstone.core.uninterrupted import run_uninterrupted
 from touchstone.database.engine import Database, Writer
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
@@ -86,7 +86,7 @@ class BackgroundMeasurer:
             except Exception as error:  # noqa: BLE001 - a process that stopped here would leave records unmeasured
                 log.warning("a data file could not be measured", problem=type(error).__name__)
 
-            await is_set_within(self._has_new, POLL_SECONDS)
+            await wait_until_set(self._has_new, POLL_SECONDS)
             self._has_new.clear()
 
     async def _finish_one(self) -> bool:

@@ -93,7 +93,7 @@ class SourceConflict(Exception):
 async def insert_dataset(transaction: Writer, draft: DatasetDraft, version: int) -> DatasetRecord:
     """Insert a record at a version of the catalog and return it as stored."""
     insert = sa.insert(datasets).values(**column_values(draft, version))
-    row = await transaction.returning(insert.returning(*_WRITTEN_COLUMNS))
+    row = await transaction.fetch_returned_row(insert.returning(*_WRITTEN_COLUMNS))
     assert row is not None
 
     record = to_record(row)
@@ -137,7 +137,7 @@ async def update_dataset(transaction: Writer, dataset_id: int, draft: DatasetDra
     values = column_values(draft, version)
     values.pop("id", None)
     update = sa.update(datasets).where(datasets.c.id == dataset_id).values(**values)
-    row = await transaction.returning(update.returning(*_WRITTEN_COLUMNS))
+    row = await transaction.fetch_returned_row(update.returning(*_WRITTEN_COLUMNS))
     assert row is not None
 
     record = to_record(row)
@@ -167,7 +167,7 @@ async def update_datasets(transaction: Writer, drafts: Sequence[DatasetRecord], 
 async def delete_dataset(transaction: Writer, dataset_id: int, version: int) -> None:
     """Delete a record and log the deletion for the other processes."""
     deletion = sa.delete(datasets).where(datasets.c.id == dataset_id)
-    row = await transaction.returning(deletion.returning(datasets.c.owner, datasets.c.bytes))
+    row = await transaction.fetch_returned_row(deletion.returning(datasets.c.owner, datasets.c.bytes))
     if row is not None:
         await record_usage_store.add_bytes(transaction, {row["owner"]: -row["bytes"]})
 

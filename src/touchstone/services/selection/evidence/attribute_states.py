@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
+from uuid import UUID
 
 from touchstone.core.evidence import CLAIMED_ATTRIBUTES, ClaimValue, EvidenceLevel
 from touchstone.services.selection.datasets.dataset_record import DatasetRecord
@@ -65,8 +66,26 @@ def _attribute_state(
         value=resolution.shown_value,
         is_not_applicable=resolution.is_not_applicable,
         level=level,
-        declared=declared_value,
+        declared=_creators_value(declared_value, counted, record.owner),
         documented=evidence.documented if evidence else None,
         reviewed=evidence.reviewed if evidence else None,
         is_conflicting=len(stated_values) > 1,
     )
+
+
+def _creators_value(declared_value: ClaimValue, claims: Sequence[ClaimRecord], owner: UUID | None) -> ClaimValue:
+    """Return what the creator of a record declares about an attribute, or None.
+
+    Args:
+        declared_value: the declaration in the row of the record, which is older than every claim.
+        claims: the claims about the attribute that count.
+        owner: the creator of the record.
+    """
+    creators_claims = [
+        claim
+        for claim in claims
+        if claim.level is EvidenceLevel.DECLARED and claim.author is not None and claim.author == owner
+    ]
+    if not creators_claims:
+        return declared_value
+    return max(creators_claims, key=lambda claim: claim.created_at).value

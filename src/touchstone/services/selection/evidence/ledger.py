@@ -42,6 +42,7 @@ def draft_from_document(claim: DocumentClaim, **details: Any) -> ClaimDraft:
         place=claim.place or None,
         field=claim.field,
         note=claim.note or None,
+        until=claim.until,
         **details,
     )
 

@@ -83,22 +83,25 @@ class RecordClaims:
         owner: UUID | None,
         values: Mapping[str, AttributeValue],
         *,
-        keep_reviewed: bool = False,
+        keep_supported: bool = False,
     ) -> None:
-        """Withdraw the claims of a record's creator that say something else than the creator declares now.
+        """Withdraw the claims of a record's creator that differ from what the creator declares now.
 
-        `values` are the newly declared values, by attribute. With `keep_reviewed`, claims that a curator has confirmed
-        stay if the creator declares nothing instead.
+        Args:
+            transaction: the transaction that changes the record.
+            owner: the creator of the record.
+            values: the newly declared values, by attribute.
+            keep_supported: keep claims above the level `declared` if the creator declares nothing instead.
         """
         outdated = [
             claim
             for claim in self._claims.values()
             if claim.author is not None
             and claim.author == owner
-            and claim.level is EvidenceLevel.DECLARED
+            and claim.level is not EvidenceLevel.MEASURED
             and claim.attribute in values
             and not is_same_value(claim.value, values[claim.attribute])
-            and not (keep_reviewed and values[claim.attribute] is None and _is_reviewed(claim))
+            and not (keep_supported and values[claim.attribute] is None and _is_supported(claim))
         ]
         await self.withdraw(transaction, outdated)
 
@@ -175,9 +178,9 @@ def is_same_value(value: AttributeValue, other: AttributeValue) -> bool:
     return value == other and isinstance(value, bool) == isinstance(other, bool)
 
 
-def _is_reviewed(claim: ClaimRecord) -> bool:
-    """Return whether a curator has confirmed a claim."""
-    return claim.effective_level is EvidenceLevel.REVIEWED
+def _is_supported(claim: ClaimRecord) -> bool:
+    """Return whether a claim is more than a declaration: it is documented, or a curator has confirmed it."""
+    return claim.effective_level is not EvidenceLevel.DECLARED
 
 
 def _identity(draft: ClaimDraft) -> tuple[object, ...]:

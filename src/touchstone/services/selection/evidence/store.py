@@ -12,6 +12,7 @@ from touchstone.core.evidence import EvidenceLevel
 from touchstone.core.identity import Caller
 from touchstone.database.engine import Reader, Row, StreamingReader, Writer
 from touchstone.database.tables import claims, datasets
+from touchstone.metadata.documents import Scope
 from touchstone.services.selection.datasets.store import is_visible_to
 from touchstone.services.selection.evidence.claim_records import (
     ClaimRecord,
@@ -95,12 +96,15 @@ def open_proposal_condition(caller: Caller, now: datetime) -> sa.ColumnElement[b
 
 
 def unconfirmed_claim_condition(curator: UUID, now: datetime) -> sa.ColumnElement[bool]:
-    """Return the SQL condition for active claims with a quote that a curator may confirm."""
-    is_declared = (claims.c.status == ClaimStatus.ACTIVE.value) & (claims.c.level == EvidenceLevel.DECLARED.value)
+    """Return the SQL condition for claims with a quote that count and that a curator may confirm.
+
+    Claims about annotators never count.
+    """
+    counts = (claims.c.status == ClaimStatus.ACTIVE.value) & _is_before_its_date(now)
+    counts &= claims.c.scope.is_(None) | (claims.c.scope != Scope.ANNOTATORS.value)
     is_confirmed = claims.c.decision.is_not(None) & (claims.c.decision == Decision.CONFIRM.value)
     is_foreign = claims.c.author.is_(None) | (claims.c.author != curator)
-    is_waiting = is_declared & claims.c.quote.is_not(None) & ~is_confirmed & is_foreign & _is_before_its_date(now)
-    return is_waiting & is_visible_to(curator)
+    return counts & claims.c.quote.is_not(None) & ~is_confirmed & is_foreign & is_visible_to(curator)
 
 
 def _is_before_its_date(now: datetime) -> sa.ColumnElement[bool]:

@@ -45,4 +45,4 @@ async def extend_lease(transaction: Writer, dataset_id: int, until: datetime) ->
 async def _set_lease(transaction: Writer, condition: sa.ColumnElement[bool], until: datetime) -> bool:
     """Set the end of the lease of the row that fulfils a condition, and return whether there is one."""
     update = sa.update(pending_measurements).where(condition).values(leased_until=until)
-    return await transaction.returning(update.returning(pending_measurements.c.dataset_id)) is not None
+    return await transaction.fetch_returned_row(update.returning(pending_measurements.c.dataset_id)) is not None

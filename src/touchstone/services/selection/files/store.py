@@ -62,7 +62,7 @@ async def find_file(connection: Reader, file_id: UUID, owner: UUID) -> FileRecor
 async def delete_file(transaction: Writer, file_id: UUID, owner: UUID) -> FileRecord | None:
     """Delete the row of an owner's upload and return it, or None if the owner has no such upload."""
     condition = (files.c.id == file_id) & (files.c.owner == owner)
-    row = await transaction.returning(sa.delete(files).where(condition).returning(*files.c))
+    row = await transaction.fetch_returned_row(sa.delete(files).where(condition).returning(*files.c))
     return None if row is None else _to_record(row)
 
 

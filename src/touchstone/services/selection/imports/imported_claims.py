@@ -153,7 +153,7 @@ def change_claims(
     the beginning, so that they do not replace the edit.
     """
     earlier = {statement_of(claim): claim for claim in current if claim.id in earlier_ids}
-    rejected = {statement_of(claim): claim for claim in current if claim.status is ClaimStatus.REJECTED}
+    rejected = {_evidence_of(claim): claim for claim in current if claim.status is ClaimStatus.REJECTED}
     statements: set[tuple[object, ...]] = set()
     of_document: list[ClaimRecord] = []
     added: list[ClaimRecord] = []
@@ -165,7 +165,7 @@ def change_claims(
             continue
 
         statements.add(statement)
-        claim = earlier.pop(statement, None) or rejected.get(statement)
+        claim = _take_earlier(earlier, draft) or rejected.get(_evidence_of(draft))
         if claim is None:
             claim = new_claim(draft, dataset_id=0, now=now)  # the record may not have an id yet
             is_active_declaration = claim.level is EvidenceLevel.DECLARED and claim.status is ClaimStatus.ACTIVE
@@ -220,6 +220,29 @@ def statement_of(draft: ClaimDraft) -> tuple[object, ...]:
     value = (type(draft.value).__name__, draft.value)
     statement = (draft.attribute, value, draft.is_not_applicable, draft.level, draft.scope)
     return (*statement, draft.quote, draft.place, draft.field, source)
+
+
+def _take_earlier(earlier: dict[tuple[object, ...], ClaimRecord], draft: ClaimDraft) -> ClaimRecord | None:
+    """Remove the claim that repeats a draft from the claims of the earlier version, and return it, or None.
+
+    A document that this service has exported states its claims as mere declarations. If it is imported again, they
+    must not replace the better supported claims that they were made from.
+    """
+    claim = earlier.pop(statement_of(draft), None)
+    if claim is not None or draft.level is not EvidenceLevel.DECLARED:
+        return claim
+
+    for statement, candidate in earlier.items():
+        if candidate.status in OPEN_STATUSES and _evidence_of(candidate) == _evidence_of(draft):
+            return earlier.pop(statement)
+    return None
+
+
+def _evidence_of(draft: ClaimDraft) -> tuple[object, ...]:
+    """Return what a claim says and what supports it, whatever its level and the place of its quote."""
+    source = (draft.source.name, draft.source.url) if draft.source else None
+    value = (type(draft.value).__name__, draft.value)
+    return (draft.attribute, value, draft.is_not_applicable, draft.scope, draft.quote, source)
 
 
 def _accepted(claim: ClaimRecord, reviewer: UUID | None, now: datetime) -> ClaimRecord:

@@ -81,7 +81,7 @@ async def delete_snapshot(transaction: Writer, project: ProjectRecord, snapshot_
     """Delete a snapshot of a project, and return whether the project had it."""
     is_snapshot = (project_snapshots.c.id == snapshot_id) & (project_snapshots.c.project_id == project.id)
     statement = sa.delete(project_snapshots).where(is_snapshot).returning(project_snapshots.c.id)
-    row = await transaction.returning(statement)
+    row = await transaction.fetch_returned_row(statement)
     return row is not None
 
 

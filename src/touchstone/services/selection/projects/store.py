@@ -85,7 +85,7 @@ async def insert_project(
     insert = sa.insert(projects).values(
         **msgspec.structs.asdict(draft), id=project_id, user_id=owner, created_at=now, updated_at=now, version=1
     )
-    row = await transaction.returning(insert.returning(*projects.c))
+    row = await transaction.fetch_returned_row(insert.returning(*projects.c))
     assert row is not None
 
     return _to_record(row)
@@ -149,7 +149,7 @@ async def update_project(
         .values(**update.new_values(), updated_at=now, version=projects.c.version + 1)
         .returning(*projects.c)
     )
-    row = await transaction.returning(statement)
+    row = await transaction.fetch_returned_row(statement)
     return None if row is None else _to_record(row)
 
 
@@ -160,7 +160,7 @@ async def delete_project(transaction: Writer, project: ProjectRecord, *, version
         .where(_is_project_of(project.id, project.user_id), _is_at_version(versions))
         .returning(projects.c.id)
     )
-    row = await transaction.returning(statement)
+    row = await transaction.fetch_returned_row(statement)
     return row is not None
 
 
