@@ -38,7 +38,7 @@ COMMAND_MODULES: Final[Mapping[str, str]] = {
     "bench": "server_commands",
 }
 
-# As in `command_runner.ExitStatus`, which is not imported before it is known which command runs.
+# The same values as in `command_runner.ExitStatus`, which is imported only with a command.
 FAILURE_STATUS: Final = 1
 USAGE_STATUS: Final = 2
 OUTPUT_ERRORS: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EPIPE})
@@ -63,11 +63,7 @@ def main() -> None:
     except OSError as error:
         if error.errno not in OUTPUT_ERRORS:
             raise
-        # Python would try once more to write what is buffered when the process ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if error.errno == errno.EPIPE:  # The reader, such as `head`, has read enough.
-            sys.exit(FAILURE_STATUS)
-        _exit_with_message(f"the output cannot be written: {error.strerror}", FAILURE_STATUS)
+        _exit_with_output_error(error)
 
 
 def _is_utf8(argument: str) -> bool:
@@ -77,6 +73,16 @@ def _is_utf8(argument: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def _exit_with_output_error(error: OSError) -> NoReturn:
+    """End the process after a failure to write to the standard output, with a message unless a pipe was closed."""
+    # Otherwise, Python would try to write the buffered output again when the process ends.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+    if error.errno == errno.EPIPE:  # The reader, such as `head`, has read enough.
+        sys.exit(FAILURE_STATUS)
+    _exit_with_message(f"the output cannot be written: {error.strerror}", FAILURE_STATUS)
 
 
 def _exit_with_message(message: str, status: int) -> NoReturn:
