@@ -26,7 +26,7 @@ class InputFiles:
 
     def __init__(self, settings: Settings, artifact_store: ArtifactStore) -> None:
         self._data_roots = settings.data_roots
-        self._prefixes: Mapping[str, Path] = {"demo": tables_folder(), "uploads": settings.uploads_dir}
+        self._named_folders: Mapping[str, Path] = {"demo": tables_folder(), "uploads": settings.uploads_dir}
         self._artifact_store = artifact_store
 
     @contextlib.contextmanager
@@ -58,7 +58,7 @@ class InputFiles:
             DataFileUnreadable: the file is missing, forbidden, or outside the data folders.
         """
         try:
-            return safe_open.open_data_file(path, self._data_roots, prefixes=self._prefixes)
+            return safe_open.open_data_file(path, self._data_roots, named_folders=self._named_folders)
         except safe_open.UnreadablePath as error:
             raise DataFileUnreadable(FieldError(("body", "dataset_id"), "no_table")) from error
 

@@ -54,7 +54,7 @@ async def serve(service_name: str | None, settings: Settings, print_line: Callab
 
 
 async def _create_first_administrator(settings: Settings) -> Credentials | None:
-    """Create an administrator and return the credentials, or None if there are users already."""
+    """Create an administrator and return the credentials, or None if there is one already."""
     async with open_prepared_database(settings) as database:
         with startup_errors(settings):
             return await create_first_administrator(database)

@@ -75,10 +75,10 @@ async def create_user(
     return UserView.from_record(user, oauth_accounts=[])
 
 
-async def has_users(database: Database) -> bool:
-    """Return whether there are any accounts, including inactive ones."""
+async def has_administrators(database: Database) -> bool:
+    """Return whether there are any administrators, including inactive ones."""
     async with database.reading() as connection:
-        return await user_store.has_users(connection)
+        return await user_store.has_administrators(connection)
 
 
 async def find_user_record(database: Database, email: str) -> UserRecord | None:

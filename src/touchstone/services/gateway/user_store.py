@@ -73,9 +73,9 @@ async def insert_user(transaction: Writer, user: UserRecord) -> None:
         raise EmailTaken from error
 
 
-async def has_users(connection: Reader) -> bool:
-    """Return whether there are any users."""
-    return await connection.scalar(sa.select(users.c.id).limit(1)) is not None
+async def has_administrators(connection: Reader) -> bool:
+    """Return whether there are any administrators, including inactive ones."""
+    return await connection.scalar(sa.select(users.c.id).where(users.c.is_superuser).limit(1)) is not None
 
 
 async def count_users(connection: Reader) -> int:
