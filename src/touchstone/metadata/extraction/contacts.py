@@ -67,8 +67,10 @@ _TAKES_CARE: Final = re.compile(
     r"|(?:published|curated|maintained|managed)(?: and (?:\w+))? by)\s(?P<name>.{3,120})",
     re.IGNORECASE,
 )
+# "E-mail addresses" and the key of an example record (`"email": "a@b.org"`) ask nobody to write.
 _WRITE_TO: Final = re.compile(
-    r"\b(?:contact|e-?mail|mail|questions?|inquir\w+|enquir\w+|feedback|reach(?: out)?|write to|get in touch|report"
+    r"\b(?:contact|(?:e-?)?mails?(?!\s?address(?:es\b|\s(?:such|like|was|were)\b)|[\"'`])|questions?|inquir\w+"
+    r"|enquir\w+|feedback|reach(?: out)?|write to|get in touch|report"
     r"|respond to queries|correspondence|requests?)\b",
     re.IGNORECASE,
 )

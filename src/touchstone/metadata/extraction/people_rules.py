@@ -10,6 +10,7 @@ from touchstone.metadata.extraction.cues import (
     CueRule,
     words,
 )
+from touchstone.metadata.extraction.negations_and_plans import Objection
 
 _PEOPLE: Final = (
     r"(?:speakers?|patients?|users?|authors?|writers?|participants?|subjects?|individuals?|people|persons?"
@@ -25,25 +26,69 @@ _GROUP: Final = (
     r"|identity groups?|social groups?|stereotyp\w+|dialect groups?|young(?:er)? \w+|older people|elderly"
     r"|low-income|muslims?|immigrants?)"
 )
+# A bare "names" means names of people only after such a word: "variable names" and "city names" identify nobody.
+_BARE_NAMES: Final = (
+    r"(?<!-)(?:(?<![\w-] )|(?<=\bthe )|(?<=\ball )|(?<=\bany )|(?<=\btheir )|(?<=\bno )|(?<=\band )|(?<=\bor )"
+    r"|(?<=\bof )|(?<=\bas )|(?<=\blike )|(?<=\bwith )|(?<=['’]s )|(?<=ed )|(?<=ing ))names"
+    rf"(?! of (?!(?:\w+ ){{0,3}}(?:{_PEOPLE}|children|employees|reviewers|victims|judges|doctors|clients)\b))"
+)
+_PERSON_NAMES: Final = (
+    r"(?:customer|client|employee|student|pupil|teacher|child|doctor|physician|nurse|reviewer|individual|family|given"
+    r"|middle|maiden|member|player|witness|victim|sender|respondent|donor|contributor|people|human|real|legal|private)"
+    r"[ _-]?names?"
+)
 _IDENTIFIER: Final = (
     r"(?:(?:personal and sensitive information|personal(?:ly)?(?: |-)?(?:identif\w+ |sensitive )?(?:information|data"
     r"|details|identifiers?)|pii|phi"
     r"|identifying (?:information|details|features|data)|identifiable (?:information|data|details)"
     r"|(?:user|screen|account|nick|first|last|sur|full|patient|person|people's|speaker|author|participant)"
     r"[ _-]?(?:names?|ids?|handles?|mentions?)|usernames?|user ?handles?|handles|surnames?|mentions of (?:the )?users?"
-    r"|twitter (?:handles|mentions)|e-?mail addresses|e-?mails|(?:tele)?phone numbers|ip addresses|names|proper names"
+    r"|twitter (?:handles|mentions)|e-?mail addresses|e-?mails|(?:tele)?phone numbers|ip addresses|proper names"
+    rf"|{_PERSON_NAMES}|{_BARE_NAMES}"
     r"|named entities|personal names|faces|licen[cs]e plates|social security numbers|addresses|identit(?:y|ies)"
     r"|dates? of birth|birth ?dates|number plates|voices|@-?mentions|identifiers))"
 )
+_RESAMPLED: Final = r"(?:(?:over|up|down|under|re)-?sampled|re-?weighted|recruited more|added more)"
 _REMOVED: Final = (
     r"(?:removed|replaced|masked|hashed|blurred|obfuscated|redacted|scrubbed|stripped|anonymi[sz]ed|pseudonymi[sz]ed"
     r"|de-?identified|aggregated|deleted|discarded|eliminated|encoded|encrypted|withheld|hidden|substituted|dropped"
     r"|re-?mapped|swapped|randomi[sz]ed|blacked out"
     r"|filtered out|excluded|truncated|shifted|generali[sz]ed|coarsened|distorted|bleeped)"
 )
-_CONSENT_OF_A_FIELD: Final = words(
+# Consent to a single field, by a part of the people, or with a reservation does not show consent to the release.
+_LIMITED_CONSENT: Final = words(
     r"(?:optional(?:ly)?|field|column|narratives?|terms (?:of (?:service|use)|and conditions)|privacy policy"
-    r"|cookies?|minimum requirement)"
+    r"|cookies?|minimum requirement"
+    r"|(?:only|just|fewer than|less than) (?:\d+|a few|some|half|one|two|part)\b"
+    rf"|(?:some|few|several|many|most)(?: of)?(?: the| our)? (?:\w+ )?{_PEOPLE}\b"
+    rf"|(?:\d+|half|part|none|a minority) (?:out )?of (?:the |our )?(?:\d+ )?(?:\w+ )?{_PEOPLE}\b"
+    r"|(?:others|the (?:rest|others)) (?:did|do|had|have|were|was)(?: not|n['’]t)"
+    r"|(?:but|though|although|yet|however),? not\b|not (?:for|to) (?:the |its |their |any )?"
+    r"(?:publication|release|public|publish|sharing|distribution))"
+)
+# People without consent whose data were left out.
+_EXCLUDED: Final = (
+    r"(?:(?:excluded|dropped|removed|discarded|omitted|deleted|left out|filtered out|withheld)\b"
+    r"|(?:not|n['’]t) (?:\w+ )?(?:included|used|recorded|recruited|released|published|enrolled)\b"
+    r"|not (?:\w+ )?part of\b)"
+)
+_EXCLUDED_WITHOUT_CONSENT: Final = (
+    r"(?:\b(?:who|that|which|whose|without)\b.{0,40}\b(?:consent|permission|agree)\w*\b.{0,60}"
+    rf"\b(?:is|are|was|were|been|being)(?:n['’]t)? (?:\w+ )?{_EXCLUDED}"
+    r"|(?:exclud|dropp|remov|discard|omitt|delet|filter)(?:e|ed|ing)\b.{0,60}\b(?:who|that|which|whose|without)\b.{0,40}"
+    r"\b(?:consent|permission|agree)\w*)"
+)
+# Requests of people to have removed what concerns them, and the verbs of a refusal.
+_REMOVAL: Final = r"(?:remov\w+|delet\w+|withdraw\w*|eras\w+|take-?down|opt(?:ing)?[ -]out|correct(?:ion|ions|ing)?)"
+_REMOVAL_REQUESTS: Final = (
+    rf"(?:requests? (?:for|to|of|about) (?:\w+ ){{0,3}}?{_REMOVAL}(?: \w+){{0,5}}?|{_REMOVAL} requests?)"
+)
+_REFUSED: Final = (
+    r"(?:(?:(?:is|are|was|were|will|can|could|do|does|have|has)(?: not|n['’]t)|cannot|can['’]t|won['’]t)"
+    r" (?:be |been )?(?:\w+ )?(?:accept|honou?r|possible|process|consider|grant|support|answer|handle|fulfil"
+    r"|accommodat|permit|allow|offer)\w*"
+    r"|(?:is|are|was|were|will be|have been|has been) (?:\w+ )?(?:refused|ignored|rejected|denied|declined|impossible"
+    r"|disregarded))"
 )
 
 _DESCRIBED_FIELD: Final = words(r"(?:string|integer|int|float|label|class|field|feature|tokens?|0 =|1 =)\b")
@@ -66,7 +111,7 @@ CONSENT_RULES: Final = (
             r"(?:obtained|given|collected|sought|received|acquired|signed|granted|secured))"
         ),
         "the people in the data gave their consent",
-        unless=_CONSENT_OF_A_FIELD,
+        unless=_LIMITED_CONSENT,
     ),
     CueRule(
         INFORMED_CONSENT,
@@ -77,7 +122,7 @@ CONSENT_RULES: Final = (
             r"|used?|data|public|donat\w+|research)\b"
         ),
         "the people in the data agreed to its collection or release",
-        unless=_CONSENT_OF_A_FIELD,
+        unless=_LIMITED_CONSENT,
     ),
     CueRule(
         INFORMED_CONSENT,
@@ -88,7 +133,7 @@ CONSENT_RULES: Final = (
             r"|shared))"
         ),
         "contributors gave their data for publication",
-        unless=_CONSENT_OF_A_FIELD,
+        unless=_LIMITED_CONSENT,
     ),
     CueRule(
         INFORMED_CONSENT,
@@ -106,7 +151,10 @@ CONSENT_RULES: Final = (
         ),
         "the people in the data were not asked",
         UNLESS_UNCERTAIN,
-        unless=words(r"(?:may not be|must not|prohibited|not allowed|not required|redistribut\w+|waived?|not needed)"),
+        unless=words(
+            r"(?:may not be|must not|prohibited|not allowed|not required|redistribut\w+|waived?|not needed"
+            rf"|{_EXCLUDED_WITHOUT_CONSENT})"
+        ),
     ),
 )
 
@@ -127,7 +175,8 @@ CONTROL_RULES: Final = (
         "people can have what concerns them removed, and how is named",
         STANDING_RULE,
         unless=words(
-            r"(?:pull requests?|issue tracker|open an issue|errors|bugs|turkers?|we (?:removed|deleted)|were removed)"
+            r"(?:pull requests?|issue tracker|open an issue|errors|bugs|turkers?|we (?:removed|deleted)|were removed"
+            rf"|requests?\b.{{0,60}}\b{_REFUSED})"
         ),
         silent_under=SILENT_HEADINGS,
     ),
@@ -142,6 +191,24 @@ CONTROL_RULES: Final = (
         ),
         "people have no way to withdraw or correct what concerns them",
         UNLESS_UNCERTAIN,
+    ),
+    CueRule(
+        USER_CONTROL,
+        False,
+        words(
+            rf"(?:{_REMOVAL_REQUESTS} {_REFUSED}"
+            r"|(?:(?:do|does|did|will|can|could)(?: not|n['’]t)|cannot|can['’]t|won['’]t|never) (?:\w+ )?(?:accept"
+            r"|honou?r|process|consider|grant|support|answer|handle|fulfil|accommodate|permit|allow)\w*"
+            rf" (?:\w+ ){{0,2}}{_REMOVAL_REQUESTS})"
+        ),
+        "requests for removal are refused",
+        # "Will be ignored" is a rule in force, and "not possible" is no supposition.
+        UNLESS_UNCERTAIN - {Objection.PLANNED, Objection.SUPPOSED},
+        # If only some requests are refused, such as those without a reason, people still have a way.
+        unless=words(
+            r"(?:unless|without|once|after|before|until|incomplete|if|whether|may|might|should|pull requests?|errors"
+            r"|bugs|some|most)\b"
+        ),
     ),
 )
 
@@ -223,6 +290,18 @@ EQUITY_RULES: Final = (
     ),
     CueRule(
         EQUITY,
+        True,
+        words(
+            r"(?:(?:we|therefore|hence|thus|deliberately|purposely|to (?:compensate|correct|account|adjust|balance"
+            rf"|offset)\b.{{0,40}}) (?:\w+ ){{0,3}}?{_RESAMPLED} (?:\w+ ){{0,4}}?{_GROUP}\b"
+            rf"|{_GROUP}\b.{{0,40}}\b(?:was|were) (?:therefore|hence|thus|deliberately|purposely) {_RESAMPLED})"
+        ),
+        "the sample was adjusted for groups of people",
+        ABOUT_DATA,
+        unless=words(r"(?:models?|recommend\w*|classifiers?)\b"),
+    ),
+    CueRule(
+        EQUITY,
         False,
         words(
             r"(?:(?:skewed|biased|bias|imbalanced?|unbalanced)\b(?: \w+){0,2} "
@@ -289,6 +368,22 @@ ANONYMIZATION_RULES: Final = (
         "the data are not anonymised",
         UNLESS_UNCERTAIN,
         unless=words(r"(?:an updated version of the code|scripts?)"),
+    ),
+    CueRule(
+        ANONYMIZATION,
+        False,
+        words(
+            r"(?:but|though|although|while|whereas|however),? (?:\w+ ){0,3}?"
+            rf"(?:(?:kept|keeps?|retain(?:ed|s)?|left|preserved?) (?:\w+ ){{0,3}}?{_IDENTIFIER}\b"
+            rf"|{_IDENTIFIER} (?:was|were|is|are) (?:all |still )?(?:kept|retained|left|preserved"
+            r"|not (?:removed|masked|replaced|blurred|hashed|anonymi[sz]ed)))"
+        ),
+        "some identifiers were kept",
+        UNLESS_UNCERTAIN,
+        unless=words(
+            r"(?:confidential\w*|secret|private(?:ly)?|separate(?:ly)?|secure(?:ly)?|hash\w*|encrypt\w*|pseudonym\w*"
+            r"|anonymous|random\w*|public figures|celebrit\w+|fictional)\b"
+        ),
     ),
     CueRule(
         ANONYMIZATION,

@@ -60,7 +60,12 @@ SECURITY_RULES: Final = (
         ),
         "access is under control or needs an agreement",
         _STANDING_AGREEMENT,
-        unless=words(r"(?:inter-annotator|counting|statistics only)"),
+        unless=words(
+            r"(?:inter-annotator|counting|statistics only"
+            r"|(?:unlike|in contrast (?:to|with)|as opposed to|compared (?:to|with)) [^,;]{0,80}"
+            r"(?:, (?:which|whose|where)\b[^,;]{0,80})?"
+            r"\b(?:requir\w+|agreements?|restricted|controlled|credentialed|gated|encrypted))"
+        ),
         silent_under=SILENT_HEADINGS,
     ),
     CueRule(
