@@ -21,6 +21,9 @@ LOADER_NAMES: Final = frozenset(
 )  # fmt: skip
 FIRST_YEAR: Final = 1900
 LAST_YEAR: Final = 2100
+# No dataset has a single instance: the number is that of a file or a default. UCI lists one such dataset, which is how
+# its form reads when nobody has filled it in.
+MIN_INSTANCES: Final = 2
 # What the record of a dataset holds.
 MAX_TERMS: Final = 200
 MAX_TERM_LENGTH: Final = 200

@@ -22,6 +22,7 @@ TOPICS: Final = frozenset(
      "recommended-post-processing", "funding", "licence", "license", "datasheet-authors", "citation-guidelines"}
 )  # fmt: skip
 TITLE: Final = re.compile(r"\bdata ?sheet\b", re.IGNORECASE)
+TITLE_PREFIX: Final = re.compile(r"^data ?sheet(?:\s+(?:for|of)\b|\s*[:\u2013-])\s*(?:the\b\s*)?", re.IGNORECASE)
 CLIPS: Final = re.compile(r"contains `?(\d[\d,]*)`? (?:clips|recordings|instances|records|rows|images|samples)\b")
 LICENCE_HEADINGS: Final = frozenset({"licence", "license", "licensing", "licensing-information"})
 SPLIT_HEADINGS: Final = frozenset({"data-splits-for-modelling", "data-splits", "splits"})
@@ -45,7 +46,8 @@ def read(source: SourceDocument) -> Iterator[DatasetDocument]:
     builder.rejected.extend(source.markdown.rejected)
     keep_head(builder, source)
 
-    builder.name(plain_text(source.markdown.title or "").replace("*", ""), key)
+    title = plain_text(source.markdown.title or "").replace("*", "").strip()
+    builder.name(TITLE_PREFIX.sub("", title), key)
     if not builder.key:
         builder.key = builder.record.get("dataset_name", "")
     if not builder.key:

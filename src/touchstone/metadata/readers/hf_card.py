@@ -15,7 +15,14 @@ from touchstone.metadata.exact_values import stated_key
 from touchstone.metadata.licences import combine_licences
 from touchstone.metadata.parsing import DocumentError, parse_yaml
 from touchstone.metadata.prose import find_citation_year, plain_text
-from touchstone.metadata.readers.builder import LOADER_NAMES, DocumentBuilder, list_of_texts, number_of, pointer
+from touchstone.metadata.readers.builder import (
+    LOADER_NAMES,
+    MIN_INSTANCES,
+    DocumentBuilder,
+    list_of_texts,
+    number_of,
+    pointer,
+)
 from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "hf_card"
@@ -35,6 +42,10 @@ HOME_LINKS: Final = ("Homepage", "Repository", "Paper")
 MANUAL_DOWNLOAD: Final = re.compile(
     r"\bdownload(?:ed)? (?:\w+ ){0,3}manually\b|\bmanual(?:ly)? download", re.IGNORECASE
 )
+# The words of a split's name, such as `validation_matched` or `test2019`, that show that it is held out.
+HELD_OUT_WORDS: Final = frozenset(
+    {"dev", "development", "devtest", "eval", "evaluation", "test", "testing", "tests", "val", "valid", "validation"}
+)  # fmt: skip
 TEMPORAL_TYPES: Final = ("timestamp", "date32", "date64", "time32", "time64")
 
 
@@ -261,14 +272,17 @@ def add_splits(builder: DocumentBuilder, sizes: Mapping[str, int], place: str, n
 
     `sizes` holds the number of rows of each split, such as `train` and `test`.
     """
-    if not sizes or not any(sizes.values()):
+    total_rows = sum(sizes.values())
+    if total_rows == 0:
         return
 
-    names = list(sizes)
     splits_place = f"{place}/splits"
+    if total_rows < MIN_INSTANCES:
+        builder.reject(splits_place, "implausible_value", attribute="instances_number", value=total_rows)
+        return
 
-    # Only the sizes of the splits stand in the card, so the largest is quoted and the note shows the sum.
-    total_rows = sum(sizes.values())
+    # The card states the sizes of the splits but not their sum, so the largest is quoted and the note shows the sum.
+    names = list(sizes)
     quote = str(max(sizes.values()))
     notes = [note] if note else []
     if len(names) > 1:
@@ -278,11 +292,19 @@ def add_splits(builder: DocumentBuilder, sizes: Mapping[str, int], place: str, n
         Claim("instances_number", total_rows, quote, splits_place, field="splits.num_examples", note=sum_note)
     )
 
-    test_names = [name for name in names if name.lower().startswith(("test", "val", "dev", "eval"))]
-    if len(names) > 1 and test_names:
-        builder.claim(Claim("is_split", True, test_names[0], splits_place, field="splits", note=note))
+    names_with_rows = [name for name, size in sizes.items() if size > 0]
+    held_out_names = [name for name in names_with_rows if is_held_out(name)]
+    if len(names_with_rows) > 1 and held_out_names:
+        builder.claim(Claim("is_split", True, held_out_names[0], splits_place, field="splits", note=note))
     elif len(names) == 1:
         builder.claim(Claim("is_split", False, names[0], splits_place, field="splits", note="the only split"))
+
+
+def is_held_out(split_name: str) -> bool:
+    """Return whether one of the words in the name of a split shows that it is for testing or validation."""
+    # Names are divided at digits and separators, and before capitals (`validationMatched`).
+    name_words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", split_name)
+    return not HELD_OUT_WORDS.isdisjoint(word.lower() for word in name_words)
 
 
 def add_columns(builder: DocumentBuilder, info: Mapping[str, Any], place: str, note: str) -> None:
@@ -291,7 +313,7 @@ def add_columns(builder: DocumentBuilder, info: Mapping[str, Any], place: str, n
     if not types:
         return
 
-    target = target_column(info)
+    target = target_column(info) if len(types) > 1 else None
     feature_count = sum(name != target for name in types)
     target_note = f"without the target {target}" if target in types else "no target is named"
     column_note = f"{note}; {target_note}" if note else target_note
@@ -322,10 +344,14 @@ def column_types(features: Any) -> dict[str, str]:
 
 
 def target_column(info: Mapping[str, Any]) -> str | None:
-    """Return the column that the configuration names as the output of a supervised task."""
+    """Return the column that the configuration names as the output of a supervised task, or None.
+
+    A column that is also the input, as in language modelling, is not a target.
+    """
     keys = info.get("supervised_keys")
-    output = keys.get("output") if isinstance(keys, Mapping) else None
-    return output or None
+    if not isinstance(keys, Mapping) or keys.get("output") == keys.get("input"):
+        return None
+    return keys.get("output") or None
 
 
 # Documentation and year

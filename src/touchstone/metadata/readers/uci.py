@@ -7,14 +7,20 @@ from typing import Any, Final
 from touchstone.core.vocabulary import fold_domains, fold_tasks, vocabulary_key
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.parsing import DocumentError
-from touchstone.metadata.readers.builder import DocumentBuilder, attempt, list_of_texts, number_of, pointer, year_of
+from touchstone.metadata.readers.builder import (
+    MIN_INSTANCES,
+    DocumentBuilder,
+    attempt,
+    list_of_texts,
+    number_of,
+    pointer,
+    year_of,
+)
 from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "uci"
 LISTING_COLUMNS: Final = frozenset({"Dataset Name", "Donated Date", "Subject Area", "Associated Tasks", "Instances"})
 REPRESENTED: Final = ("name", "abstract")
-# UCI lists a dataset with one instance, which is how its form reads when nobody has filled it in.
-MIN_INSTANCES: Final = 2
 TEMPORAL: Final = ("time-series", "timeseries")
 
 

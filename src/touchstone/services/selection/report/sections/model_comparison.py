@@ -51,10 +51,7 @@ def _models_table(comparison: ReportedModelComparison, language: ReportLanguage)
         Column(language.text("interval"), is_number=True, width=1.4),
         Column(language.text("models_baseline"), is_number=True, width=1.2),
     ]
-    rows = [
-        Row(_model_cells(model, language), is_emphasised=model.place == 1)
-        for model in comparison.models
-    ]
+    rows = [Row(_model_cells(model, language), is_emphasised=model.place == 1) for model in comparison.models]
     return Table(language.text("models_table"), columns, rows)
 
 
