@@ -46,16 +46,16 @@ def read_part(document: DatasetDocument, source: SourceDocument, configuration: 
     infos = hf_card.read_infos(source, {})
     info, place = infos[configuration]
     builder = DocumentBuilder(document.standard, key=f"{document.key}/{configuration}")
-    builder.name(f"{document.record['dataset_name']}: {configuration}")
+    builder.set_name(f"{document.record['dataset_name']}: {configuration}")
 
     descriptions = Counter(str(member.get("description")) for member, _ in infos.values())
     if descriptions[str(info.get("description"))] == 1:
-        builder.describe(info.get("description"))
-    builder.words("task", fold_tasks(task_names(info)))
-    builder.remember("url", info.get("homepage") or f"https://huggingface.co/datasets/{document.key}")
-    builder.remember("language", document.record.get("metadata", {}).get("language"))
-    builder.remember("part_of", document.record["dataset_name"])
-    builder.remember("tasks_of_collection", document.record.get("task"))
+        builder.set_description(info.get("description"))
+    builder.set_terms("task", fold_tasks(task_names(info)))
+    builder.set_metadata("url", info.get("homepage") or f"https://huggingface.co/datasets/{document.key}")
+    builder.set_metadata("language", document.record.get("metadata", {}).get("language"))
+    builder.set_metadata("part_of", document.record["dataset_name"])
+    builder.set_metadata("tasks_of_collection", document.record.get("task"))
 
     hf_card.add_splits(builder, hf_card.split_sizes(info), place, "")
     hf_card.add_columns(builder, info, place, "")
@@ -75,10 +75,10 @@ def add_home_page_and_year(builder: DocumentBuilder, info: Mapping[str, Any], pl
     address = info.get("homepage")
     if isinstance(address, str) and address.startswith("http"):
         home_page = Claim("external_documentation_available", True, address, f"{place}/homepage", field="homepage")
-        builder.claim(home_page)
+        builder.add_claim(home_page)
 
     citation_year = find_citation_year(str(info.get("citation") or ""))
     if citation_year is not None:
         year, quote = citation_year
         note = "the first citation"
-        builder.claim(Claim("year", year, quote, f"{place}/citation", field="citation", note=note))
+        builder.add_claim(Claim("year", year, quote, f"{place}/citation", field="citation", note=note))

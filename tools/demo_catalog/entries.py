@@ -143,7 +143,7 @@ def find_namesake(
 
 
 def identifying_names(description: DescribedDataset) -> list[str]:
-    """Return the keys by which a description is recognised as one of the same dataset in another source."""
+    """Return the keys used to match descriptions of the same dataset in different sources."""
     if not description.source.merges or description.is_part:
         return []
     last_step = description.document.key.rstrip("/").rsplit("/", 1)[-1]

@@ -14,7 +14,7 @@ from tools.demo_catalog.tables import DemoTable
 from touchstone.core.evidence import ClaimValue
 from touchstone.datafiles.file_profile import FileProfile
 from touchstone.datafiles.profiler import profile_file
-from touchstone.metadata.licences import normalise_licence
+from touchstone.metadata.licences import normalize_licence
 
 
 def attach_tables(
@@ -46,7 +46,7 @@ def attach_table(entry: CatalogEntry, table: DemoTable, collected_folder: Path, 
     suggestions = table.training_suggestions([column.name for column in profile.column_profiles])
     entry.details |= {"measured": profile_as_json(profile), **suggestions}
     if table.licence:
-        licence = normalise_licence(table.licence)
+        licence = normalize_licence(table.licence)
         entry.details |= {"licence": licence.spdx or licence.text, "licence_text": licence.text}
     entry.measured = measured_values(profile, suggestions.get("target"))
     entry.facts["is_split"] = False

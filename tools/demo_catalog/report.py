@@ -10,7 +10,7 @@ from typing import Final
 from touchstone.core.attributes import ETHICAL
 from touchstone.core.evidence import CLAIMED_ATTRIBUTES
 from touchstone.demo.packaged_records import PackagedRecord, read_records
-from touchstone.metadata.licences import normalise_licence
+from touchstone.metadata.licences import normalize_licence
 
 
 def _domain_evidence(record: PackagedRecord) -> str:
@@ -22,7 +22,7 @@ def _has_expression(record: PackagedRecord) -> bool:
     """Return whether the licence of a record is an SPDX expression instead of the words of its source."""
     licence = record.metadata.get("licence")
     words = record.metadata.get("licence_text")
-    return licence is not None and (licence != words or normalise_licence(licence).spdx == licence)
+    return licence is not None and (licence != words or normalize_licence(licence).spdx == licence)
 
 
 def _ethical_values(record: PackagedRecord) -> Counter[bool]:
