@@ -42,8 +42,8 @@ class Ids:
     missing: list[Any]
 
     @classmethod
-    def of_uuids(cls, foreign: list[Any]) -> "Ids":
-        """Create a set of these ids and the same number of random UUIDs."""
+    def from_uuids(cls, foreign: list[Any]) -> "Ids":
+        """Create ids from existing UUIDs and random UUIDs that nothing has."""
         return cls(foreign=foreign, missing=[str(uuid4()) for _ in range(OWNED_RESOURCES)])
 
 
@@ -160,21 +160,21 @@ def create_records(owner: httpx2.Client) -> tuple[Ids, Ids]:
     first_missing_number = records[-1]["id"] + 1
     missing_numbers = list(range(first_missing_number, first_missing_number + OWNED_RESOURCES))
     numbers = Ids(foreign=[record["id"] for record in records], missing=missing_numbers)
-    return numbers, Ids.of_uuids([record["dataset_id"] for record in records])
+    return numbers, Ids.from_uuids([record["dataset_id"] for record in records])
 
 
 def create_projects(owner: httpx2.Client) -> Ids:
     """Create projects, and return their ids."""
     project = {"name": "private", "choice_reason": "r"}
     projects = [owner.post("/projects", json=project).raise_for_status().json() for _ in range(OWNED_RESOURCES)]
-    return Ids.of_uuids([project["id"] for project in projects])
+    return Ids.from_uuids([project["id"] for project in projects])
 
 
 def upload_files(owner: httpx2.Client) -> Ids:
     """Upload small files, and return their ids."""
     content = b"a,b\n1,2\n"
     files = [owner.post("/files?name=t.csv", content=content).raise_for_status().json() for _ in range(OWNED_RESOURCES)]
-    return Ids.of_uuids([file["id"] for file in files])
+    return Ids.from_uuids([file["id"] for file in files])
 
 
 def create_jobs(owner: httpx2.Client, table: Any) -> Ids:
@@ -194,7 +194,7 @@ def create_jobs(owner: httpx2.Client, table: Any) -> Ids:
 
     while not all(owner.get(f"/ml/jobs/{job_id}").raise_for_status().json()["done"] for job_id in job_ids):
         time.sleep(0.5)
-    return Ids.of_uuids(job_ids)
+    return Ids.from_uuids(job_ids)
 
 
 def all_routes(owner: httpx2.Client) -> Iterator[Route]:
@@ -212,7 +212,7 @@ def all_routes(owner: httpx2.Client) -> Iterator[Route]:
     yield from project_routes(projects, numbers, table["id"])
     yield from job_routes(jobs, projects)
     yield Route("DELETE file", files, "DELETE", "/files/{}")
-    yield Route("DELETE session", Ids.of_uuids([session_id]), "DELETE", "/users/me/sessions/{}")
+    yield Route("DELETE session", Ids.from_uuids([session_id]), "DELETE", "/users/me/sessions/{}")
 
 
 def dataset_routes(id_kind: str, ids: Ids) -> Iterator[Route]:

@@ -23,6 +23,8 @@ def value_of(criterion: str, text: str) -> ClaimValue:
         ("We do not accept requests to delete recordings.", False),
         ("Removal requests without a reason are rejected.", None),
         ("If a law demands it, deletion requests are refused.", None),
+        ("DELETE requests were ignored.", None),
+        ("Articles whose deletion requests were rejected are labelled *keep*.", None),
         ("Requests for removal are accepted by e-mail.", True),
     ],
 )
@@ -65,6 +67,7 @@ def test_consent_of_some_people(text: str, value: bool | None) -> None:
         ("We removed user names but kept the e-mail addresses.", False),
         ("User names were removed, but e-mail addresses were kept.", False),
         ("We removed user names but kept the hashed account ids.", True),
+        ("We removed comments but kept identifiers.", None),
     ],
 )
 def test_names_of_things_and_identifiers_that_were_kept(text: str, value: bool | None) -> None:

@@ -48,6 +48,8 @@ _IDENTIFIER: Final = (
     r"|named entities|personal names|faces|licen[cs]e plates|social security numbers|addresses|identit(?:y|ies)"
     r"|dates? of birth|birth ?dates|number plates|voices|@-?mentions|identifiers))"
 )
+# A word between a verb and the identifiers that it removes ("removed comments but kept identifiers" removes none).
+_OBJECT: Final = r"(?:(?!but\b|kept\b)\w+ )"
 _RESAMPLED: Final = r"(?:(?:over|up|down|under|re)-?sampled|re-?weighted|recruited more|added more)"
 _REMOVED: Final = (
     r"(?:removed|replaced|masked|hashed|blurred|obfuscated|redacted|scrubbed|stripped|anonymi[sz]ed|pseudonymi[sz]ed"
@@ -81,7 +83,8 @@ _EXCLUDED_WITHOUT_CONSENT: Final = (
 # Requests of people to have removed what concerns them, and the verbs of a refusal.
 _REMOVAL: Final = r"(?:remov\w+|delet\w+|withdraw\w*|eras\w+|take-?down|opt(?:ing)?[ -]out|correct(?:ion|ions|ing)?)"
 _REMOVAL_REQUESTS: Final = (
-    rf"(?:requests? (?:for|to|of|about) (?:\w+ ){{0,3}}?{_REMOVAL}(?: \w+){{0,5}}?|{_REMOVAL} requests?)"
+    rf"(?:requests? (?:for|to|of|about) (?:\w+ ){{0,3}}?{_REMOVAL}(?: \w+){{0,5}}?"
+    r"|(?:removal|deletion|withdrawal|erasure|take-?down|opt-?out|correction) requests?)"
 )
 _REFUSED: Final = (
     r"(?:(?:(?:is|are|was|were|will|can|could|do|does|have|has)(?: not|n['’]t)|cannot|can['’]t|won['’]t)"
@@ -207,7 +210,7 @@ CONTROL_RULES: Final = (
         # If only some requests are refused, such as those without a reason, people still have a way.
         unless=cue_pattern(
             r"(?:unless|without|once|after|before|until|incomplete|if|whether|may|might|should|pull requests?|errors"
-            r"|bugs|some|most)\b"
+            r"|bugs|some|most|whose|articles?|wikipedia)\b"
         ),
     ),
 )
@@ -324,11 +327,11 @@ ANONYMIZATION_RULES: Final = (
         True,
         cue_pattern(
             rf"{_IDENTIFIER}\b.{{0,100}}\b(?:was|were|is|are|been|being) (?:\w+ ){{0,3}}{_REMOVED}\b"
-            rf"|{_REMOVED} (?:\w+ ){{0,4}}?{_IDENTIFIER}\b|{_IDENTIFIER} (?:removed|replaced|masked|hashed|blurred"
+            rf"|{_REMOVED} {_OBJECT}{{0,4}}?{_IDENTIFIER}\b|{_IDENTIFIER} (?:removed|replaced|masked|hashed|blurred"
             rf"|redacted)\b"
             r"|(?:removing|replacing|masking|hashing|blurring|anonymi[sz]ing|stripping|deleting|redacting)"
-            rf" (?:[\w-]+,? ){{0,8}}?{_IDENTIFIER}\b"
-            rf"|(?:we|they|authors) (?:\w+ ){{0,2}}(?:remove|replace|mask|anonymi[sz]e|hash|blur)d? (?:\w+ ){{0,4}}?"
+            rf" (?:(?!but\b|kept\b)[\w-]+,? ){{0,8}}?{_IDENTIFIER}\b"
+            rf"|(?:we|they|authors) (?:\w+ ){{0,2}}(?:remove|replace|mask|anonymi[sz]e|hash|blur)d? {_OBJECT}{{0,4}}?"
             rf"{_IDENTIFIER}\b"
         ),
         "identifiers were removed or replaced",
@@ -373,6 +376,7 @@ ANONYMIZATION_RULES: Final = (
         ANONYMIZATION,
         False,
         cue_pattern(
+            rf"(?:{_REMOVED} (?:\w+ ){{0,4}}?{_IDENTIFIER}|{_IDENTIFIER}\b.{{0,60}}\b{_REMOVED})\b.{{0,60}}\b"
             r"(?:but|though|although|while|whereas|however),? (?:\w+ ){0,3}?"
             rf"(?:(?:kept|keeps?|retain(?:ed|s)?|left|preserved?) (?:\w+ ){{0,3}}?{_IDENTIFIER}\b"
             rf"|{_IDENTIFIER} (?:was|were|is|are) (?:all |still )?(?:kept|retained|left|preserved"
