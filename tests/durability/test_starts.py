@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.conftest import missing
+from tests.conftest import skip_or_fail
 from tests.serving_process import ServingProcess, sign_in
 from touchstone.core.data_folder import prepare_data_folder
 from touchstone.core.settings import Settings
@@ -191,7 +191,7 @@ def test_a_folder_that_cannot_be_written_is_reported_in_one_line(database: Path)
     folder = database.parent
     mount_process = subprocess.run(["mount", "--bind", folder, folder], check=False, capture_output=True)
     if shutil.which("mount") is None or mount_process.returncode != 0:
-        missing("the right to mount")
+        skip_or_fail("the right to mount")
     try:
         subprocess.run(["mount", "-o", "remount,ro,bind", folder], check=True)
         assert fail_to_start(folder).startswith(f"touchstone: TOUCHSTONE_DATA_DIR: {folder} cannot be used: ")
