@@ -3,6 +3,7 @@
 from typing import Annotated, Any, Final
 from uuid import UUID
 
+import msgspec
 import typer
 from rich.table import Table
 
@@ -106,10 +107,20 @@ def list_claims(
     context: CommandContext,
 ) -> None:
     """List the claims about a dataset, newest first, with those that were rejected or withdrawn."""
-    all_evidence = context.client.get_evidence(dataset)
-    claims = [claim for claim in all_evidence.claims if attribute in (None, claim.attribute)]
-    shown_evidence = Evidence(claims=claims, attributes=all_evidence.attributes)
+    if attribute is not None:
+        _check_attribute(attribute)
+    shown_evidence = _evidence_about(attribute, context.client.get_evidence(dataset))
+    claims = shown_evidence.claims
     context.show(shown_evidence, build_table(CLAIM_COLUMNS, claims, title=f"Claims: {len(claims)}"))
+
+
+def _evidence_about(attribute: str | None, evidence: Evidence) -> Evidence:
+    """Return the claims about one attribute and its state, or all evidence if no attribute is given."""
+    if attribute is None:
+        return evidence
+    claims = [claim for claim in evidence.claims if claim.attribute == attribute]
+    states = {name: state for name, state in evidence.attributes.items() if name == attribute}
+    return msgspec.structs.replace(evidence, claims=claims, attributes=states)
 
 
 @server_command(evidence, "proposals", page=PAGE)
@@ -147,14 +158,23 @@ def add(
     context.show(claim, _claim_table(claim))
 
 
+def _check_attribute(attribute: str) -> None:
+    """Check that there can be claims about an attribute.
+
+    Raises:
+        typer.BadParameter: There are no claims about this attribute.
+    """
+    if attribute not in CLAIMED_ATTRIBUTES:
+        raise typer.BadParameter(f"{attribute!r} is not one of {', '.join(CLAIMED_ATTRIBUTES)}")
+
+
 def _parse_value(attribute: str, text: str) -> ClaimValue:
     """Parse the value that a user claims for an attribute, or return None if the attribute does not apply.
 
     Raises:
         typer.BadParameter: There are no claims about this attribute, or the value is invalid.
     """
-    if attribute not in CLAIMED_ATTRIBUTES:
-        raise typer.BadParameter(f"{attribute!r} is not one of {', '.join(CLAIMED_ATTRIBUTES)}")
+    _check_attribute(attribute)
     if text == NOT_APPLICABLE:
         return None
 

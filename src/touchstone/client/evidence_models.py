@@ -101,9 +101,11 @@ class Evidence(Struct, frozen=True, kw_only=True):
     """All claims about a dataset with their history, newest first, and the state of each attribute by name.
 
     Attributes:
+        dataset_id: The id of the record.
         declared_by: The creator of the record, or None for a record of the service.
     """
 
+    dataset_id: int | None = None
     declared_by: Person | None = None
     claims: list[Claim]
     attributes: dict[str, AttributeState] = {}
